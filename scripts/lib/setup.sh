@@ -1,0 +1,84 @@
+# Sourced by the programs in scripts/: goes to the repository's root and sees that .venv holds what
+# pyproject.toml and constraints.txt ask for. Needs the network only when it does not.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+cd "$root"
+venv="$root/.venv"
+stamp="$venv/.installed"
+
+say() { printf '\033[2m==>\033[0m %s\n' "$*" >&2; }
+[[ -t 2 && -z "${NO_COLOR:-}" ]] || say() { printf '==> %s\n' "$*" >&2; }
+
+die() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+find_python() {
+    local candidate
+    for candidate in "${PYTHON:-}" python3 python3.13 python3.12 python3.11; do
+        [[ -n "$candidate" ]] || continue
+        if "$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            "$candidate" -c 'import sys; print(sys.executable)'
+            return
+        fi
+    done
+    die "Python 3.11 or newer is needed, with its venv module; set PYTHON to name one"
+}
+
+# What the installation depends on: settings of tools in pyproject.toml are left out of it, so that
+# changing a lint rule does not install everything again. The place counts: a venv cannot be moved.
+wanted_stamp() {
+    "$1" - "$root" <<'PYTHON'
+import hashlib, json, pathlib, sys, tomllib
+
+root = pathlib.Path(sys.argv[1])
+project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+parts = [
+    str(root),
+    sys.version,
+    json.dumps([project["build-system"], project["project"]], sort_keys=True),
+    (root / "constraints.txt").read_text("utf-8"),
+]
+print(hashlib.sha256("\0".join(parts).encode()).hexdigest())
+PYTHON
+}
+
+is_installed() { [[ -x "$venv/bin/python" && "$(cat "$stamp" 2>/dev/null)" == "$1" ]]; }
+
+pip_install() {
+    local log="$venv/install.log"
+    if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --constraint constraints.txt "$@" >"$log" 2>&1; then
+        cat "$log" >&2
+        die "could not install $*: see above (is the network there?)"
+    fi
+}
+
+install() {
+    say "installing into .venv (once; a minute or two)"
+    "$1" -m venv --clear "$venv" || die "could not make a virtual environment in $venv"
+    # The build backend comes from constraints.txt too, hence no isolated build.
+    pip_install hatchling editables
+    pip_install --no-build-isolation --editable '.[dev]'
+    printf '%s\n' "$2" >"$stamp"
+    say "installed"
+}
+
+setup() {
+    local python wanted
+    python=$(find_python)
+    wanted=$(wanted_stamp "$python")
+    is_installed "$wanted" && return
+    (
+        # The lock belongs to the open file, so it outlives the process that takes it and ends with
+        # this subshell. flock(1) does the same, but not every system has it.
+        "$python" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
+        is_installed "$wanted" || install "$python" "$wanted"
+    ) 9>"$root/.venv.lock"
+}
+
+setup
+export PATH="$venv/bin:$PATH"
+export VIRTUAL_ENV="$venv"
