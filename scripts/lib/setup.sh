@@ -20,7 +20,8 @@ find_python() {
     for candidate in "${PYTHON:-}" python3 python3.13 python3.12 python3.11; do
         [[ -n "$candidate" ]] || continue
         if "$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-            "$candidate" -c 'import sys; print(sys.executable)'
+            # Never the Python of an active .venv: it could not make .venv anew.
+            "$candidate" -c 'import sys; print(getattr(sys, "_base_executable", sys.executable))'
             return
         fi
     done

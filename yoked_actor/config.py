@@ -1,0 +1,289 @@
+"""How a start finds its settings: a TOML file, the environment, then flags; the later wins.
+
+Every problem of all three is reported at once, with the place it came from, because a server that
+stops at the first typo has to be started once per typo. Values of secrets are never repeated.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+import types
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+
+from yoked_actor.settings import (
+    AuthSettings,
+    EdgeSettings,
+    LogSettings,
+    MatchingSettings,
+    MatchmakerSettings,
+    ServerSettings,
+    SessionSettings,
+    Settings,
+    SettingsModel,
+    StoreSettings,
+)
+
+__all__ = [
+    "AuthSettings",
+    "EdgeSettings",
+    "LogSettings",
+    "MatchingSettings",
+    "MatchmakerSettings",
+    "ServerSettings",
+    "SessionSettings",
+    "Settings",
+    "SettingsError",
+    "StoreSettings",
+    "allowed",
+    "load_settings",
+    "sections",
+]
+
+PREFIX = "YOKED_"
+
+# The settings that have a flag of their own, so that a complaint can name it.
+FLAGS = {
+    ("server", "host"): "--host",
+    ("server", "port"): "--port",
+    ("server", "data_dir"): "--data",
+}
+
+# Enough to recognise a value by; a whole file pasted into one would bury the message.
+SHOWN_CHARACTERS = 80
+
+
+class SettingsError(Exception):
+    """The settings cannot be used. The text has one line for each problem."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def load_settings(
+    file: Path | None,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, Mapping[str, object]],
+) -> Settings:
+    """The settings of a start, or a `SettingsError` that tells everything that is wrong with them.
+
+    `overrides` holds what flags gave, by section and key; None stands for a flag not given.
+    """
+    gathered = _Gathered()
+    if file is not None:
+        gathered.add_file(file)
+    gathered.add_environment(environ)
+    gathered.add_flags(overrides)
+    return gathered.settings()
+
+
+def sections() -> dict[str, type[SettingsModel]]:
+    """The sections by name, in the order in which they are documented."""
+    return {
+        name: field.annotation
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, SettingsModel)
+    }
+
+
+def allowed(field: FieldInfo) -> str:
+    """What values a setting takes, in words that follow "must be"."""
+    kind, optional = _kind(field)
+    if get_origin(kind) is Literal:
+        choices = get_args(kind)
+        text = ", ".join(choices) if len(choices) == 1 else f"one of {', '.join(choices)}"
+    elif get_origin(kind) is tuple:
+        text = f"a list of {_members(kind)}"
+    else:
+        text = {int: "a whole number", float: "a number", Path: "a path"}.get(kind, "a text")
+    limits = _limits(field)
+    match limits.get("gt"), limits.get("ge"), limits.get("le"):
+        case None, None, None:
+            pass
+        case None, low, high:
+            text += f" from {low} to {high}"
+        case low, _, high:
+            text += f" over {low}, up to {high}"
+    if "min_length" in limits:
+        text += ", not empty"
+    return f"{text}, or unset" if optional else text
+
+
+def _kind(field: FieldInfo) -> tuple[Any, bool]:
+    """The bare type of a field, and whether it may be unset."""
+    kind: Any = field.annotation
+    optional = get_origin(kind) in (Union, types.UnionType)
+    if optional:
+        kind = next(member for member in get_args(kind) if member is not type(None))
+    return getattr(kind, "__origin__", kind) if hasattr(kind, "__metadata__") else kind, optional
+
+
+def _members(kind: Any) -> str:
+    """What a list holds: the title that the type of its members was given."""
+    for inner in getattr(get_args(kind)[0], "__metadata__", ()):
+        if inner.title:
+            return str(inner.title)
+    return "texts"
+
+
+def _limits(field: FieldInfo) -> dict[str, Any]:
+    metadata = list(field.metadata)
+    for member in get_args(field.annotation):
+        for inner in getattr(member, "__metadata__", ()):
+            metadata += inner.metadata
+    names = ("gt", "ge", "le", "min_length")
+    return {name: getattr(m, name) for m in metadata for name in names if hasattr(m, name)}
+
+
+class _Gathered:
+    """Values from all places, where each came from, and what was wrong on the way."""
+
+    def __init__(self) -> None:
+        self._sections = sections()
+        self._values: dict[str, dict[str, object]] = {}
+        self._sources: dict[tuple[str, str], str] = {}
+        self._problems: list[str] = []
+        self._wrong: set[tuple[str, str]] = set()
+
+    def add_file(self, file: Path) -> None:
+        try:
+            content = tomllib.loads(file.read_bytes().decode("utf-8"))
+        except OSError as error:
+            self._problems.append(f"{file}: cannot be read: {error.strerror}")
+            return
+        except ValueError as error:  # not TOML, or not UTF-8
+            self._problems.append(f"{file}: is not valid TOML: {error}")
+            return
+        for section, values in content.items():
+            if section not in self._sections:
+                self._problems.append(f"{file}: [{section}]: {self._unknown_section(section)}")
+            elif not isinstance(values, dict):
+                self._problems.append(f"{file}: {section}: must be a section, [{section}]")
+            else:
+                for key, value in values.items():
+                    self._add(section, key, value, str(file))
+
+    def add_environment(self, environ: Mapping[str, str]) -> None:
+        for variable in sorted(name for name in environ if name.startswith(PREFIX)):
+            section, separator, key = variable.removeprefix(PREFIX).lower().partition("__")
+            if not separator:
+                form = f"must have the form {PREFIX}SECTION__KEY"
+                self._problems.append(f"{variable}: {form}{self._instead(section)}")
+            elif section not in self._sections:
+                self._problems.append(f"{variable}: {self._unknown_section(section)}")
+            else:
+                field = self._sections[section].model_fields.get(key)
+                value = environ[variable]
+                self._add(section, key, _parsed(field, value) if field else value, variable)
+
+    def add_flags(self, overrides: Mapping[str, Mapping[str, object]]) -> None:
+        for section, values in overrides.items():
+            for key, value in values.items():
+                if value is not None:
+                    self._add(section, key, value, FLAGS.get((section, key), "flag"))
+
+    def settings(self) -> Settings:
+        """All of it as one value; raises if anything was wrong."""
+        built: dict[str, Any] = {}
+        failed: set[str] = set()
+        for section, values in self._values.items():
+            try:
+                built[section] = self._validated(section, values)
+            except ValidationError as error:
+                failed.add(section)
+                self._tell_conflicts(error, section)
+        try:
+            settings = Settings(**built)
+        except ValidationError as error:
+            self._tell_conflicts(error, None, failed)
+        if self._problems:
+            raise SettingsError(self._problems)
+        return settings
+
+    def _validated(self, section: str, values: Mapping[str, object]) -> SettingsModel:
+        """A section, made without the values that are wrong by themselves, once these are told."""
+        model = self._sections[section]
+        try:
+            return model.model_validate(values)
+        except ValidationError as error:
+            wrong = dict.fromkeys(str(d["loc"][0]) for d in error.errors() if d["loc"])
+            if not wrong:
+                raise
+        for key in wrong:
+            rule = f"must be {allowed(model.model_fields[key])}"
+            self._problems.append(self._line([(section, key)], rule))
+        # Conflicts with the default that takes the place of a wrong value are nobody's fault.
+        self._wrong |= {(section, key) for key in wrong}
+        return model.model_validate({k: v for k, v in values.items() if k not in wrong})
+
+    def _tell_conflicts(
+        self, error: ValidationError, section: str | None, failed: Collection[str] = ()
+    ) -> None:
+        for detail in error.errors():
+            for keys, rule in detail["ctx"]["conflicts"]:
+                places = [_place(section, key) for key in keys]
+                if not any(place in self._wrong or place[0] in failed for place in places):
+                    self._problems.append(self._line(places, rule))
+
+    def _add(self, section: str, key: str, value: object, source: str) -> None:
+        known = self._sections[section].model_fields
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"[{section}] has {', '.join(known)}"
+            self._problems.append(f"{source}: {section}.{key}: is not a setting; {hint}")
+            return
+        self._values.setdefault(section, {})[key] = value
+        self._sources[section, key] = source
+
+    def _line(self, places: list[tuple[str, str]], rule: str) -> str:
+        section, key = places[0]
+        field = self._sections[section].model_fields[key]
+        if field.annotation is SecretStr:
+            shown = "(hidden)"
+        else:
+            value = self._values.get(section, {}).get(key, field.default)
+            shown = json.dumps(value, default=str, ensure_ascii=False)
+            if len(shown) > SHOWN_CHARACTERS:
+                shown = f"{shown[:SHOWN_CHARACTERS]}..."
+        sources = dict.fromkeys(self._sources[p] for p in places if p in self._sources)
+        return f"{', '.join(sources)}: {section}.{key} = {shown}: {rule}"
+
+    def _unknown_section(self, section: str) -> str:
+        return f"there is no section {section}; there are {', '.join(self._sections)}"
+
+    def _instead(self, name: str) -> str:
+        """A suggestion for YOKED_SERVER_PORT, the likeliest slip."""
+        for section, model in self._sections.items():
+            key = name.removeprefix(f"{section}_")
+            if key != name and key in model.model_fields:
+                return f"; did you mean {PREFIX}{section.upper()}__{key.upper()}?"
+        return ""
+
+
+def _place(section: str | None, key: str) -> tuple[str, str]:
+    """Where a key stands; a rule between sections names it in full."""
+    if section is None:
+        section, _, key = key.partition(".")
+    return section, key
+
+
+def _parsed(field: FieldInfo, text: str) -> object:
+    """The value that a variable's text stands for, as the type of its setting reads it."""
+    kind, optional = _kind(field)
+    # A secret made of digits is still a text.
+    if kind in (str, Path, SecretStr) or get_origin(kind) is Literal:
+        return text
+    if optional and not text:
+        return None
+    try:
+        document = tomllib.loads(f"value = {text}")
+    except ValueError:  # not TOML, so it is a bare text
+        return text
+    return document["value"] if len(document) == 1 else text

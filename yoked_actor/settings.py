@@ -1,0 +1,294 @@
+"""Every setting of the server: its name, default, limits and meaning.
+
+These models are the one source. `config` fills them from a file, the environment and flags;
+`config_template` renders the commented `config/yoked.toml` and the tables of
+`docs/configuration.md` from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic_core import PydanticCustomError
+
+# A year: longer makes no sense here, and keeps sums of instants far from overflow.
+LONGEST_S = 31_622_400
+LARGEST_BUFFER = 64 * 1024 * 1024
+ORIGIN = r"^https?://[^/?#\s]+$"
+WORD = r"^[a-z][a-z0-9_]{0,31}$"
+
+Duration = Annotated[float, Field(gt=0, le=LONGEST_S)]
+DurationOrZero = Annotated[float, Field(ge=0, le=LONGEST_S)]
+Rate = Annotated[float, Field(gt=0, le=1_000_000)]
+Count = Annotated[int, Field(ge=1, le=10_000_000)]
+Bytes = Annotated[int, Field(ge=1024, le=LARGEST_BUFFER)]
+
+
+class Conflict(NamedTuple):
+    """Settings that are each allowed but not together; the first is the one to blame."""
+
+    keys: tuple[str, ...]
+    rule: str
+
+
+class SettingsModel(BaseModel):
+    """What all sections share: frozen, strict, no unknown keys, rules between keys."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True
+    )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """The rules between settings that these break."""
+        yield from ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lists_are_tuples(cls, values: Any) -> Any:
+        # TOML and JSON have lists only; ours are tuples, because settings are frozen.
+        if not isinstance(values, Mapping):
+            return values
+        return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+
+    @model_validator(mode="after")
+    def _no_conflicts(self) -> Self:
+        found = list(self.conflicts())
+        if found:
+            text = "; ".join(f"{conflict.keys[0]} {conflict.rule}" for conflict in found)
+            raise PydanticCustomError("conflict", "{text}", {"text": text, "conflicts": found})
+        return self
+
+
+class ServerSettings(SettingsModel):
+    """Where the server listens, where it keeps its data, and how it stops."""
+
+    host: str = Field("127.0.0.1", min_length=1, description="The address to listen on.")
+    port: int = Field(8080, ge=0, le=65535, description="The TCP port; 0 takes a free one.")
+    data_dir: Path = Field(
+        Path("data"),
+        strict=False,
+        description="The folder of the database, relative to the working directory.",
+    )
+    drain_s: DurationOrZero = Field(
+        5.0, description="How long a stopping server lets clients go by themselves."
+    )
+    reconnect_after_s: DurationOrZero = Field(
+        2.0, description="What clients are told to wait before they come back after a drain."
+    )
+
+
+class AuthSettings(SettingsModel):
+    """How tokens are signed and judged."""
+
+    algorithm: Literal["HS256", "EdDSA", "RS256"] = Field(
+        "HS256", description="How tokens are signed: with a shared secret, or with a key pair."
+    )
+    secret: SecretStr = Field(
+        SecretStr(""),
+        description="The shared secret of HS256, 32 bytes or more. Required unless --dev is given.",
+    )
+    public_key_file: str = Field(
+        "", description="A PEM file: the public key of EdDSA or RS256. Empty with HS256."
+    )
+    dev_token_ttl_s: Duration = Field(
+        86400.0, description="How long a token of the development login is good."
+    )
+    leeway_s: DurationOrZero = Field(
+        0.0, description="How long after its expiry a token is still taken, for skewed clocks."
+    )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """A key that does not fit the algorithm."""
+        if 0 < len(self.secret.get_secret_value().encode()) < 32:
+            yield Conflict(("secret",), "must be at least 32 bytes long, or empty")
+        if self.algorithm == "HS256" and self.public_key_file:
+            keys = ("public_key_file", "algorithm")
+            yield Conflict(keys, "must be empty when auth.algorithm is HS256")
+        if self.algorithm != "HS256" and not self.public_key_file:
+            keys = ("public_key_file", "algorithm")
+            yield Conflict(keys, f"must name a file when auth.algorithm is {self.algorithm}")
+
+
+class MatchingSettings(SettingsModel):
+    """Who meets whom, and how long each step may take."""
+
+    policy: Literal["fair_queue"] = Field(
+        "fair_queue", description="Who goes first: the starving, then credit, then the wait."
+    )
+    starvation_after_s: Duration = Field(
+        60.0, description="After this wait a user goes before everyone who waits for less."
+    )
+    liveness_s: Duration = Field(10.0, description="A user silent for this long is lost.")
+    heartbeat_every_s: Duration = Field(
+        3.0, description="How often clients are told to beat; less than liveness_s."
+    )
+    acknowledge_window_s: Duration = Field(
+        5.0, description="How long both have to acknowledge a match."
+    )
+    vote_window_s: Duration = Field(10.0, description="How long both have to vote.")
+    date_length_s: Duration = Field(300.0, description="The longest that a video date lasts.")
+    resume_grace_s: DurationOrZero = Field(
+        60.0, description="How long after a restart waiting places and open matches are kept."
+    )
+    bar_s: DurationOrZero = Field(
+        60.0, description="How long a pair whose match was cancelled before voting stays apart."
+    )
+    rematch_after_days: Annotated[int, Field(ge=1, le=36500)] | None = Field(
+        None,
+        description="After this many days two who met may meet again; unset means never.",
+        examples=[90],
+    )
+    credit_step: int = Field(
+        10, ge=0, le=1_000_000, description="The credit for a yes that was not returned."
+    )
+    credit_cap: int = Field(50, ge=0, le=1_000_000, description="The most credit a user can hold.")
+    genders: tuple[Annotated[str, Field(pattern=WORD, title="lower-case words")], ...] = Field(
+        ("woman", "man", "nonbinary"),
+        min_length=1,
+        max_length=64,
+        description="The genders a profile can name, in lower case.",
+    )
+    max_interests: int = Field(32, ge=0, le=256, description="The most interests of a profile.")
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Beats too rare to keep anyone alive, a step over the cap, a gender named twice."""
+        if self.heartbeat_every_s >= self.liveness_s:
+            keys = ("heartbeat_every_s", "liveness_s")
+            yield Conflict(keys, f"must be less than matching.liveness_s ({self.liveness_s})")
+        if self.credit_step > self.credit_cap:
+            keys = ("credit_step", "credit_cap")
+            yield Conflict(keys, f"must be at most matching.credit_cap ({self.credit_cap})")
+        if len(set(self.genders)) < len(self.genders):
+            yield Conflict(("genders",), "must name each gender once")
+
+
+class EdgeSettings(SettingsModel):
+    """What a connection may do, and how long it may take."""
+
+    allowed_origins: tuple[Annotated[str, Field(pattern=ORIGIN, title="origins")], ...] = Field(
+        (),
+        max_length=1000,
+        description="Origins of other sites whose pages may connect, such as https://example.org.",
+    )
+    max_message_bytes: Bytes = Field(16384, description="The largest WebSocket message taken.")
+    max_buffered_bytes: Bytes = Field(
+        262144, description="What may wait to be sent to a client before it is a slow reader."
+    )
+    send_buffer_bytes: Bytes = Field(
+        65536, description="The kernel's send buffer of a socket; a large one hides slow readers."
+    )
+    stall_timeout_s: Duration = Field(
+        5.0, description="A client that takes no byte for this long is a slow reader."
+    )
+    handshake_timeout_s: Duration = Field(
+        10.0, description="How long TLS and the request head may take."
+    )
+    hello_timeout_s: Duration = Field(5.0, description="How long a new WebSocket may be silent.")
+    ping_interval_s: Duration = Field(20.0, description="How often a WebSocket is pinged.")
+    ping_timeout_s: Duration = Field(20.0, description="How long a ping may go unanswered.")
+    close_timeout_s: Duration = Field(2.0, description="How long a closing handshake may take.")
+    max_connections: Count = Field(20000, description="The most connections open at once.")
+    connections_per_s: Rate = Field(
+        50.0, description="New connections per second and address; loopback is exempt."
+    )
+    connections_burst: Count = Field(1000, description="New connections of an address at once.")
+    commands_per_s: Rate = Field(20.0, description="Commands per second and user.")
+    commands_burst: Count = Field(100, description="Commands of a user at once.")
+    frames_per_s: Rate = Field(50.0, description="Frames per second and WebSocket.")
+    frames_burst: Count = Field(250, description="Frames of a WebSocket at once.")
+    max_head_bytes: Bytes = Field(16384, description="The largest head of a request.")
+    max_body_bytes: Bytes = Field(16384, description="The largest body of a request.")
+    request_timeout_s: Duration = Field(30.0, description="How long an HTTP request may take.")
+    tls_certificate: str = Field(
+        "", description="A PEM file: the certificate chain. With tls_key it turns TLS on."
+    )
+    tls_key: str = Field("", description="A PEM file: the private key of the certificate.")
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """A buffer too small for one message, half a TLS pair."""
+        if self.max_message_bytes > self.max_buffered_bytes:
+            keys = ("max_message_bytes", "max_buffered_bytes")
+            rule = f"must be at most edge.max_buffered_bytes ({self.max_buffered_bytes})"
+            yield Conflict(keys, rule)
+        if self.tls_certificate and not self.tls_key:
+            yield Conflict(("tls_key", "tls_certificate"), "must be set with edge.tls_certificate")
+        if self.tls_key and not self.tls_certificate:
+            yield Conflict(("tls_certificate", "tls_key"), "must be set with edge.tls_key")
+
+
+class SessionSettings(SettingsModel):
+    """What is remembered of a user's session, so that a client can resume it."""
+
+    kept_events: Count = Field(64, description="Events kept for a client that resumes.")
+    kept_replies: Count = Field(
+        128, description="Replies kept, so that a repeated command has no second effect."
+    )
+    max_pending_commands: Count = Field(64, description="Commands that may wait for their reply.")
+    forget_after_s: Duration = Field(
+        120.0, description="How long an idle session without a connection is remembered."
+    )
+
+
+class StoreSettings(SettingsModel):
+    """How decisions reach the disk."""
+
+    runner: Literal["thread", "inline"] = Field(
+        "thread", description="Where SQL runs: on a thread of its own, or between two steps."
+    )
+    busy_timeout_s: DurationOrZero = Field(
+        1.0, description="How long SQLite waits for a lock before a commit fails."
+    )
+    max_batch: Count = Field(1000, description="The most commits that share one transaction.")
+    max_pending: Count = Field(10000, description="The most commits that may wait.")
+    retry_first_s: Duration = Field(0.05, description="The pause after a first failed commit.")
+    retry_cap_s: Duration = Field(2.0, description="The longest pause between two attempts.")
+    checkpoint_pages: Count = Field(4000, description="WAL pages before a checkpoint.")
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """A first pause that is longer than the longest."""
+        if self.retry_first_s > self.retry_cap_s:
+            keys = ("retry_first_s", "retry_cap_s")
+            yield Conflict(keys, f"must be at most store.retry_cap_s ({self.retry_cap_s})")
+
+
+class MatchmakerSettings(SettingsModel):
+    """The one task that decides."""
+
+    mailbox: Count = Field(100_000, description="The most events that may wait for it.")
+    audit: Literal["off", "log", "raise"] = Field(
+        "log", description="What a broken invariant does: nothing, a log line, or a stop."
+    )
+
+
+class LogSettings(SettingsModel):
+    """What is logged, to standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least severe entry that is written."
+    )
+    format: Literal["auto", "pretty", "json"] = Field(
+        "auto", description="How entries look; auto is pretty on a terminal and JSON elsewhere."
+    )
+
+
+class Settings(SettingsModel):
+    """All settings, by section."""
+
+    server: ServerSettings = ServerSettings()
+    auth: AuthSettings = AuthSettings()
+    matching: MatchingSettings = MatchingSettings()
+    edge: EdgeSettings = EdgeSettings()
+    session: SessionSettings = SessionSettings()
+    store: StoreSettings = StoreSettings()
+    matchmaker: MatchmakerSettings = MatchmakerSettings()
+    log: LogSettings = LogSettings()
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """A session forgotten while its user still holds a place."""
+        if self.session.forget_after_s < self.matching.liveness_s:
+            keys = ("session.forget_after_s", "matching.liveness_s")
+            rule = f"must be at least matching.liveness_s ({self.matching.liveness_s})"
+            yield Conflict(keys, rule)
