@@ -1,0 +1,6 @@
+"""The pure core: what the system decides, with no clock, no randomness and no input or output.
+
+Everything here is a function of its arguments. Time comes in as an `Instant`, identity as a user
+id, and what must happen in the world comes out as values. That is why the whole of it can be run
+backwards, replayed and searched by property tests.
+"""

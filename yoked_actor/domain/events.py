@@ -1,0 +1,98 @@
+"""What can happen to the lobby. Each event belongs to one user."""
+
+from __future__ import annotations
+
+import msgspec
+
+from yoked_actor.domain.ballot import Vote as VoteValue
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.records import Known
+
+
+class Event(msgspec.Struct, frozen=True):
+    """Something that happened, to or by a user."""
+
+    user_id: str
+
+
+class Entered(Event, frozen=True):
+    """A user is brought into memory with what the store remembers."""
+
+    known: Known
+
+
+class Attached(Event, frozen=True):
+    """A socket now speaks for the user. Devices are numbered upwards, from 1."""
+
+    device: int
+
+
+class Detached(Event, frozen=True):
+    """The socket of that number is gone."""
+
+    device: int
+
+
+class Heard(Event, frozen=True):
+    """A sign of life over the socket."""
+
+
+class Called(Event, frozen=True):
+    """A sign of life over HTTP, which also says that the user is here."""
+
+
+class Look(Event, frozen=True):
+    """The user asks how things stand."""
+
+
+class Spin(Event, frozen=True):
+    """The user wants to meet somebody."""
+
+
+class Leave(Event, frozen=True):
+    """The user wants out."""
+
+
+class Acknowledge(Event, frozen=True):
+    """The user has seen the match."""
+
+    match_id: str
+
+
+class Vote(Event, frozen=True):
+    """The user votes."""
+
+    match_id: str
+    vote: VoteValue
+
+
+class EndDate(Event, frozen=True):
+    """The user ends the video date."""
+
+    date_id: str
+
+
+class Block(Event, frozen=True):
+    """The user never wants to meet that other one."""
+
+    other: str
+
+
+class Unblock(Event, frozen=True):
+    """The user takes a block back."""
+
+    other: str
+
+
+class ListBlocks(Event, frozen=True):
+    """The user asks whom they have blocked."""
+
+
+class ProfileChanged(Event, frozen=True):
+    """The user has a new profile, checked already."""
+
+    person: Person
+
+
+class Forget(Event, frozen=True):
+    """The user is to leave memory, if nothing holds them there."""

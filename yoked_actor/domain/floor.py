@@ -1,0 +1,283 @@
+"""The lobby's memory: who is here, in which seat, in which match, on which date.
+
+Every change goes through the books, so that a round of decisions can be settled or undone as a
+whole. What follows from the books (the pool of those who can be paired, the heap of deadlines) is
+kept in step here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from yoked_actor.domain.acquaintance import Acquaintance
+from yoked_actor.domain.book import Book
+from yoked_actor.domain.deadlines import Deadlines, Due
+from yoked_actor.domain.fairness import FairQueue, Ticket
+from yoked_actor.domain.instants import Instant, after
+from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.pool import Pool
+from yoked_actor.domain.records import (
+    Changes,
+    Known,
+    Match,
+    MatchStatus,
+    Pair,
+    Presence,
+    Seat,
+    VideoDate,
+)
+from yoked_actor.domain.rules import Rules
+
+_NOWHERE = Presence()
+_WINDOW = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.VOTE}
+
+
+class Floor:
+    """The books of the lobby and what is derived from them."""
+
+    def __init__(self, rules: Rules, next_number: int = 1) -> None:
+        self.rules = rules
+        self.people: Book[str, Person] = Book()
+        self.seats: Book[str, Seat] = Book()
+        self.presences: Book[str, Presence] = Book()
+        self.matches: Book[str, Match] = Book()
+        self.dates: Book[str, VideoDate] = Book()
+        self.acquaintance = Acquaintance(rules.rematch_after_days)
+        self.pool = Pool(FairQueue(rules.starvation_after_s))
+        self.deadlines = Deadlines()
+        self.heard_at: dict[str, Instant] = {}
+        self._timed: set[str] = set()
+        self._superseded: set[str] = set()
+        self._next_number = next_number
+
+    def new_id(self, kind: str) -> str:
+        """An id that was never given before."""
+        number = self._next_number
+        self._next_number += 1
+        return f"{kind}{number}"
+
+    # Reading
+
+    def seat(self, user_id: str) -> Seat:
+        """The seat of a user who is in memory."""
+        return self.seats.rows[user_id]
+
+    def person(self, user_id: str) -> Person:
+        """The profile of a user who has one."""
+        return self.people.rows[user_id]
+
+    def is_here(self, user_id: str) -> bool:
+        """Whether a user can be paired now."""
+        return self.presences.rows.get(user_id, _NOWHERE).here
+
+    def presence(self, user_id: str) -> Presence:
+        """How a user can be reached."""
+        return self.presences.rows.get(user_id, _NOWHERE)
+
+    def is_timed(self, user_id: str) -> bool:
+        """Whether a liveness deadline is kept for a user."""
+        return user_id in self._timed
+
+    def open_match(self, user_id: str) -> Match | None:
+        """The match a user is in."""
+        match_id = self.seats.rows[user_id].match_id
+        return None if match_id is None else self.matches.rows[match_id]
+
+    def open_date(self, user_id: str) -> VideoDate | None:
+        """The video date a user is on."""
+        date_id = self.seats.rows[user_id].date_id
+        return None if date_id is None else self.dates.rows[date_id]
+
+    # Changing
+
+    def put_person(self, person: Person) -> None:
+        """Set a profile."""
+        self.people.put(person.user_id, person)
+        self._sync_pool(person.user_id)
+
+    def put_seat(self, seat: Seat) -> None:
+        """Set a seat; a user who is not idle is timed for liveness."""
+        before = self.seats.rows.get(seat.user_id)
+        if before is not None and before.last_match_id != seat.last_match_id:
+            self._supersede(before.last_match_id)
+        self.seats.put(seat.user_id, seat)
+        self._sync_pool(seat.user_id)
+        if seat.state is not State.IDLE:
+            self._time_liveness(seat.user_id)
+
+    def put_presence(self, user_id: str, presence: Presence) -> None:
+        """Set how a user can be reached."""
+        self.presences.put(user_id, presence)
+        self._sync_pool(user_id)
+        if not presence.here and self.seats.rows[user_id].date_id is not None:
+            self._time_liveness(user_id)
+
+    def put_match(self, match: Match) -> None:
+        """Set a match; the window that is open in it is timed."""
+        before = self.matches.rows.get(match.match_id)
+        self.matches.put(match.match_id, match)
+        if before is None or before.closes_at != match.closes_at:
+            self._time_match(match)
+
+    def put_date(self, date: VideoDate) -> None:
+        """Set a video date; an open one is timed."""
+        self.dates.put(date.date_id, date)
+        if date.ended_at is None:
+            self.deadlines.add(date.ends_at, Due.DATE, date.a, date.date_id)
+        else:
+            self._superseded.add(date.date_id)
+
+    def bar(self, a: str, b: str, until: Instant) -> None:
+        """Keep two apart until an instant."""
+        self._time_bar(self.acquaintance.bar(a, b, until), until)
+
+    # Coming and going
+
+    def learn(self, known: Known) -> None:
+        """Bring a user into memory, with what the store remembers of them."""
+        user_id = known.user_id
+        seat = known.seat or Seat(user_id)
+        last = known.last_match
+        if last is not None:
+            self.matches.rows.setdefault(last.match_id, last)
+        elif seat.last_match_id is not None:
+            seat = msgspec.structs.replace(seat, last_match_id=None)
+        if known.person is not None:
+            self.people.rows[user_id] = known.person
+        self.seats.rows[user_id] = seat
+        self.acquaintance.learn(known)
+        for other, until in known.bars.items():
+            self._time_bar((min(user_id, other), max(user_id, other)), until)
+
+    def forget(self, user_id: str) -> bool:
+        """Let a user leave memory, unless something still holds them.
+
+        Only when the books are settled: what is not stored yet must not be dropped.
+        """
+        seat = self.seats.rows.get(user_id)
+        if seat is None:
+            return True
+        if seat.state is not State.IDLE or seat.date_id is not None:
+            return False
+        if self.presence(user_id).device:
+            return False
+        self.acquaintance.forget(user_id)
+        self.people.rows.pop(user_id, None)
+        self.presences.rows.pop(user_id, None)
+        self.heard_at.pop(user_id, None)
+        del self.seats.rows[user_id]
+        self._release(seat.last_match_id)
+        return True
+
+    # Storing
+
+    def changes(self) -> Changes:
+        """What must be saved before anybody may be told."""
+        changes = Changes(
+            people=self.people.changed(),
+            seats=self.seats.changed(),
+            matches=self.matches.changed(),
+            dates=self.dates.changed(),
+        )
+        self.acquaintance.collect(changes)
+        return changes
+
+    def touched_users(self) -> set[str]:
+        """Whose seat was changed since the books last settled."""
+        return set(self.seats.touched())
+
+    def settle(self) -> None:
+        """The changes are stored: they stand."""
+        for book in (self.people, self.seats, self.presences, self.matches, self.dates):
+            book.settle()
+        self.acquaintance.settle()
+        # Ended matches stay while a seat remembers them; only now can they go, being stored.
+        for subject in self._superseded:
+            self.dates.rows.pop(subject, None)
+            self._release(subject)
+        self._superseded.clear()
+
+    def undo(self) -> None:
+        """The changes could not be stored: all is as it was, deadlines included."""
+        users = self.people.undo() + self.seats.undo() + self.presences.undo()
+        for match_id in self.matches.undo():
+            if match_id in self.matches.rows:
+                self._time_match(self.matches.rows[match_id])
+        for date_id in self.dates.undo():
+            date = self.dates.rows.get(date_id)
+            if date is not None:
+                self.deadlines.add(date.ends_at, Due.DATE, date.a, date_id)
+        for pair in self.acquaintance.undo():
+            self._time_bar(pair, self.acquaintance.bars.rows[pair])
+        for user_id in users:
+            self._sync_pool(user_id)
+            seat = self.seats.rows.get(user_id)
+            if seat is not None and (seat.state is not State.IDLE or seat.date_id is not None):
+                self._time_liveness(user_id)
+        self._superseded.clear()
+
+    # Deadlines
+
+    def liveness_at(self, user_id: str) -> Instant:
+        """When a user who stays silent is lost.
+
+        Who is on a date need not beat (the state is idle): there only absence counts, for longer.
+        """
+        idle = self.seats.rows[user_id].state is State.IDLE
+        patience_s = self.rules.resume_grace_s if idle else self.rules.liveness_s
+        return after(self.heard_at.get(user_id, 0), patience_s)
+
+    def liveness_fired(self, user_id: str, now: Instant) -> bool:
+        """Whether the user is lost by now; if not, the deadline is moved to where it belongs."""
+        self._timed.discard(user_id)
+        seat = self.seats.rows.get(user_id)
+        if seat is None:
+            return False
+        if seat.state is State.IDLE and (seat.date_id is None or self.is_here(user_id)):
+            return False
+        if self.liveness_at(user_id) > now:
+            self._time_liveness(user_id)
+            return False
+        return True
+
+    def _time_liveness(self, user_id: str) -> None:
+        if user_id not in self._timed:
+            self._timed.add(user_id)
+            self.deadlines.add(self.liveness_at(user_id), Due.LIVENESS, user_id)
+
+    def _time_match(self, match: Match) -> None:
+        if match.closes_at is not None and match.is_open:
+            self.deadlines.add(match.closes_at, _WINDOW[match.status], match.a, match.match_id)
+
+    def _time_bar(self, pair: Pair, until: Instant) -> None:
+        self.deadlines.add(until, Due.BAR, pair[0], pair[1])
+
+    # Derived
+
+    def _sync_pool(self, user_id: str) -> None:
+        seat = self.seats.rows.get(user_id)
+        if (
+            seat is not None
+            and seat.state is State.WAITING
+            and seat.waiting_since is not None
+            and self.is_here(user_id)
+        ):
+            self.pool.put(Ticket(self.people.rows[user_id], seat.waiting_since, seat.credit))
+        else:
+            self.pool.discard(user_id)
+
+    def _supersede(self, match_id: str | None) -> None:
+        if match_id is not None:
+            self._superseded.add(match_id)
+
+    def _release(self, match_id: str | None) -> None:
+        """Drop an ended match that no seat in memory remembers."""
+        match = self.matches.rows.get(match_id) if match_id is not None else None
+        if match is None or match.is_open:
+            return
+        for user_id in match.users:
+            seat = self.seats.rows.get(user_id)
+            if seat is not None and seat.last_match_id == match.match_id:
+                return
+        del self.matches.rows[match.match_id]

@@ -1,0 +1,24 @@
+"""The numbers of the game, as one frozen value.
+
+The configuration builds it; the domain only reads it. Names follow the settings of `[matching]`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """Every limit and window that the lobby decides by."""
+
+    starvation_after_s: float = 60.0
+    liveness_s: float = 10.0
+    acknowledge_window_s: float = 5.0
+    vote_window_s: float = 10.0
+    date_length_s: float = 300.0
+    resume_grace_s: float = 60.0
+    bar_s: float = 60.0
+    rematch_after_days: float | None = None
+    credit_step: int = 10
+    credit_cap: int = 50
+    max_blocks: int = 5_000
