@@ -1,0 +1,121 @@
+"""The WebSocket handshake: a request head in, an answer out. No I/O.
+
+The rules of the RFC are checked by `websockets`; ours come before them: the path, the origin (a
+page of another site must not speak for its visitor), the subprotocol, and whether we take anyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from urllib.parse import urlsplit
+
+import h11
+import msgspec
+from websockets.datastructures import Headers
+from websockets.exceptions import NegotiationError
+from websockets.http11 import Request, Response
+from websockets.server import ServerProtocol
+from websockets.typing import Subprotocol
+
+from yoked_actor.edge.websocket import PROTOCOL_LOGGER
+
+WEBSOCKET_PATH = b"/ws"
+SUBPROTOCOL = Subprotocol("yoked.v1")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class HandshakeAnswer(msgspec.Struct, frozen=True):
+    """What to send back, and whether the connection is a WebSocket from then on."""
+
+    status: int
+    data: bytes
+    subprotocol: str | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the connection is open now."""
+        return self.status == 101
+
+
+def wants_websocket(request: h11.Request) -> bool:
+    """Whether a request belongs to the WebSocket side of the port."""
+    if _path(request) == WEBSOCKET_PATH:
+        return True
+    return any(
+        name == b"upgrade" and value.strip().lower() == b"websocket"
+        for name, value in request.headers
+    )
+
+
+def answer_handshake(
+    request: h11.Request, *, allowed_origins: Set[str] = frozenset(), draining: bool = False
+) -> HandshakeAnswer:
+    """Accept or refuse a handshake."""
+    protocol = ServerProtocol(select_subprotocol=_select_subprotocol, logger=PROTOCOL_LOGGER)
+    if _path(request) != WEBSOCKET_PATH:
+        return _answer(protocol.reject(404, "No WebSocket here.\n"))
+    if draining:
+        response = protocol.reject(503, "Draining, come back soon.\n")
+        response.headers["Retry-After"] = "1"
+        return _answer(response)
+    headers = Headers()
+    for name, value in request.headers:
+        headers[name.decode("ascii")] = value.decode("latin-1")
+    if not _origin_allowed(headers, allowed_origins):
+        return _answer(protocol.reject(403, "This origin is not allowed.\n"))
+    response = protocol.accept(
+        Request(
+            path=request.target.decode("ascii"),
+            headers=headers,
+            method=request.method.decode("ascii"),
+            protocol=f"HTTP/{request.http_version.decode('ascii')}",
+        )
+    )
+    return _answer(response, protocol.subprotocol)
+
+
+def _path(request: h11.Request) -> bytes:
+    return request.target.partition(b"?")[0]
+
+
+def _answer(response: Response, subprotocol: str | None = None) -> HandshakeAnswer:
+    return HandshakeAnswer(response.status_code, response.serialize(), subprotocol)
+
+
+def _select_subprotocol(
+    protocol: ServerProtocol, offered: Sequence[Subprotocol]
+) -> Subprotocol | None:
+    if not offered:
+        return None
+    if SUBPROTOCOL in offered:
+        return SUBPROTOCOL
+    raise NegotiationError(f"this server speaks {SUBPROTOCOL}")
+
+
+def _origin_allowed(headers: Headers, allowed: Set[str]) -> bool:
+    origins = headers.get_all("Origin")
+    if not origins:
+        # Not a browser: nobody's cookies or address can be borrowed.
+        return True
+    if len(origins) > 1:
+        return False
+    [origin] = origins
+    if origin in allowed or "*" in allowed:
+        return True
+    hosts = headers.get_all("Host")
+    return len(hosts) == 1 and _same_place(origin, hosts[0])
+
+
+def _same_place(origin: str, host: str) -> bool:
+    try:
+        theirs = urlsplit(origin)
+        ours = urlsplit(f"//{host}")
+        default = _DEFAULT_PORTS.get(theirs.scheme)
+        return (
+            default is not None
+            and bool(theirs.hostname)
+            and theirs.hostname == ours.hostname
+            and (theirs.port or default) == (ours.port or default)
+        )
+    except ValueError:
+        return False
