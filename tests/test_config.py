@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from yoked_actor.config import MatchingSettings, Settings, SettingsError, load_settings, sections
+
+SECRET = "0123456789abcdef0123456789abcdef"
+
+
+def problems(
+    file: Path | None = None,
+    environ: dict[str, str] | None = None,
+    overrides: dict[str, dict[str, object]] | None = None,
+) -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(file, environ or {}, overrides or {})
+    assert str(caught.value).splitlines() == list(caught.value.problems)
+    return list(caught.value.problems)
+
+
+def from_environ(**environ: str) -> Settings:
+    return load_settings(None, {f"YOKED_{name}": value for name, value in environ.items()}, {})
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "some.toml"
+
+
+def test_nothing_given_means_the_defaults() -> None:
+    assert load_settings(None, {}, {}) == Settings()
+
+
+def test_the_environment_goes_over_the_file_and_flags_go_over_both(file: Path) -> None:
+    file.write_text('[server]\nhost = "::1"\nport = 1\ndrain_s = 1\n')
+    environ = {"YOKED_SERVER__PORT": "2", "YOKED_SERVER__HOST": "10.0.0.1", "PATH": "/bin"}
+    server = load_settings(file, environ, {"server": {"port": 3}}).server
+    assert (server.port, server.host, server.drain_s) == (3, "10.0.0.1", 1.0)
+
+
+def test_a_flag_that_was_not_given_changes_nothing() -> None:
+    settings = load_settings(None, {"YOKED_SERVER__PORT": "2"}, {"server": {"port": None}})
+    assert settings.server.port == 2
+
+
+def test_variables_are_read_as_the_type_of_their_setting() -> None:
+    settings = from_environ(
+        MATCHING__GENDERS='["woman", "man"]',
+        MATCHING__REMATCH_AFTER_DAYS="30",
+        MATCHING__LIVENESS_S="12",
+        SERVER__DATA_DIR="/var/lib/yoked",
+        AUTH__SECRET="1" * 32,
+    )
+    assert settings.matching.genders == ("woman", "man")
+    assert settings.matching.rematch_after_days == 30
+    assert settings.matching.liveness_s == 12.0
+    assert settings.server.data_dir == Path("/var/lib/yoked")
+    assert settings.auth.secret.get_secret_value() == "1" * 32
+
+
+def test_an_empty_variable_unsets_what_can_be_unset(file: Path) -> None:
+    file.write_text("[matching]\nrematch_after_days = 30\n")
+    environ = {"YOKED_MATCHING__REMATCH_AFTER_DAYS": ""}
+    assert load_settings(file, environ, {}).matching.rematch_after_days is None
+
+
+def test_all_problems_are_told_at_once_with_their_place_value_and_rule(file: Path) -> None:
+    file.write_text(
+        '[server]\nprt = 1\nhost = ""\n[matching]\ncredit_step = 60\nvote_window_s = 0\n[x]\n'
+    )
+    environ = {"YOKED_LOG__LEVEL": "loud", "YOKED_EDGE__TLS_KEY": "key.pem"}
+    assert problems(file, environ, {"server": {"port": 70000}}) == [
+        f"{file}: server.prt: is not a setting; did you mean port?",
+        f"{file}: [x]: there is no section x; there are {', '.join(sections())}",
+        f'{file}: server.host = "": must be a text, not empty',
+        "--port: server.port = 70000: must be a whole number from 0 to 65535",
+        f"{file}: matching.vote_window_s = 0: must be a number over 0, up to 31622400",
+        f"{file}: matching.credit_step = 60: must be at most matching.credit_cap (50)",
+        'YOKED_EDGE__TLS_KEY: edge.tls_certificate = "": must be set with edge.tls_key',
+        'YOKED_LOG__LEVEL: log.level = "loud": must be one of debug, info, warning, error',
+    ]
+
+
+def test_a_key_like_no_other_is_answered_with_the_keys_there_are(file: Path) -> None:
+    file.write_text("[log]\ncolour = true\n")
+    assert problems(file) == [f"{file}: log.colour: is not a setting; [log] has level, format"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "complaint"),
+    [
+        ("YOKED_SERVER__PRT", "server.prt: is not a setting; did you mean port?"),
+        ("YOKED_SERVE__PORT", "there is no section serve; there are server, auth"),
+        (
+            "YOKED_SERVER_PORT",
+            "must have the form YOKED_SECTION__KEY; did you mean YOKED_SERVER__PORT?",
+        ),
+        ("YOKED_", "must have the form YOKED_SECTION__KEY"),
+    ],
+)
+def test_a_misspelt_variable_is_named_and_not_ignored(variable: str, complaint: str) -> None:
+    [line] = problems(environ={variable: "1"})
+    assert line.startswith(f"{variable}: {complaint}")
+
+
+def test_the_value_of_a_secret_is_never_repeated(file: Path) -> None:
+    file.write_text('[auth]\nsecret = ["hunter2"]\nsecrets = "hunter2"\n')
+    assert problems(file) == [
+        f"{file}: auth.secrets: is not a setting; did you mean secret?",
+        f"{file}: auth.secret = (hidden): must be a text",
+    ]
+    assert problems(environ={"YOKED_AUTH__SECRET": "hunter2", "YOKED_AUTH": "hunter2"}) == [
+        "YOKED_AUTH: must have the form YOKED_SECTION__KEY",
+        "YOKED_AUTH__SECRET: auth.secret = (hidden): must be at least 32 bytes long, or empty",
+    ]
+    assert SECRET not in repr(from_environ(AUTH__SECRET=SECRET))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"[server", "is not valid TOML: "),
+        (b"\xff", "is not valid TOML: "),
+        (b"server = 3", "server: must be a section, [server]"),
+        (None, "cannot be read: No such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named(
+    file: Path, content: bytes | None, complaint: str
+) -> None:
+    if content is not None:
+        file.write_bytes(content)
+    [line] = problems(file)
+    assert line.startswith(f"{file}: {complaint}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("MATCHING__HEARTBEAT_EVERY_S", "10", "must be less than matching.liveness_s (10.0)"),
+        ("MATCHING__GENDERS", "[]", "must be a list of lower-case words, not empty"),
+        ("MATCHING__GENDERS", '["a", "a"]', "must name each gender once"),
+        ("MATCHING__RESUME_GRACE_S", "-1", "must be a number from 0 to 31622400"),
+        ("MATCHING__LIVENESS_S", "nan", "must be a number over 0, up to 31622400"),
+        ("MATCHING__LIVENESS_S", "1\nx = 2", "must be a number over 0, up to 31622400"),
+        ("MATCHING__POLICY", "weighted", "must be fair_queue"),
+        ("MATCHING__REMATCH_AFTER_DAYS", "0", "must be a whole number from 1 to 36500, or unset"),
+        ("EDGE__ALLOWED_ORIGINS", '["example.org"]', "must be a list of origins"),
+        ("EDGE__ALLOWED_ORIGINS", "https://example.org", "must be a list of origins"),
+        ("EDGE__MAX_MESSAGE_BYTES", "300000", "must be at most edge.max_buffered_bytes (262144)"),
+        ("EDGE__TLS_CERTIFICATE", "a.pem", "must be set with edge.tls_certificate"),
+        ("AUTH__ALGORITHM", "none", "must be one of HS256, EdDSA, RS256"),
+        ("AUTH__ALGORITHM", "EdDSA", "must name a file when auth.algorithm is EdDSA"),
+        ("AUTH__PUBLIC_KEY_FILE", "a.pem", "must be empty when auth.algorithm is HS256"),
+        ("STORE__RETRY_FIRST_S", "3", "must be at most store.retry_cap_s (2.0)"),
+        ("SERVER__PORT", "true", "must be a whole number from 0 to 65535"),
+        ("SERVER__PORT", "80.0", "must be a whole number from 0 to 65535"),
+        ("SESSION__FORGET_AFTER_S", "9", "must be at least matching.liveness_s (10.0)"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_with_what_is(name: str, value: str, rule: str) -> None:
+    [line] = problems(environ={f"YOKED_{name}": value})
+    assert line.startswith(f"YOKED_{name}: ")
+    assert line.endswith(f": {rule}")
+
+
+def test_a_conflict_with_a_value_that_is_wrong_itself_is_not_told_twice() -> None:
+    environ = {"YOKED_MATCHING__LIVENESS_S": "none", "YOKED_MATCHING__HEARTBEAT_EVERY_S": "30"}
+    [line] = problems(environ=environ)
+    assert line.startswith("YOKED_MATCHING__LIVENESS_S: ")
+
+
+def test_a_rule_between_sections_waits_until_both_sections_are_right() -> None:
+    environ = {"YOKED_SESSION__FORGET_AFTER_S": "5", "YOKED_MATCHING__LIVENESS_S": "2"}
+    [line] = problems(environ=environ)
+    assert "matching.heartbeat_every_s = 3.0: must be less than matching.liveness_s (2.0)" in line
+
+
+def test_a_long_value_is_cut_short() -> None:
+    [line] = problems(environ={"YOKED_LOG__LEVEL": "x" * 5000})
+    assert len(line) < 200
+
+
+@given(
+    st.sampled_from([(s, k) for s, model in sections().items() for k in model.model_fields]),
+    st.text(st.characters(exclude_categories=["Cs"])),
+)
+def test_any_text_of_a_variable_gives_settings_or_a_problem_that_names_it(
+    setting: tuple[str, str], text: str
+) -> None:
+    variable = "__".join(setting).upper()
+    found: tuple[str, ...] = ()
+    try:
+        from_environ(**{variable: text})
+    except SettingsError as error:
+        found = error.problems
+    assert all(line.startswith(f"YOKED_{variable}: ") for line in found)
+
+
+def test_settings_cannot_be_changed_or_made_with_unknown_keys() -> None:
+    frozen: Any = Settings().server
+    with pytest.raises(ValidationError, match="frozen"):
+        frozen.port = 1
+    unknown: Any = {"livness_s": 1.0}
+    with pytest.raises(ValidationError, match="livness_s"):
+        MatchingSettings(**unknown)
+    with pytest.raises(ValidationError, match="heartbeat_every_s must be less than"):
+        MatchingSettings(liveness_s=2.0)
+
+
+def test_every_setting_is_described() -> None:
+    for section, model in sections().items():
+        assert model.__doc__, section
+        for key, field in model.model_fields.items():
+            assert field.description, f"{section}.{key}"
+            assert field.description.endswith("."), f"{section}.{key}"
+
+
+def test_settings_can_be_read_without_an_event_loop() -> None:
+    program = "import sys, yoked_actor.config; sys.exit('trio' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_template_with_every_default_taken_in_gives_the_defaults(file: Path) -> None:
+    template = Path(__file__).parents[1] / "config" / "yoked.toml"
+    assert load_settings(template, {}, {}) == Settings()
+    file.write_text(re.sub(r"^#(?=\w+ = )", "", template.read_text("utf-8"), flags=re.MULTILINE))
+    keys = {(s, k) for s, values in tomllib.loads(file.read_text()).items() for k in values}
+    assert keys == {(s, k) for s, model in sections().items() for k in model.model_fields}
+    environ = {"YOKED_MATCHING__REMATCH_AFTER_DAYS": ""}  # TOML has no word for unset
+    assert load_settings(file, environ, {}) == Settings()

@@ -1,0 +1,104 @@
+"""Where log entries go and how they look: one stream, one form, ours and the libraries' alike.
+
+Our modules log with `structlog.get_logger()`: an event's name and its facts as keywords. Libraries
+use the standard `logging`; their warnings and errors pass through the same processors. Tracebacks
+show no local variables, because tokens and positions of people live in them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import Literal, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+Level = Literal["debug", "info", "warning", "error"]
+Form = Literal["auto", "pretty", "json"]
+
+LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+
+
+def configure_logging(
+    level: Level = "info", form: Form = "auto", stream: TextIO | None = None
+) -> None:
+    """Send everything from `level` up to `stream` (standard error), as JSON lines or for eyes."""
+    target = sys.stderr if stream is None else stream
+    pretty = target.isatty() if form == "auto" else form == "pretty"
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+    ]
+    last = _pretty(target) if pretty else _json()
+    sink = _Sink(target)
+    structlog.configure(
+        processors=[*shared, *last],
+        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
+        logger_factory=structlog.WriteLoggerFactory(sink),  # type: ignore[arg-type]
+        # A cached logger would keep the set-up of its first use, whatever is configured later.
+        cache_logger_on_first_use=False,
+    )
+    _route_standard_logging(level, [*shared, _add_library], last, sink)
+
+
+def _pretty(target: TextIO) -> list[Processor]:
+    return [
+        structlog.dev.ConsoleRenderer(
+            colors=target.isatty() and "NO_COLOR" not in os.environ,
+            timestamp_key="at",
+            exception_formatter=structlog.dev.plain_traceback,
+        )
+    ]
+
+
+def _json() -> list[Processor]:
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+
+
+def _route_standard_logging(
+    level: Level, shared: list[Processor], last: list[Processor], sink: _Sink
+) -> None:
+    handler = logging.StreamHandler(sink)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    # What a library does when all is well is its own affair, and at debug it is a line per frame.
+    root.setLevel(max(LEVELS[level], logging.WARNING))
+
+
+def _add_library(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """Name the library's logger, since its messages do not say who speaks."""
+    event["library"] = event["_record"].name
+    return event
+
+
+class _Sink:
+    """A stream whose reader may go away: an entry is then lost, and nothing else."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except (OSError, ValueError):  # a broken pipe, a full disk; a closed file
+            return 0
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except (OSError, ValueError):
+            pass
