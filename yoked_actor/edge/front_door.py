@@ -28,7 +28,6 @@ from yoked_actor.edge.websocket import WebSocketConnection
 _log = structlog.get_logger()
 
 _OUT_OF_RESOURCES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
-_NOWHERE = ("", 0)
 Peer = tuple[str, int]
 
 
@@ -111,9 +110,7 @@ class FrontDoor:
                 timers.cancel_scope.cancel()
             self._bridge.finish()
 
-    async def serve_stream(
-        self, stream: trio.abc.Stream, peer: Peer = _NOWHERE, local: Peer = _NOWHERE
-    ) -> None:
+    async def serve_stream(self, stream: trio.abc.Stream, peer: Peer) -> None:
         """Serve one connection on a stream that is already open, until it ends."""
         nursery = self._nursery
         if nursery is None:
@@ -124,7 +121,7 @@ class FrontDoor:
             await self._turn_away(transport, plain_answer(refusal))
             return
         self._open += 1
-        await self._handle(transport, peer, local)
+        await self._handle(transport, peer)
 
     async def _let_go(self) -> None:
         await self._bridge.terminate()
@@ -158,15 +155,22 @@ class FrontDoor:
     def _admit(self, sock: socket.socket, peer: Peer, ssl_context: ssl.SSLContext | None) -> None:
         nursery = self._nursery
         refusal = self._refusal(peer)
+        sock.setblocking(False)
         if refusal is not None or nursery is None:
-            sock.setblocking(False)
             if ssl_context is None:
                 with contextlib.suppress(OSError):
                     sock.send(plain_answer(refusal or 503))
             sock.close()
             return
+        transport: Transport
+        if ssl_context is None:
+            transport = SocketTransport(sock, nursery, self.limits)
+        else:
+            plain = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+            tls = trio.SSLStream(plain, ssl_context, server_side=True)
+            transport = StreamTransport(tls, nursery, self.limits)
         self._open += 1
-        nursery.start_soon(self._handle_socket, sock, peer, ssl_context)
+        nursery.start_soon(self._handle, transport, peer)
 
     def _refusal(self, peer: Peer) -> int | None:
         now = trio.current_time()
@@ -183,29 +187,7 @@ class FrontDoor:
             _log.warning("connection_refused", reason=reason, peer=peer[0], open=self._open)
         return status
 
-    async def _handle_socket(
-        self, sock: socket.socket, peer: Peer, ssl_context: ssl.SSLContext | None
-    ) -> None:
-        nursery = self._nursery
-        transport: Transport
-        try:
-            sock.setblocking(False)
-            local: Peer = sock.getsockname()[:2]
-        except OSError:
-            nursery = None
-        if nursery is None:
-            sock.close()
-            self._count_closed()
-            return
-        if ssl_context is None:
-            transport = SocketTransport(sock, nursery, self.limits)
-        else:
-            plain = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
-            tls = trio.SSLStream(plain, ssl_context, server_side=True)
-            transport = StreamTransport(tls, nursery, self.limits)
-        await self._handle(transport, peer, local)
-
-    async def _handle(self, transport: Transport, peer: Peer, local: Peer) -> None:
+    async def _handle(self, transport: Transport, peer: Peer) -> None:
         """One connection, from its first byte to its end; crashes stop here."""
         kind = None
         try:
@@ -217,7 +199,7 @@ class FrontDoor:
                 self._observer.connection_opened(kind)
                 stream, raw = transport.detach(), head.raw
                 del head
-                await self._bridge.serve(stream, raw, peer=peer, local=local)
+                await self._bridge.serve(stream, raw, peer)
                 return
             connection = await self._upgrade(transport, head, peer)
             # A connection may idle for hours: what it no longer needs goes now.

@@ -12,6 +12,7 @@ stream that yields the bytes read so far first. Two faults are mended here:
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 from typing import Any, cast
@@ -190,17 +191,10 @@ class HypercornBridge:
             await lifespan.wait_for_shutdown()
             nursery.cancel_scope.cancel()
 
-    async def serve(
-        self,
-        stream: trio.abc.Stream,
-        replay: bytes,
-        *,
-        peer: tuple[str, int],
-        local: tuple[str, int],
-    ) -> None:
+    async def serve(self, stream: trio.abc.Stream, replay: bytes, peer: tuple[str, int]) -> None:
         """Serve HTTP on one connection until it closes."""
         kind = TlsReplayingStream if isinstance(stream, trio.SSLStream) else ReplayingStream
-        address = _Address(peer, local)
+        address = _Address(peer, _local_name(stream))
         replaying = kind(stream, replay, address, self._limits.http_stall_timeout_s)
         self._streams.add(replaying)
         try:
@@ -226,6 +220,16 @@ class HypercornBridge:
         """Stop every write under way: shielded or not, nothing waits for a reader any more."""
         for stream in self._streams:
             stream.cut_off()
+
+
+def _local_name(stream: trio.abc.Stream) -> tuple[str, int]:
+    if isinstance(stream, trio.SSLStream):
+        return _local_name(stream.transport_stream)
+    if isinstance(stream, trio.SocketStream):
+        with contextlib.suppress(OSError):
+            host, port = stream.socket.getsockname()[:2]
+            return str(host), int(port)
+    return "", 0
 
 
 def _configure(limits: EdgeLimits) -> Config:
