@@ -1,0 +1,70 @@
+"""What the rest of the house asks of a store. SQLite is one answer; there may be others.
+
+A store passes `tests/store/test_conformance.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.records import Changes, Known, Match, VideoDate
+
+
+class Report(msgspec.Struct, frozen=True):
+    """One user's complaint about another, for the operator's review."""
+
+    reporter: str
+    reported: str
+    reason: str
+    match_id: str | None
+    at: Instant
+
+
+class Recovered(msgspec.Struct, frozen=True):
+    """What a new process takes over from the one before."""
+
+    users: list[Known]
+    """Everyone who is not idle or is on an open date."""
+    matches: list[Match]
+    """The open ones."""
+    dates: list[VideoDate]
+    """The open ones."""
+    next_number: int
+    """Greater than the number in the id of every match and date."""
+    boot: int
+    """How many times this data directory was started, this time included."""
+
+
+class Store(Protocol):
+    """What outlives the process."""
+
+    async def commit(self, changes: Changes) -> None:
+        """Save all or nothing; durable on return. `StoreUnavailable`: nothing was written.
+
+        Once it is under way a commit is not cancelled: the caller always learns how it ended.
+        """
+
+    async def load_user(self, user_id: str) -> Known:
+        """All that is remembered of one user; bars as they were stored, past ones too."""
+        ...
+
+    async def recover(self) -> Recovered:
+        """What the process before left open."""
+        ...
+
+    async def add_report(self, report: Report) -> None:
+        """Keep a report; durable on return."""
+
+    async def load_person(self, user_id: str) -> Person | None:
+        """One user's profile."""
+        ...
+
+    async def ping(self) -> None:
+        """Read something small, or raise `StoreUnavailable`."""
+
+    async def aclose(self) -> None:
+        """Finish what was asked for, then let go of the database."""

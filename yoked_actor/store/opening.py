@@ -1,0 +1,121 @@
+"""Opening the database: the lock on its directory, the settings of a connection, migrations."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+
+from yoked_actor.store.errors import (
+    DatabaseTooNew,
+    DataDirectoryInUse,
+    StoreError,
+    StoreUnavailable,
+    explain,
+)
+
+LOCK_NAME = "yoked.lock"
+_SQL = files("yoked_actor.store").joinpath("sql")
+
+
+def statement(name: str) -> str:
+    """The text of a named file of `sql/`."""
+    return _SQL.joinpath(f"{name}.sql").read_text(encoding="utf-8")
+
+
+@contextmanager
+def explained(path: Path | None) -> Iterator[None]:
+    """Turn errors of SQLite into the store's own, naming the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explain(error, str(path or "the database")) from error
+
+
+class DirectoryLock:
+    """Keeps a second server off a data directory. The system frees it however the process ends."""
+
+    def __init__(self, directory: Path) -> None:
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"the data directory {directory} cannot be used: {error}"
+            ) from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(self._file, 32, 0)
+            self.release()
+            pid = int(holder) if holder.strip().isdigit() else None
+            raise DataDirectoryInUse(directory, pid) from None
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, b"%d\n" % os.getpid(), 0)
+
+    def release(self) -> None:
+        """Let the next server in."""
+        os.close(self._file)
+
+
+def connect(path: Path | None, *, busy_timeout_s: float) -> sqlite3.Connection:
+    """A connection; a memory of its own when `path` is None. Transactions are ours to begin."""
+    return sqlite3.connect(
+        path or ":memory:", timeout=busy_timeout_s, isolation_level=None, check_same_thread=False
+    )
+
+
+def connect_for_writing(
+    path: Path | None, *, busy_timeout_s: float, wal_autocheckpoint: int
+) -> sqlite3.Connection:
+    """The durable connection; it makes the database when there is none."""
+    if path is not None:
+        # SQLite would leave it readable to all; the files of its log take the mode from this one.
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise StoreUnavailable(f"{path} cannot be opened: {error}") from error
+    connection = connect(path, busy_timeout_s=busy_timeout_s)
+    try:
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != ("wal" if path else "memory"):
+            raise StoreError(f"{path}: this file system does not support a write-ahead log")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {wal_autocheckpoint:d}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def migrations() -> list[tuple[int, str]]:
+    """The numbered migrations, in order: (version, text)."""
+    folder = _SQL.joinpath("migrations")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return [
+        (int(name.partition("_")[0]), folder.joinpath(name).read_text(encoding="utf-8"))
+        for name in names
+    ]
+
+
+def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
+    """Bring the schema up to this program's version, each step in a transaction."""
+    known = migrations()
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    newest = known[-1][0]
+    if found > newest:
+        raise DatabaseTooNew(path, found, newest)
+    for version, text in known:
+        if version > found:
+            try:
+                connection.executescript(
+                    f"BEGIN IMMEDIATE;\n{text}\nPRAGMA user_version = {version};\nCOMMIT;"
+                )
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise

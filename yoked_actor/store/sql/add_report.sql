@@ -1,0 +1,1 @@
+INSERT INTO reports (reporter, reported, reason, match_id, at) VALUES (?, ?, ?, ?, ?);

@@ -1,0 +1,10 @@
+-- Who is not idle or is on an open date, as one JSON array in ascending order.
+SELECT json_group_array(user_id)
+FROM (
+    SELECT user_id FROM seats WHERE state <> 'idle'
+    UNION
+    SELECT a FROM dates WHERE ended_at IS NULL
+    UNION
+    SELECT b FROM dates WHERE ended_at IS NULL
+    ORDER BY 1
+);

@@ -1,0 +1,81 @@
+-- A whole commit as ONE statement: rows come in as JSON arrays and a trigger spreads them over the tables.
+--
+-- Why: each call into SQLite gives up the interpreter lock and has to win it back from a busy event loop.
+-- One call a commit instead of one a row, or one a table, is what keeps the writer thread from starving;
+-- and one statement is a transaction by itself. Temporary: made anew on each connection, never in the file.
+
+CREATE TEMP VIEW intake AS
+SELECT
+    NULL AS seats, NULL AS matches, NULL AS dates, NULL AS met, NULL AS bars, NULL AS blocks,
+    NULL AS unmet, NULL AS unbarred, NULL AS unblocked;
+
+CREATE TEMP TRIGGER take_in INSTEAD OF INSERT ON intake
+BEGIN
+    INSERT INTO seats (
+        user_id, state, waiting_since, credit, match_number, date_number, last_match_number
+    )
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+    FROM json_each(new.seats) WHERE true
+    ON CONFLICT DO UPDATE SET
+        state = excluded.state,
+        waiting_since = excluded.waiting_since,
+        credit = excluded.credit,
+        match_number = excluded.match_number,
+        date_number = excluded.date_number,
+        last_match_number = excluded.last_match_number;
+
+    INSERT INTO matches (
+        number, a, b, status, paired_at, closes_at, a_acknowledged, b_acknowledged,
+        voting_at, a_vote, b_vote, outcome, cancelled_for, ended_at
+    )
+    SELECT
+        value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+        value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13
+    FROM json_each(new.matches) WHERE true
+    ON CONFLICT DO UPDATE SET
+        a = excluded.a,
+        b = excluded.b,
+        status = excluded.status,
+        paired_at = excluded.paired_at,
+        closes_at = excluded.closes_at,
+        a_acknowledged = excluded.a_acknowledged,
+        b_acknowledged = excluded.b_acknowledged,
+        voting_at = excluded.voting_at,
+        a_vote = excluded.a_vote,
+        b_vote = excluded.b_vote,
+        outcome = excluded.outcome,
+        cancelled_for = excluded.cancelled_for,
+        ended_at = excluded.ended_at;
+
+    INSERT INTO dates (number, a, b, started_at, ends_at, ended_at, ended_for)
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+    FROM json_each(new.dates) WHERE true
+    ON CONFLICT DO UPDATE SET
+        a = excluded.a,
+        b = excluded.b,
+        started_at = excluded.started_at,
+        ends_at = excluded.ends_at,
+        ended_at = excluded.ended_at,
+        ended_for = excluded.ended_for;
+
+    INSERT INTO met (a, b, met_at)
+    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(new.met) WHERE true
+    ON CONFLICT DO UPDATE SET met_at = excluded.met_at;
+
+    INSERT INTO bars (a, b, until)
+    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(new.bars) WHERE true
+    ON CONFLICT DO UPDATE SET until = excluded.until;
+
+    INSERT INTO blocks (blocker, blocked, at)
+    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(new.blocks) WHERE true
+    ON CONFLICT DO UPDATE SET at = excluded.at;
+
+    DELETE FROM met
+    WHERE (a, b) IN (SELECT value ->> 0, value ->> 1 FROM json_each(new.unmet));
+
+    DELETE FROM bars
+    WHERE (a, b) IN (SELECT value ->> 0, value ->> 1 FROM json_each(new.unbarred));
+
+    DELETE FROM blocks
+    WHERE (blocker, blocked) IN (SELECT value ->> 0, value ->> 1 FROM json_each(new.unblocked));
+END;

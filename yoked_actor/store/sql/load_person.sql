@@ -1,0 +1,5 @@
+SELECT
+    user_id, display_name, birth_date, gender, lat, lon, time_zone, interests, seeking,
+    min_age, max_age, max_distance_km
+FROM people
+WHERE user_id = ?;

@@ -1,0 +1,221 @@
+"""The SQLite store: one file, one writer, a reader beside it.
+
+Durable means durable: write-ahead log with `synchronous=FULL`. A commit is one statement (see
+`sql/intake.sql`), encoded on the caller's side and queued to the writer. Reads have a connection of
+their own, so that they never wait for a sync; in memory, or inline, one connection serves both.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import trio
+
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.records import Changes, Known
+from yoked_actor.store import rows
+from yoked_actor.store.errors import StoreError
+from yoked_actor.store.interface import Recovered, Report
+from yoked_actor.store.opening import (
+    DirectoryLock,
+    connect,
+    connect_for_writing,
+    explained,
+    migrate,
+    statement,
+)
+from yoked_actor.store.runners import Runner
+from yoked_actor.store.writer import Batch, Writer
+
+T = TypeVar("T")
+_COMMIT = statement("commit")
+_PUT_PERSON = statement("put_person")
+_LOAD_PERSON = statement("load_person")
+_KNOWN = statement("known")
+_ADD_REPORT = statement("add_report")
+
+
+class SqliteStore:
+    """A `Store` in an SQLite database. Made by `open_store`."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        writer: Writer,
+        connection: sqlite3.Connection,
+        runner: Runner,
+        reader: sqlite3.Connection,
+        reader_runner: Runner,
+        boot: int,
+    ) -> None:
+        self._path = path
+        self._writer = writer
+        self._connection = connection
+        self._runner = runner
+        self._reader = reader
+        self._reader_runner = reader_runner
+        self._boot = boot
+        self._closed = False
+
+    async def commit(self, changes: Changes) -> None:
+        """Save all or nothing; durable on return."""
+        parameters = rows.commit_parameters(changes)
+        if not changes.people:
+            await self._writer.write(lambda db: _execute(db, _COMMIT, parameters), atomic=True)
+            return
+        # Bound one by one: SQLite does not read every number in a JSON text back to the same float.
+        people = [rows.person_row(person) for person in changes.people]
+
+        def apply(connection: sqlite3.Connection) -> None:
+            connection.executemany(_PUT_PERSON, people)
+            connection.execute(_COMMIT, parameters)
+
+        await self._writer.write(apply)
+
+    async def add_report(self, report: Report) -> None:
+        """Keep a report; durable on return."""
+        row = (report.reporter, report.reported, report.reason, report.match_id, report.at)
+        await self._writer.write(lambda db: _execute(db, _ADD_REPORT, row), atomic=True)
+
+    async def load_user(self, user_id: str) -> Known:
+        """All that is remembered of one user."""
+        wanted = msgspec.json.encode([user_id]).decode()
+        row = await self._read(lambda db: db.execute(_KNOWN, (wanted,)).fetchone())
+        return rows.known_of(row)
+
+    async def load_person(self, user_id: str) -> Person | None:
+        """One user's profile."""
+        row = await self._read(lambda db: db.execute(_LOAD_PERSON, (user_id,)).fetchone())
+        return None if row is None else rows.person_of(row)
+
+    async def recover(self) -> Recovered:
+        """What the process before left open."""
+        return await self._read(lambda db: _recover(db, self._boot))
+
+    async def ping(self) -> None:
+        """Read something small, or raise `StoreUnavailable`."""
+        await self._read(lambda db: db.execute("SELECT count(*) FROM meta").fetchone())
+
+    async def aclose(self) -> None:
+        """Finish what was asked for, fold the log into the database, let go of it."""
+        if self._closed:
+            return
+        self._closed = True
+        with trio.CancelScope(shield=True):
+            await self._writer.aclose()
+            if self._reader is not self._connection:
+                await self._reader_runner.run(self._reader.close)
+            await self._runner.run(lambda: _close(self._connection))
+
+    async def _read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        if self._closed:
+            raise StoreError("the store is closed")
+        with explained(self._path):
+            return await self._reader_runner.run(lambda: query(self._reader))
+
+
+def _execute(connection: sqlite3.Connection, sql: str, parameters: rows.Row) -> None:
+    connection.execute(sql, parameters)
+
+
+def _recover(connection: sqlite3.Connection, boot: int) -> Recovered:
+    connection.execute("BEGIN")  # one snapshot for all of it
+    try:
+        (busy,) = connection.execute(statement("busy_users")).fetchone()
+        (next_number,) = connection.execute(statement("next_number")).fetchone()
+        return Recovered(
+            users=[rows.known_of(row) for row in connection.execute(_KNOWN, (busy,))],
+            matches=[rows.match_of(row) for row in connection.execute(statement("open_matches"))],
+            dates=[rows.date_of(row) for row in connection.execute(statement("open_dates"))],
+            next_number=next_number,
+            boot=boot,
+        )
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _close(connection: sqlite3.Connection) -> None:
+    try:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error:
+        pass  # what was committed is safe in the log; the next start reads it there
+    finally:
+        connection.close()
+
+
+@asynccontextmanager
+async def open_store(
+    path: Path | None,
+    *,
+    runner: Runner,
+    busy_timeout_s: float = 5.0,
+    wal_autocheckpoint: int = 1000,
+    max_pending: int = 10_000,
+    max_batch: int = 1_000,
+    observer: Callable[[Batch], None] | None = None,
+    on_connect: Callable[[sqlite3.Connection], None] | None = None,
+) -> AsyncIterator[SqliteStore]:
+    """Open (or make) the database at `path`, in memory when None; on leaving all is written.
+
+    Refuses with `DataDirectoryInUse`, `DatabaseTooNew` or `DatabaseCorrupt`. `observer` is told of
+    every transaction; `on_connect` is shown the writing connection, for tracing.
+    """
+    lock = None if path is None else DirectoryLock(path.parent)
+    reader_runner = runner.beside() if path is not None else runner
+    try:
+        with explained(path):
+            connection, reader, boot = await runner.run(
+                lambda: _open(
+                    path,
+                    busy_timeout_s=busy_timeout_s,
+                    wal_autocheckpoint=wal_autocheckpoint,
+                    with_reader=reader_runner is not runner,
+                    on_connect=on_connect,
+                )
+            )
+        writer = Writer(
+            connection, runner, max_pending=max_pending, max_batch=max_batch, observer=observer
+        )
+        store = SqliteStore(path, writer, connection, runner, reader, reader_runner, boot)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(writer.run)
+            try:
+                yield store
+            finally:
+                await store.aclose()
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _open(
+    path: Path | None,
+    *,
+    busy_timeout_s: float,
+    wal_autocheckpoint: int,
+    with_reader: bool,
+    on_connect: Callable[[sqlite3.Connection], None] | None,
+) -> tuple[sqlite3.Connection, sqlite3.Connection, int]:
+    """The writing connection, ready for work, the reading one, and the number of this start."""
+    with ExitStack() as opened:
+        connection = connect_for_writing(
+            path, busy_timeout_s=busy_timeout_s, wal_autocheckpoint=wal_autocheckpoint
+        )
+        opened.callback(connection.close)
+        migrate(connection, path)
+        connection.executescript(statement("intake"))
+        (boot,) = connection.execute(statement("start")).fetchone()
+        reader = connection
+        if with_reader:
+            reader = connect(path, busy_timeout_s=busy_timeout_s)
+            opened.callback(reader.close)
+            reader.execute("PRAGMA query_only = ON")
+        if on_connect is not None:
+            on_connect(connection)
+        opened.pop_all()
+    return connection, reader, boot
