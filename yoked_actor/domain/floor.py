@@ -47,7 +47,7 @@ class Floor:
         self.pool = Pool(FairQueue(rules.starvation_after_s))
         self.deadlines = Deadlines()
         self.heard_at: dict[str, Instant] = {}
-        self._timed: set[str] = set()
+        self._timed: dict[str, Instant] = {}
         self._superseded: set[str] = set()
         self._next_number = next_number
 
@@ -90,6 +90,14 @@ class Floor:
         return None if date_id is None else self.dates.rows[date_id]
 
     # Changing
+
+    def hear(self, user_id: str, now: Instant) -> None:
+        """Note a sign of life."""
+        awaited = self.heard_at.get(user_id, 0) > now
+        self.heard_at[user_id] = now
+        if awaited and user_id in self._timed:
+            # Back after a restart: the grace is over for them, and beats count again.
+            self._time_liveness(user_id)
 
     def put_person(self, person: Person) -> None:
         """Set a profile."""
@@ -166,6 +174,7 @@ class Floor:
         self.people.rows.pop(user_id, None)
         self.presences.rows.pop(user_id, None)
         self.heard_at.pop(user_id, None)
+        self._timed.pop(user_id, None)
         del self.seats.rows[user_id]
         self._release(seat.last_match_id)
         return True
@@ -228,23 +237,32 @@ class Floor:
         patience_s = self.rules.resume_grace_s if idle else self.rules.liveness_s
         return after(self.heard_at.get(user_id, 0), patience_s)
 
-    def liveness_fired(self, user_id: str, now: Instant) -> bool:
-        """Whether the user is lost by now; if not, the deadline is moved to where it belongs."""
-        self._timed.discard(user_id)
+    def liveness_fired(self, user_id: str, at: Instant) -> bool:
+        """Whether the user was lost at `at`; if not, the deadline is moved to where it belongs.
+
+        Judged by its own instant even when it runs late, so that it keeps its turn among others.
+        """
+        if self._timed.get(user_id) != at:
+            return False
+        del self._timed[user_id]
         seat = self.seats.rows.get(user_id)
         if seat is None:
             return False
         if seat.state is State.IDLE and (seat.date_id is None or self.is_here(user_id)):
             return False
-        if self.liveness_at(user_id) > now:
+        if self.liveness_at(user_id) > at:
             self._time_liveness(user_id)
             return False
         return True
 
     def _time_liveness(self, user_id: str) -> None:
-        if user_id not in self._timed:
-            self._timed.add(user_id)
-            self.deadlines.add(self.liveness_at(user_id), Due.LIVENESS, user_id)
+        # One timer a user. It may stand too early, and moves when it fires, but never too late:
+        # patience is longer on a date, and with those who are awaited, than in line.
+        at = self.liveness_at(user_id)
+        timed_at = self._timed.get(user_id)
+        if timed_at is None or at < timed_at:
+            self._timed[user_id] = at
+            self.deadlines.add(at, Due.LIVENESS, user_id)
 
     def _time_match(self, match: Match) -> None:
         if match.closes_at is not None and match.is_open:

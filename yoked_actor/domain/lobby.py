@@ -69,7 +69,7 @@ class Lobby:
             return Effects(Done(), [])
         step = Step(self.floor, now)
         if type(event) is not ev.Detached:
-            self.floor.heard_at[event.user_id] = now
+            self.floor.hear(event.user_id, now)
         reply = _HANDLERS[type(event)](step, event)
         if step.attempts:
             make_attempts(step)
@@ -316,9 +316,9 @@ def _bar_over(step: Step, deadline: Deadline) -> None:
 
 
 def _silent(step: Step, deadline: Deadline) -> None:
-    user_id = deadline[2]
+    at, _, user_id, _ = deadline
     floor = step.floor
-    if not floor.liveness_fired(user_id, step.now):
+    if not floor.liveness_fired(user_id, at):
         return
     date = floor.open_date(user_id)
     if date is not None:
