@@ -54,9 +54,12 @@ class Acquaintance:
             pair = pair_of(user_id, other)
             self.met.rows.pop(pair, None)
             self.bars.rows.pop(pair, None)
-            self._others[other].discard(user_id)
-            if not self._others[other]:
-                del self._others[other]
+            # The other one may have left before, and taken their side of the note along.
+            theirs = self._others.get(other)
+            if theirs is not None:
+                theirs.discard(user_id)
+                if not theirs:
+                    del self._others[other]
 
     def is_blocked(self, a: str, b: str) -> bool:
         """Whether either has blocked the other."""
