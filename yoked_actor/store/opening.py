@@ -70,7 +70,7 @@ def connect(path: Path | None, *, busy_timeout_s: float) -> sqlite3.Connection:
 
 
 def connect_for_writing(
-    path: Path | None, *, busy_timeout_s: float, wal_autocheckpoint: int
+    path: Path | None, *, busy_timeout_s: float, checkpoint_pages: int
 ) -> sqlite3.Connection:
     """The durable connection; it makes the database when there is none."""
     if path is not None:
@@ -85,7 +85,7 @@ def connect_for_writing(
         if mode != ("wal" if path else "memory"):
             raise StoreError(f"{path}: this file system does not support a write-ahead log")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {wal_autocheckpoint:d}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {checkpoint_pages:d}")
     except BaseException:
         connection.close()
         raise

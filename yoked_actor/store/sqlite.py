@@ -154,7 +154,7 @@ async def open_store(
     *,
     runner: Runner,
     busy_timeout_s: float = 5.0,
-    wal_autocheckpoint: int = 1000,
+    checkpoint_pages: int = 1000,
     max_pending: int = 10_000,
     max_batch: int = 1_000,
     observer: Callable[[Batch], None] | None = None,
@@ -173,7 +173,7 @@ async def open_store(
                 lambda: _open(
                     path,
                     busy_timeout_s=busy_timeout_s,
-                    wal_autocheckpoint=wal_autocheckpoint,
+                    checkpoint_pages=checkpoint_pages,
                     with_reader=reader_runner is not runner,
                     on_connect=on_connect,
                 )
@@ -197,14 +197,14 @@ def _open(
     path: Path | None,
     *,
     busy_timeout_s: float,
-    wal_autocheckpoint: int,
+    checkpoint_pages: int,
     with_reader: bool,
     on_connect: Callable[[sqlite3.Connection], None] | None,
 ) -> tuple[sqlite3.Connection, sqlite3.Connection, int]:
     """The writing connection, ready for work, the reading one, and the number of this start."""
     with ExitStack() as opened:
         connection = connect_for_writing(
-            path, busy_timeout_s=busy_timeout_s, wal_autocheckpoint=wal_autocheckpoint
+            path, busy_timeout_s=busy_timeout_s, checkpoint_pages=checkpoint_pages
         )
         opened.callback(connection.close)
         migrate(connection, path)

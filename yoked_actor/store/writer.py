@@ -27,7 +27,7 @@ class Batch(msgspec.Struct, frozen=True):
 
     writes: int
     seconds: float
-    """From handing it to the runner until it came back: the work, the sync, the wait for a thread."""
+    """From handing it to the runner until it came back; waiting for a thread is in it."""
     error: Exception | None
     """Why all of it was rolled back."""
 

@@ -1,0 +1,327 @@
+"""What every store owes. Another database is put under this suite by adding its factory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from yoked_actor.domain.ballot import Outcome, Vote
+from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.records import (
+    CancelReason,
+    Changes,
+    Known,
+    Match,
+    MatchStatus,
+    Seat,
+    VideoDate,
+)
+from yoked_actor.store import (
+    InlineRunner,
+    Report,
+    Store,
+    StoreError,
+    ThreadRunner,
+    WriteRefused,
+    open_store,
+)
+
+Opener = Callable[[], AbstractAsyncContextManager[Store]]
+NOW = 1_767_254_400_000_001
+
+
+@pytest.fixture(params=["memory, inline", "file, inline", "file, thread"])
+def open_again(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    """Opens the store under test; what it remembers, it remembers when opened again."""
+    where, how = request.param.split(", ")
+    path = tmp_path / "yoked.db" if where == "file" else None
+    return lambda: open_store(path, runner=ThreadRunner() if how == "thread" else InlineRunner())
+
+
+@pytest.fixture
+def reopens(request: pytest.FixtureRequest) -> None:
+    if "memory" in request.node.callspec.id:
+        pytest.skip("a memory is gone when it is closed")
+
+
+ANA = Person(
+    user_id="ana",
+    display_name='Ana "Añ" \U0001f600 \x00 \\',
+    birth_date=date(1998, 4, 2),
+    gender="woman",
+    lat=52.520000000000003,
+    lon=-0.1 - 0.2,
+    time_zone="Europe/Berlin",
+    interests=("jazz", "climbing", "jazz"),
+    seeking=frozenset({"man", "nonbinary"}),
+    min_age=24,
+    max_age=36,
+    max_distance_km=49.99999999999999,
+)
+ENDED = Match(
+    match_id="m7",
+    a="ana",
+    b="bob",
+    status=MatchStatus.COMPLETED,
+    paired_at=NOW,
+    closes_at=NOW + 1,
+    a_acknowledged=True,
+    b_acknowledged=False,
+    voting_at=NOW + 2,
+    a_vote=Vote.YES,
+    b_vote=Vote.PASS,
+    outcome=Outcome.YES_PASS,
+    cancelled_for=CancelReason.NOT_ACKNOWLEDGED,
+    ended_at=NOW + 3,
+)
+OPEN = Match("m8", "ana", "bob", MatchStatus.VOTING, NOW, NOW + 9, True, True, NOW + 1, Vote.YES)
+
+
+def seated(user_id: str, match: Match) -> Seat:
+    return Seat(user_id, State(match.status), NOW, 10, match.match_id)
+
+
+async def test_a_profile_comes_back_to_the_last_bit(open_again: Opener) -> None:
+    async with open_again() as store:
+        assert await store.load_person("ana") is None
+        await store.commit(Changes(people=[ANA]))
+        assert await store.load_person("ana") == ANA
+        assert (await store.load_user("ana")).person == ANA
+
+
+@pytest.mark.parametrize("text", ["0.1", "52.37021569999999", "-179.99999999999997", "5e-324"])
+async def test_positions_are_not_rounded(open_again: Opener, text: str) -> None:
+    person = msgspec.structs.replace(ANA, lat=float(text))
+    async with open_again() as store:
+        await store.commit(Changes(people=[person]))
+        loaded = await store.load_person("ana")
+    assert loaded is not None
+    assert loaded.lat.hex() == person.lat.hex()
+
+
+async def test_every_field_of_a_seat_comes_back(open_again: Opener) -> None:
+    seat = Seat("ana", State.MATCHED, NOW, 50, "m8", "d3", "m7")
+    async with open_again() as store:
+        await store.commit(Changes(seats=[seat]))
+        assert (await store.load_user("ana")).seat == seat
+
+
+async def test_every_field_of_a_match_comes_back(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.commit(Changes(matches=[ENDED], seats=[Seat("ana", last_match_id="m7")]))
+        assert (await store.load_user("ana")).last_match == ENDED
+
+
+@pytest.mark.parametrize("vote", list(Vote))
+@pytest.mark.parametrize("outcome", list(Outcome))
+@pytest.mark.parametrize("reason", list(CancelReason))
+async def test_every_ending_of_a_match_comes_back(
+    vote: Vote, outcome: Outcome, reason: CancelReason
+) -> None:
+    match = msgspec.structs.replace(ENDED, a_vote=vote, outcome=outcome, cancelled_for=reason)
+    async with open_store(None, runner=InlineRunner()) as store:
+        await store.commit(Changes(matches=[match], seats=[Seat("ana", last_match_id="m7")]))
+        assert (await store.load_user("ana")).last_match == match
+
+
+async def test_who_is_awaited_is_forgotten(open_again: Opener) -> None:
+    awaited = msgspec.structs.replace(OPEN, awaiting=frozenset({"ana"}), closes_at=None)
+    async with open_again() as store:
+        await store.commit(Changes(matches=[awaited]))
+        assert (await store.recover()).matches == [
+            msgspec.structs.replace(awaited, awaiting=frozenset())
+        ]
+
+
+async def test_every_field_of_a_date_comes_back(open_again: Opener) -> None:
+    video_date = VideoDate("d4", "bob", "ana", NOW, NOW + 300)
+    async with open_again() as store:
+        await store.commit(Changes(dates=[video_date]))
+        assert (await store.recover()).dates == [video_date]
+
+
+async def test_a_later_value_takes_the_place_of_the_earlier(open_again: Opener) -> None:
+    moved = msgspec.structs.replace(ANA, lat=1.5, interests=())
+    seat = Seat("ana", State.WAITING, NOW)
+    ended_date = VideoDate("d4", "ana", "bob", NOW, NOW + 300, NOW + 5, "ended")
+    async with open_again() as store:
+        await store.commit(
+            Changes(
+                people=[ANA],
+                seats=[seated("ana", OPEN)],
+                matches=[OPEN],
+                dates=[msgspec.structs.replace(ended_date, ended_at=None, ended_for=None)],
+                met=[(("ana", "bob"), NOW)],
+                bars=[(("ana", "bob"), NOW)],
+                blocks=[(("ana", "bob"), NOW)],
+            )
+        )
+        await store.commit(
+            Changes(
+                people=[moved],
+                seats=[seat],
+                matches=[msgspec.structs.replace(OPEN, ended_at=NOW + 4)],
+                dates=[ended_date],
+                met=[(("ana", "bob"), NOW + 1)],
+                bars=[(("ana", "bob"), NOW + 2)],
+                blocks=[(("ana", "bob"), NOW + 3)],
+            )
+        )
+        assert await store.load_user("ana") == Known(
+            "ana", moved, seat, {"bob": NOW + 3}, {"bob": NOW + 1}, {"bob": NOW + 2}
+        )
+        recovered = await store.recover()
+    assert recovered.matches == []
+    assert recovered.dates == []
+
+
+async def test_of_two_values_in_one_commit_the_later_stands(open_again: Opener) -> None:
+    pair = ("ana", "bob")
+    async with open_again() as store:
+        await store.commit(
+            Changes(
+                seats=[Seat("ana", credit=1), Seat("ana", credit=2)],
+                met=[(pair, NOW), (pair, None)],
+                bars=[(pair, None), (pair, NOW)],
+            )
+        )
+        known = await store.load_user("ana")
+    assert known == Known("ana", None, Seat("ana", credit=2), bars={"bob": NOW})
+
+
+async def test_what_is_taken_back_is_gone_and_the_rest_stays(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.commit(
+            Changes(
+                met=[(("ana", "bob"), 1), (("ana", "cy"), 2)],
+                bars=[(("ana", "bob"), 3), (("ana", "cy"), 4)],
+                blocks=[(("ana", "bob"), 5), (("ana", "cy"), 6), (("bob", "ana"), 7)],
+            )
+        )
+        await store.commit(
+            Changes(
+                met=[(("ana", "bob"), None)],
+                bars=[(("ana", "bob"), None), (("ana", "nobody"), None)],
+                blocks=[(("ana", "bob"), None)],
+            )
+        )
+        known = await store.load_user("ana")
+        assert (known.met, known.bars, known.blocks) == ({"cy": 2}, {"cy": 4}, {"cy": 6})
+        assert (await store.load_user("bob")).blocks == {"ana": 7}
+
+
+async def test_pairs_belong_to_both_and_a_block_to_the_one_who_blocks(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.commit(
+            Changes(
+                met=[(("ana", "bob"), 1), (("bob", "cy"), 2)],
+                bars=[(("ana", "bob"), 3), (("bob", "cy"), 4)],
+                blocks=[(("bob", "ana"), 5)],
+            )
+        )
+        assert await store.load_user("bob") == Known(
+            "bob", None, None, {"ana": 5}, {"ana": 1, "cy": 2}, {"ana": 3, "cy": 4}
+        )
+        assert await store.load_user("cy") == Known("cy", met={"bob": 2}, bars={"bob": 4})
+        assert (await store.load_user("ana")).blocks == {}
+
+
+async def test_a_stranger_is_an_empty_page(open_again: Opener) -> None:
+    async with open_again() as store:
+        assert await store.load_user('no"body') == Known('no"body')
+
+
+async def test_recovery_brings_everyone_who_was_not_idle_or_was_on_a_date(
+    open_again: Opener,
+) -> None:
+    changes = Changes(
+        people=[ANA],
+        seats=[
+            seated("ana", OPEN),
+            seated("bob", OPEN),
+            Seat("cy", State.WAITING, NOW, 20, last_match_id="m7"),
+            Seat("dan", date_id="d4"),
+            Seat("idle", credit=10, last_match_id="m7"),
+        ],
+        matches=[ENDED, OPEN],
+        dates=[
+            VideoDate("d4", "eve", "dan", NOW, NOW + 300),
+            VideoDate("d5", "idle", "gil", NOW, NOW + 300, NOW + 1, "ended"),
+        ],
+        met=[(("ana", "bob"), NOW)],
+        blocks=[(("cy", "ana"), NOW)],
+        bars=[(("bob", "cy"), NOW)],
+    )
+    async with open_again() as store:
+        await store.commit(changes)
+        recovered = await store.recover()
+        one_by_one = [await store.load_user(user) for user in ("ana", "bob", "cy", "dan", "eve")]
+    assert recovered.users == one_by_one
+    assert recovered.users[0].person == ANA
+    assert recovered.users[2].last_match == ENDED
+    assert recovered.matches == [OPEN]
+    assert recovered.dates == changes.dates[:1]
+
+
+async def test_numbers_go_on_after_the_greatest_that_was_given(open_again: Opener) -> None:
+    async with open_again() as store:
+        assert (await store.recover()).next_number == 1
+        await store.commit(Changes(matches=[msgspec.structs.replace(OPEN, match_id="m9")]))
+        await store.commit(Changes(matches=[msgspec.structs.replace(ENDED, match_id="m10")]))
+        assert (await store.recover()).next_number == 11
+        await store.commit(Changes(dates=[VideoDate("d100", "ana", "bob", 1, 2, 3, "ended")]))
+        assert (await store.recover()).next_number == 101
+
+
+@pytest.mark.usefixtures("reopens")
+async def test_what_was_committed_is_there_when_opened_again(open_again: Opener) -> None:
+    seat = seated("ana", OPEN)
+    async with open_again() as store:
+        await store.commit(Changes(people=[ANA], seats=[seat], matches=[OPEN]))
+        first = await store.recover()
+    async with open_again() as store:
+        second = await store.recover()
+    assert second.users == [Known("ana", ANA, seat)]
+    assert second.matches == [OPEN]
+    assert (first.boot, second.boot) == (1, 2)
+
+
+async def test_a_commit_with_one_impossible_part_leaves_no_trace(open_again: Opener) -> None:
+    two_places = Seat("bob", State.WAITING, NOW, match_id="m8")
+    async with open_again() as store:
+        with pytest.raises(WriteRefused):
+            await store.commit(
+                Changes(people=[ANA], seats=[Seat("ana"), two_places], met=[(("ana", "bob"), 1)])
+            )
+        with pytest.raises(WriteRefused):
+            await store.commit(Changes(seats=[Seat("ana"), two_places]))
+        assert await store.load_user("ana") == Known("ana")
+        assert await store.load_user("bob") == Known("bob")
+
+
+async def test_a_pair_is_kept_once_whichever_way_round(open_again: Opener) -> None:
+    async with open_again() as store:
+        with pytest.raises(WriteRefused):
+            await store.commit(Changes(met=[(("bob", "ana"), NOW)]))
+
+
+async def test_reports_are_taken_whatever_they_say(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.add_report(Report("ana", "bob", "rude'); DROP TABLE people;--", "m8", NOW))
+        await store.add_report(Report("ana", "bob", "", None, NOW))
+        await store.ping()
+
+
+async def test_a_closed_store_says_so(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.aclose()
+        with pytest.raises(StoreError, match="closed"):
+            await store.commit(Changes(seats=[Seat("ana")]))
+        with pytest.raises(StoreError, match="closed"):
+            await store.ping()
