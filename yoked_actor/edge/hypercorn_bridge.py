@@ -1,10 +1,11 @@
 """Everything that touches the inside of Hypercorn and Quart-Trio.
 
 Hypercorn serves HTTP on connections that the front door has already looked at, so it is given a
-stream that yields the bytes read so far first. Two faults are mended here:
+stream that yields the bytes read so far first. Three faults are mended here:
 
 - Hypercorn shields its `send_all`, so a client that does not read would hang the shutdown. The
   stream bounds every write itself and can be cut off from outside.
+- Hypercorn keeps a connection whose client is gone until the keep-alive time is over.
 - quart-trio cancels the response task when the request's end of stream arrives, which is in the
   middle of sending it: connections then never close. Ours cancels only a body that streams to a
   client that is gone; a handler that is still at work runs to its end.
@@ -70,6 +71,21 @@ class MendedHTTPConnection(TrioASGIHTTPConnection):
             await send(event)
 
         await super().handle_request(nursery, request, noting)
+
+
+class MendedTCPServer(TCPServer):
+    """Hypercorn's connection, without the idle timer that outlives its client."""
+
+    _reading_over = False
+
+    async def _read_data(self) -> None:
+        await super()._read_data()
+        self._reading_over = True
+        await self.idle_task.stop()
+
+    async def _idle_timeout(self) -> None:
+        if not self._reading_over:
+            await super()._idle_timeout()
 
 
 class _Address:
@@ -198,7 +214,7 @@ class HypercornBridge:
         replaying = kind(stream, replay, address, self._limits.http_stall_timeout_s)
         self._streams.add(replaying)
         try:
-            await TCPServer(
+            await MendedTCPServer(
                 self._app,
                 self._config,
                 self._context,
@@ -207,6 +223,8 @@ class HypercornBridge:
             ).run()
         finally:
             self._streams.discard(replaying)
+            # Cancelled, Hypercorn stumbles over its half-close and never gets to the close.
+            await trio.aclose_forcefully(stream)
 
     async def terminate(self) -> None:
         """Close idle connections now and the others after their current response."""

@@ -45,8 +45,8 @@ class Transport(Protocol):
     def push(self, frames: list[bytes]) -> None:
         """Send whole frames, in order; never blocks, never raises."""
 
-    def push_eof(self) -> None:
-        """Half-close once all that was pushed is out; later pushes are dropped."""
+    def push_eof(self, *, close: bool = False) -> None:
+        """Half-close, or close, once all that was pushed is out; later pushes are dropped."""
 
     def finish_with(self, frame: bytes) -> None:
         """Drop all frames that have not begun, send this one, half-close."""
@@ -63,6 +63,7 @@ class SocketTransport:
 
     __slots__ = (
         "_begun",
+        "_close_after",
         "_eof",
         "_flushing",
         "_limits",
@@ -84,6 +85,7 @@ class SocketTransport:
         self._begun = False
         self._flushing = False
         self._eof = False
+        self._close_after = False
         self.dead = False
         self.listener: SlowReaderListener | None = None
 
@@ -125,12 +127,12 @@ class SocketTransport:
         else:
             self._ensure_flusher()
 
-    def push_eof(self) -> None:
-        """Half-close once all that was pushed is out; later pushes are dropped."""
-        if not self._eof:
-            self._eof = True
-            if self._pending is None:
-                self._shutdown_write()
+    def push_eof(self, *, close: bool = False) -> None:
+        """Half-close, or close, once all that was pushed is out; later pushes are dropped."""
+        self._eof = True
+        self._close_after = self._close_after or close
+        if self._pending is None:
+            self._end_writing()
 
     def finish_with(self, frame: bytes) -> None:
         """Drop all frames that have not begun, send this one, half-close."""
@@ -225,17 +227,21 @@ class SocketTransport:
         if not pending:
             self._pending = None
             if self._eof:
-                self._shutdown_write()
+                self._end_writing()
 
-    def _shutdown_write(self) -> None:
-        with contextlib.suppress(OSError):
-            self._sock.shutdown(socket.SHUT_WR)
+    def _end_writing(self) -> None:
+        if self._close_after:
+            self.abort()
+        else:
+            with contextlib.suppress(OSError):
+                self._sock.shutdown(socket.SHUT_WR)
 
 
 class StreamTransport:
     """A transport on any trio stream; its flusher starts with the first push and then stays."""
 
     __slots__ = (
+        "_close_after",
         "_eof",
         "_flushing",
         "_limits",
@@ -260,6 +266,7 @@ class StreamTransport:
         self._wakeup = trio.lowlevel.ParkingLot()
         self._flushing = False
         self._eof = False
+        self._close_after = False
         self.dead = False
         self.listener: SlowReaderListener | None = None
 
@@ -283,10 +290,11 @@ class StreamTransport:
         else:
             self._wake_flusher()
 
-    def push_eof(self) -> None:
-        """Half-close once all that was pushed is out; later pushes are dropped."""
-        if not self._eof and not self.dead:
+    def push_eof(self, *, close: bool = False) -> None:
+        """Half-close, or close, once all that was pushed is out; later pushes are dropped."""
+        if not self.dead:
             self._eof = True
+            self._close_after = self._close_after or close
             self._wake_flusher()
 
     def finish_with(self, frame: bytes) -> None:
@@ -336,19 +344,20 @@ class StreamTransport:
             self._nursery.start_soon(self._flush)
 
     async def _flush(self) -> None:
+        half_closed = False
         try:
             while not self.dead:
                 if self._pending:
                     await self._send_chunk()
-                elif self._eof:
-                    await self._send_eof()
-                    break
+                elif self._close_after:
+                    await self._close_politely()
+                elif self._eof and not half_closed:
+                    half_closed = True
+                    await self._half_close()
                 else:
                     await self._wakeup.park()
-            while not self.dead:
-                await self._wakeup.park()
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            self._release()
+            pass
         finally:
             # Reached only when nobody wants the stream any more.
             self._release()
@@ -373,10 +382,15 @@ class StreamTransport:
             if listener is not None and not self._eof:
                 listener.on_slow_reader()
 
-    async def _send_eof(self) -> None:
-        with trio.move_on_after(self._limits.last_words_s):
-            if isinstance(self._stream, trio.abc.HalfCloseableStream):
+    async def _half_close(self) -> None:
+        if isinstance(self._stream, trio.abc.HalfCloseableStream):
+            with trio.move_on_after(self._limits.last_words_s):
                 await self._stream.send_eof()
-            else:
-                # TLS has no half-close: the goodbye is a whole one.
-                await self._stream.aclose()
+        else:
+            # TLS has no half-close: the goodbye is a whole one.
+            await self._close_politely()
+
+    async def _close_politely(self) -> None:
+        with trio.move_on_after(self._limits.last_words_s):
+            await self._stream.aclose()
+        self._release()

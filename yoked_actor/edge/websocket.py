@@ -15,6 +15,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 import structlog
+import trio
 from websockets.frames import BINARY, CONT, TEXT, CloseCode, Frame
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
@@ -128,8 +129,10 @@ class WebSocketConnection:
         frames.pop()
         if frames:
             self._transport.push(frames)
-        self._transport.push_eof()
-        self._keepalive.expire(self, self._limits.close_timeout_s)
+        # When both have said goodbye the server is the one to close. A peer that has not may still
+        # be sending, and a full close would then reset the stream before our reason is read.
+        self._transport.push_eof(close=self._protocol.close_rcvd is not None)
+        self._keepalive.expire(self, self._limits.last_words_s)
 
     def close(self, code: int, reason: str) -> None:
         """Begin the closing handshake; what was queued before goes out first."""
@@ -188,6 +191,9 @@ class WebSocketConnection:
                 protocol.receive_data(data)
         except Exception:
             self.close(CloseCode.INTERNAL_ERROR, "internal error")
+            with trio.move_on_after(self._limits.last_words_s):
+                while await receive():
+                    pass
             raise
         finally:
             self._keepalive.forget(self)
