@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from yoked_actor.domain.rules import Rules
+
 # A year: longer makes no sense here, and keeps sums of instants far from overflow.
 LONGEST_S = 31_622_400
 LARGEST_BUFFER = 64 * 1024 * 1024
@@ -152,6 +154,23 @@ class MatchingSettings(SettingsModel):
         description="The genders a profile can name, in lower case.",
     )
     max_interests: int = Field(32, ge=0, le=256, description="The most interests of a profile.")
+    max_blocks: Count = Field(5000, description="The most users that one user can block.")
+
+    def rules(self) -> Rules:
+        """These settings, as the lobby reads them."""
+        return Rules(
+            starvation_after_s=self.starvation_after_s,
+            liveness_s=self.liveness_s,
+            acknowledge_window_s=self.acknowledge_window_s,
+            vote_window_s=self.vote_window_s,
+            date_length_s=self.date_length_s,
+            resume_grace_s=self.resume_grace_s,
+            bar_s=self.bar_s,
+            rematch_after_days=self.rematch_after_days,
+            credit_step=self.credit_step,
+            credit_cap=self.credit_cap,
+            max_blocks=self.max_blocks,
+        )
 
     def conflicts(self) -> Iterator[Conflict]:
         """Beats too rare to keep anyone alive, a step over the cap, a gender named twice."""

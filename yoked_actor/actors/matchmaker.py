@@ -1,0 +1,183 @@
+"""The matchmaker: the only writer of the lobby.
+
+It takes whatever its mailbox holds, lets the lobby decide about all of it, stores the decisions in
+ONE transaction, and only then tells anybody (R17). While the commit is under way the mailbox fills
+again, so the busier the server, the more spins share one write to disk. If the commit fails, the
+lobby returns to what it was and the same messages are decided anew, together with what has come
+since; nobody has been told anything.
+
+It sleeps until a message comes or until the lobby's next deadline, whichever is first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+import structlog
+import trio
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.mailbox import Mailbox
+from yoked_actor.domain.auditor import audit_users
+from yoked_actor.domain.events import Event, Forget
+from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.lobby import Lobby
+from yoked_actor.domain.notices import Effects, Forgotten, Notice, Reply
+from yoked_actor.domain.records import Changes
+from yoked_actor.metrics import Metrics
+from yoked_actor.settings import Settings
+from yoked_actor.store import Store, StoreUnavailable
+
+_log = structlog.get_logger()
+
+
+class AuditFailed(Exception):
+    """The lobby is in a state that it must never be in."""
+
+
+Then = Callable[[Reply, Instant], None]
+"""What to do with the reply to a message."""
+
+
+class Message(msgspec.Struct):
+    """An event for the lobby, who sent it, and what they do with the reply."""
+
+    event: Event
+    sender: object
+    then: Then | None = None
+
+
+class Audience(Protocol):
+    """Those who are told. No method may block, and none may raise because of one listener."""
+
+    def tell(self, user_id: str, notice: Notice, now: Instant) -> None:
+        """Say something to a user."""
+
+    def answer(self, message: Message, reply: Reply, now: Instant) -> None:
+        """Bring the reply to who sent the message."""
+
+    def may_forget(self, user_id: str) -> bool:
+        """Whether nothing is under way for this user."""
+
+    def flush(self) -> None:
+        """The round is over: send what was said."""
+
+
+class Matchmaker:
+    """Drains, decides, commits, tells."""
+
+    def __init__(
+        self,
+        lobby: Lobby,
+        store: Store,
+        clock: Clock,
+        audience: Audience,
+        metrics: Metrics,
+        settings: Settings,
+    ) -> None:
+        self.mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
+        self._lobby = lobby
+        self._store = store
+        self._clock = clock
+        self._audience = audience
+        self._metrics = metrics
+        self._settings = settings
+        self.stalled = False
+        """Whether the last commit failed and is being tried again."""
+
+    async def run(self) -> None:
+        """Work until cancelled. Anything this raises is a bug, and fatal to the server."""
+        while True:
+            await self._wait()
+            await self._round()
+
+    async def _wait(self) -> None:
+        due = self._lobby.next_deadline()
+        if due is None:
+            await self.mailbox.wait()
+            return
+        with trio.move_on_at(self._clock.trio_time(due)):
+            await self.mailbox.wait()
+
+    async def _round(self) -> None:
+        """Decide about everything that is there, and see it stored and told."""
+        messages: list[Message] = []
+        delay_s = self._settings.store.retry_first_s
+        while True:
+            messages += self.mailbox.take_all()
+            now = self._clock.now()
+            decided = [self._lobby.handle(m.event, now) for m in messages if _is_for_lobby(m)]
+            notices = self._lobby.wake(now)
+            changes = self._lobby.changes()
+            self._audit()
+            try:
+                if changes:
+                    await self._store.commit(changes)
+            except StoreUnavailable as error:
+                self._lobby.undo()
+                self.stalled = True
+                self._metrics.commit_failures.inc()
+                _log.error("commit_failed", error=str(error), retry_in_s=delay_s)
+                await trio.sleep(delay_s)
+                delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
+                continue
+            self.stalled = False
+            self._lobby.settle()
+            self._metrics.count_round(len(messages), changes, now)
+            self._log_matches(changes, now)
+            self._tell(messages, decided, notices, now)
+            return
+
+    def _tell(
+        self,
+        messages: Sequence[Message],
+        decided: Sequence[Effects],
+        notices: Sequence[tuple[str, Notice]],
+        now: Instant,
+    ) -> None:
+        audience = self._audience
+        remaining = iter(decided)
+        for message in messages:
+            if not _is_for_lobby(message):
+                self._forget(message, now)
+                continue
+            effects = next(remaining)
+            audience.answer(message, effects.reply, now)
+            for user_id, notice in effects.notices:
+                audience.tell(user_id, notice, now)
+        for user_id, notice in notices:
+            audience.tell(user_id, notice, now)
+        audience.flush()
+
+    def _forget(self, message: Message, now: Instant) -> None:
+        user_id = message.event.user_id
+        gone = self._audience.may_forget(user_id) and self._lobby.forget(user_id)
+        self._audience.answer(message, Forgotten(gone), now)
+
+    def _audit(self) -> None:
+        if self._settings.matchmaker.audit == "off":
+            return
+        found = audit_users(self._lobby.floor, self._lobby.floor.touched_users())
+        if not found:
+            return
+        self._metrics.audit_violations.inc(len(found))
+        if self._settings.matchmaker.audit == "raise":
+            raise AuditFailed("; ".join(found))
+        _log.error("audit_violation", found=found)
+
+    def _log_matches(self, changes: Changes, now: Instant) -> None:
+        for match in changes.matches:
+            if match.ended_at == now:
+                _log.info(
+                    "match_ended",
+                    match_id=match.match_id,
+                    status=match.status.value,
+                    outcome=match.outcome and match.outcome.value,
+                    reason=match.cancelled_for and match.cancelled_for.value,
+                )
+
+
+def _is_for_lobby(message: Message) -> bool:
+    return type(message.event) is not Forget

@@ -1,0 +1,319 @@
+"""A session: everything that is said to one user, and heard from them.
+
+It answers a command once, whatever the client repeats; it numbers events and keeps the last ones,
+so that a client that lost its socket can take up where it was; it lets one device speak for the
+user at a time. What is decided is the matchmaker's business: a session only puts events into the
+matchmaker's mailbox and says what comes back. Nothing here blocks: a client that does not read is
+hung up on by its connection.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Protocol
+
+import msgspec
+import trio
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.mailbox import Mailbox, MailboxFull
+from yoked_actor.actors.matchmaker import Message, Then
+from yoked_actor.domain import events as ev
+from yoked_actor.domain import notices as told
+from yoked_actor.domain.ballot import Vote
+from yoked_actor.domain.instants import MICROSECONDS, Instant, to_datetime
+from yoked_actor.domain.token_bucket import TokenBucket
+from yoked_actor.metrics import Metrics
+from yoked_actor.settings import Settings
+from yoked_actor.store import Report, Store, StoreUnavailable
+from yoked_actor.wire import commands as cmd
+from yoked_actor.wire import events as wire
+
+REPLACED = 4001
+
+
+class Connection(Protocol):
+    """What a session sees of its client's socket. No method blocks or raises."""
+
+    def send(self, text: bytes) -> None:
+        """Queue one text message."""
+
+    def flush(self) -> None:
+        """Write what is queued."""
+
+    def close(self, code: int, reason: str) -> None:
+        """Begin the closing handshake."""
+
+
+class Surroundings(msgspec.Struct):
+    """What all sessions share."""
+
+    clock: Clock
+    mailbox: Mailbox[Message]
+    store: Store
+    metrics: Metrics
+    settings: Settings
+    new_session_id: Callable[[], str]
+    ice_servers: wire.IceServers = ()
+    draining: bool = False
+
+
+def _event_of(user_id: str, command: cmd.Command) -> ev.Event:
+    """Which event of the lobby a command is."""
+    match command:
+        case cmd.Spin():
+            return ev.Spin(user_id)
+        case cmd.Leave():
+            return ev.Leave(user_id)
+        case cmd.Acknowledge(match_id=match_id):
+            return ev.Acknowledge(user_id, match_id)
+        case cmd.Vote(match_id=match_id, vote=vote):
+            return ev.Vote(user_id, match_id, Vote(vote))
+        case cmd.EndDate(date_id=date_id):
+            return ev.EndDate(user_id, date_id)
+        case cmd.Block(user_id=other):
+            return ev.Block(user_id, other)
+    raise TypeError(f"no event for {command!r}")
+
+
+class Session:
+    """One user's side of the conversation."""
+
+    __slots__ = (
+        "_around",
+        "_bucket",
+        "_kept",
+        "_pending",
+        "_replies",
+        "connection",
+        "in_flight",
+        "leaving",
+        "loading",
+        "seq",
+        "session_id",
+        "spoke_at",
+        "unsent",
+        "user_id",
+    )
+
+    def __init__(self, user_id: str, around: Surroundings) -> None:
+        edge, now = around.settings.edge, around.clock.now()
+        self._around = around
+        self.user_id = user_id
+        self.session_id = around.new_session_id()
+        self.seq = 0
+        self.connection: Connection | None = None
+        self.in_flight = 0
+        self.leaving = False
+        self.loading: trio.Event | None = None
+        self.spoke_at = now
+        self.unsent = False
+        self._bucket = TokenBucket(edge.commands_per_s, edge.commands_burst, now / MICROSECONDS)
+        self._kept: deque[bytes] | None = None
+        self._replies: dict[str, bytes] = {}
+        self._pending: dict[str, int] = {}
+
+    # To the matchmaker
+
+    def post(self, event: ev.Event, then: Then | None = None) -> None:
+        """Put an event into the matchmaker's mailbox, or raise `MailboxFull`."""
+        self._around.mailbox.put_nowait(Message(event, self, then))
+        self.in_flight += 1
+
+    def may_speak(self, now: Instant) -> bool:
+        """Whether the user is within the rate; if so, this is counted."""
+        self.spoke_at = now
+        return self._bucket.take(now / MICROSECONDS)
+
+    # From the client
+
+    async def receive(self, text: bytes) -> None:
+        """Hear one message. Raises `NotAnObject` when the protocol is broken."""
+        now = self._around.clock.now()
+        try:
+            command = cmd.decode_command(text)
+        except cmd.BadCommand as bad:
+            self.may_speak(now)
+            self._say(wire.Error(re=bad.id, code=told.Code.BAD_REQUEST, message=bad.message))
+        else:
+            await self._obey(command, now)
+        if self.unsent and self.connection is not None:
+            self.unsent = False
+            self.connection.flush()
+
+    async def _obey(self, command: cmd.Command, now: Instant) -> None:
+        id = command.id
+        if not self.may_speak(now):
+            self._refuse(id, told.Code.RATE_LIMITED, "too many commands; slow down")
+            return
+        known = self._replies.get(id)
+        if known is not None:
+            self._send(known)
+            return
+        if id in self._pending:
+            self._pending[id] += 1
+            return
+        if len(self._pending) >= self._around.settings.session.max_pending_commands:
+            self._refuse(id, told.Code.RATE_LIMITED, "too many commands await their reply")
+            return
+        kind = type(command)
+        if kind is cmd.Heartbeat:
+            self._heard()
+            self._reply(id, wire.Ok(re=id, at=to_datetime(now)))
+        elif isinstance(command, cmd.Report):
+            await self._report(command, now)
+        elif kind is cmd.Hello:
+            self._refuse(id, told.Code.WRONG_STATE, "hello was said already", remember=True)
+        elif kind is cmd.Spin and self._around.draining:
+            self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
+        else:
+            event = _event_of(self.user_id, command)
+            try:
+                self.post(event, partial(self._answered, self.session_id, id))
+            except MailboxFull:
+                self._refuse(id, told.Code.INTERNAL, "the server is overloaded; try again")
+            else:
+                self._pending[id] = 1
+
+    def _heard(self) -> None:
+        # Beats come again; one that finds the mailbox full is one lost beat, which is tolerated.
+        with suppress(MailboxFull):
+            self.post(ev.Heard(self.user_id))
+
+    async def _report(self, command: cmd.Report, now: Instant) -> None:
+        self._pending[command.id] = 1
+        self._heard()
+        report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
+        session_id = self.session_id
+        try:
+            await self._around.store.add_report(report)
+        except StoreUnavailable:
+            reply: told.Reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
+        else:
+            reply = told.Done()
+        self._answered(session_id, command.id, reply, now)
+
+    # To the client
+
+    def tell(self, notice: told.Notice, now: Instant) -> None:
+        """Tell the user something: numbered, kept, and sent if somebody listens."""
+        ice_servers = self._around.ice_servers
+        self._emit(wire.event_of(notice, self.seq + 1, to_datetime(now), ice_servers))
+
+    def say_draining(self, now: Instant, reconnect_after_s: float) -> None:
+        """Tell the user that the server is about to stop."""
+        self._emit(
+            wire.Draining(
+                seq=self.seq + 1, at=to_datetime(now), reconnect_after_s=reconnect_after_s
+            )
+        )
+
+    def hang_up(self, code: int, reason: str) -> None:
+        """Close the user's connection, if there is one."""
+        if self.connection is not None:
+            self.connection.flush()
+            self.connection.close(code, reason)
+
+    async def attach(self, connection: Connection, hello: cmd.Hello, device: int) -> None:
+        """Let a socket speak for the user; returns when it has been welcomed."""
+        welcomed = trio.Event()
+
+        def bind(reply: told.Reply, now: Instant) -> None:
+            assert isinstance(reply, told.Snapshot)
+            self._bind(connection, hello, reply, now)
+            welcomed.set()
+
+        await self._around.mailbox.put(Message(ev.Attached(self.user_id, device), self, bind))
+        self.in_flight += 1
+        await welcomed.wait()
+
+    def detach(self, connection: Connection, device: int) -> None:
+        """The socket is gone."""
+        if self.connection is connection:
+            self.connection = None
+        self.spoke_at = self._around.clock.now()
+        self._around.mailbox.put_always(Message(ev.Detached(self.user_id, device), self))
+        self.in_flight += 1
+
+    def _bind(
+        self, connection: Connection, hello: cmd.Hello, snapshot: told.Snapshot, now: Instant
+    ) -> None:
+        if self.connection is not None:
+            self.connection.flush()
+            self.connection.close(REPLACED, "replaced by a newer connection")
+        missed = self._missed(hello.resume)
+        if missed is None:
+            self._start_anew()
+        seq = self.seq - len(missed or ())
+        self.connection = connection
+        self._around.metrics.resumed(hello.resume is not None, missed is not None)
+        welcome = wire.Welcome(
+            seq=seq,
+            at=to_datetime(now),
+            re=hello.id,
+            session=self.session_id,
+            resumed=missed is not None,
+            snapshot=wire.snapshot_part(snapshot, self._around.ice_servers),
+            heartbeat_every_s=self._around.settings.matching.heartbeat_every_s,
+        )
+        connection.send(wire.encode(welcome))
+        for text in missed or ():
+            connection.send(text)
+        self.unsent = True
+        connection.flush()
+
+    def _missed(self, resume: cmd.Resume | None) -> list[bytes] | None:
+        """The events a client has not seen; None when its session cannot be taken up."""
+        if resume is None or resume.session != self.session_id:
+            return None
+        behind = self.seq - resume.seq
+        kept = self._kept or ()
+        if not 0 <= behind <= len(kept):
+            return None
+        return list(kept)[len(kept) - behind :]
+
+    def _start_anew(self) -> None:
+        self.session_id = self._around.new_session_id()
+        self.seq = 0
+        self._kept = None
+        self._replies = {}
+        self._pending = {}
+
+    def _answered(self, session_id: str, id: str, reply: told.Reply, now: Instant) -> None:
+        """A reply has come; a newer session of the same user knows nothing of the command."""
+        if session_id == self.session_id:
+            self._reply(id, wire.ok_reply(id, reply))
+
+    def _reply(self, id: str, reply: wire.Ok | wire.Error) -> None:
+        text = wire.encode(reply)
+        self._replies[id] = text
+        if len(self._replies) > self._around.settings.session.kept_replies:
+            del self._replies[next(iter(self._replies))]
+        for _ in range(self._pending.pop(id, 1)):
+            self._send(text)
+
+    def _refuse(self, id: str, code: told.Code, message: str, *, remember: bool = False) -> None:
+        error = wire.Error(re=id, code=code, message=message)
+        if remember:
+            self._reply(id, error)
+        else:
+            self._say(error)
+
+    def _emit(self, event: wire.Event) -> None:
+        text = wire.encode(event)
+        self.seq += 1
+        if self._kept is None:
+            self._kept = deque(maxlen=self._around.settings.session.kept_events)
+        self._kept.append(text)
+        self._send(text)
+
+    def _say(self, message: wire.Ok | wire.Error) -> None:
+        self._send(wire.encode(message))
+
+    def _send(self, text: bytes) -> None:
+        if self.connection is not None:
+            self.connection.send(text)
+            self.unsent = True

@@ -1,0 +1,238 @@
+"""The command line: `yoked-actor serve`, `token`, `bots`."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import re
+import signal
+import ssl
+import sys
+import time
+import webbrowser
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import structlog
+import trio
+from trio.testing import MockClock
+
+from yoked_actor import __version__
+from yoked_actor.actors.clock import Clock
+from yoked_actor.config import Settings, SettingsError, load_settings
+from yoked_actor.domain.people import is_user_id
+from yoked_actor.edge.auth import NoSigningKey, Tokens
+from yoked_actor.log import configure_logging
+from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
+from yoked_actor.store import StoreError
+
+_log = structlog.get_logger()
+
+MOCK_START = "2026-01-01T08:00:00Z"
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+config_option = click.option(
+    "--config",
+    "config_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A TOML file with settings; see config/yoked.toml for all of them.",
+)
+data_option = click.option(
+    "--data",
+    "data_dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the database is kept.  [default: ./data]",
+)
+dev_option = click.option(
+    "--dev",
+    is_flag=True,
+    help="For your own machine: loopback only, makes its own signing secret, opens a login"
+    " without password.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="yoked-actor")
+def main() -> None:
+    """Live speed-dating matchmaking as one dependable server.
+
+    Try it on your own machine:
+
+    \b
+        yoked-actor serve --dev
+        yoked-actor bots --users 20 --url http://127.0.0.1:8080
+    """
+
+
+@main.command()
+@config_option
+@click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=int, help="The port; 0 takes a free one.  [default: 8080]")
+@data_option
+@dev_option
+@click.option("--mock-clock", is_flag=True, help="Freeze time, to be moved by hand; needs --dev.")
+@click.option(
+    "--mock-clock-start",
+    default=MOCK_START,
+    metavar="ISO",
+    show_default=True,
+    help="When a mock clock begins.",
+)
+@click.option("--open", "open_browser", is_flag=True, help="Open the server in a browser.")
+def serve(
+    config_file: Path | None,
+    host: str | None,
+    port: int | None,
+    data_dir: Path | None,
+    dev: bool,
+    mock_clock: bool,
+    mock_clock_start: str,
+    open_browser: bool,
+) -> None:
+    """Run the server: pages, HTTP API, WebSocket and metrics on one port.
+
+    Settings come from the file given with --config, then from YOKED_SECTION__KEY environment
+    variables, then from these flags. SIGTERM and Ctrl-C drain and stop it.
+    """
+    flags = {"server": {"host": host, "port": port, "data_dir": data_dir}}
+    settings = _settings(config_file, flags)
+    configure_logging(settings.log.level, settings.log.format)
+    if mock_clock and not dev:
+        raise click.UsageError("--mock-clock needs --dev")
+    start_at = _moment(mock_clock_start)
+    if dev and not _is_loopback(settings.server.host):
+        raise click.UsageError(
+            f"--dev listens on loopback only, and {settings.server.host} is not: without a"
+            " password anybody could be anybody. Leave out --host, or leave out --dev."
+        )
+    mock = MockClock() if mock_clock else None
+    with _explained():
+        trio.run(_serve, settings, dev, mock, start_at, open_browser, clock=mock)
+
+
+async def _serve(
+    settings: Settings, dev: bool, mock: MockClock | None, start_at: datetime, open_browser: bool
+) -> None:
+    data_dir = settings.server.data_dir
+    tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
+    clock = Clock.real() if mock is None else Clock.starting(start_at)
+    ssl_context = tls_context(settings.edge)
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        listeners = open_listeners(settings.server.host, settings.server.port)
+        host, port = listeners[0].getsockname()[:2]
+        async with open_server(
+            settings,
+            tokens,
+            database=data_dir / DATABASE,
+            clock=clock,
+            mock_clock=mock,
+            listeners=listeners,
+            ssl_context=ssl_context,
+            dev=dev,
+        ):
+            scheme = "http" if ssl_context is None else "https"
+            address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+            click.echo(f"yoked-actor ready on {address}")
+            if open_browser:
+                await trio.to_thread.run_sync(webbrowser.open, address)
+            async for number in signals:
+                _log.info("stopping", signal=signal.Signals(number).name)
+                break
+    _log.info("stopped")
+
+
+@main.command()
+@click.argument("user")
+@click.option("--admin", is_flag=True, help="With the role that opens the admin API.")
+@click.option(
+    "--ttl", default="1h", show_default=True, help="How long it is good: 90s, 15m, 1h, 7d."
+)
+@config_option
+@data_option
+@dev_option
+def token(
+    user: str,
+    admin: bool,
+    ttl: str,
+    config_file: Path | None,
+    data_dir: Path | None,
+    dev: bool,
+) -> None:
+    """Print a token that speaks for USER, signed with the secret of the settings.
+
+    With --dev it is signed with the secret that `serve --dev` keeps in the data directory.
+    """
+    if not is_user_id(user):
+        raise click.BadParameter("a user id has 1-64 of A-Z a-z 0-9 _ . : @ -", param_hint="USER")
+    settings = _settings(config_file, {"server": {"data_dir": data_dir}})
+    with _explained():
+        kept = settings.server.data_dir if dev else None
+        tokens = Tokens.from_settings(settings.auth, dev_data_dir=kept)
+        if not tokens.can_sign:
+            raise click.ClickException(
+                f"{settings.auth.algorithm} tokens are signed with the private key, which this"
+                " server does not have; only HS256 tokens can be made here"
+            )
+        now = time.time_ns() // 1000
+        click.echo(tokens.sign(user, now, _duration_s(ttl), admin=admin))
+
+
+def _settings(file: Path | None, flags: Mapping[str, Mapping[str, object]]) -> Settings:
+    try:
+        return load_settings(file, os.environ, flags)
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from None
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Turn what a deployer can mend into one clear line; everything else is a crash, logged."""
+    try:
+        try:
+            yield
+        except* (StoreError, NoSigningKey, ssl.SSLError, OSError) as group:
+            first = group
+            while isinstance(first, BaseExceptionGroup):
+                first = first.exceptions[0]  # type: ignore[assignment]
+            raise click.ClickException(str(first)) from None
+    except click.ClickException:
+        raise
+    except BaseExceptionGroup as group:
+        only = group.exceptions[0] if len(group.exceptions) == 1 else None
+        if isinstance(only, click.ClickException):
+            raise only from None
+        _log.critical("crashed", exc_info=True)
+        sys.exit(70)
+    except Exception:
+        _log.critical("crashed", exc_info=True)
+        sys.exit(70)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is not an ISO 8601 moment such as {MOCK_START}",
+            param_hint="--mock-clock-start",
+        ) from None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _duration_s(text: str) -> float:
+    found = re.fullmatch(r"(\d+)([smhd])", text)
+    if found is None or int(found[1]) == 0:
+        raise click.BadParameter("say 90s, 15m, 1h or 7d", param_hint="--ttl")
+    return int(found[1]) * _UNITS[found[2]]

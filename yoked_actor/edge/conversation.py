@@ -1,0 +1,131 @@
+"""A WebSocket conversation: hello first, then commands, until one side has had enough.
+
+This is where the close codes of the contract are decided; what a command means is the session's
+business.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import trio
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.session import Session
+from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR, Sessions
+from yoked_actor.domain.instants import MICROSECONDS, Instant, after
+from yoked_actor.domain.notices import Code
+from yoked_actor.domain.token_bucket import TokenBucket
+from yoked_actor.edge.auth import BadToken, Tokens
+from yoked_actor.edge.websocket import WebSocketConnection
+from yoked_actor.settings import EdgeSettings
+from yoked_actor.store import StoreUnavailable
+from yoked_actor.wire.commands import BadCommand, Command, Hello, NotAnObject, decode_command
+from yoked_actor.wire.events import Error, encode
+
+PROTOCOL_ERROR = 4000
+BAD_TOKEN = 4003
+RATE_LIMITED = 4009
+
+
+class Conversations:
+    """Holds every conversation; `hold` is the front door's WebSocket handler."""
+
+    def __init__(
+        self, sessions: Sessions, tokens: Tokens, clock: Clock, settings: EdgeSettings
+    ) -> None:
+        self.sessions = sessions
+        self.tokens = tokens
+        self.clock = clock
+        self.settings = settings
+        self._strangers: deque[tuple[Instant, _Conversation]] = deque()
+        self._stranger_came = trio.Event()
+
+    async def hold(self, connection: WebSocketConnection) -> None:
+        """Talk to one client until the connection ends."""
+        conversation = _Conversation(self, connection)
+        due_at = after(self.clock.now(), self.settings.hello_timeout_s)
+        self._strangers.append((due_at, conversation))
+        self._stranger_came.set()
+        try:
+            await connection.run(conversation.hear)
+        finally:
+            conversation.end()
+
+    async def run(self) -> None:
+        """Hang up on those who never say hello: one task for all, as each may wait equally long."""
+        while True:
+            while not self._strangers:
+                self._stranger_came = trio.Event()
+                await self._stranger_came.wait()
+            due_at, conversation = self._strangers[0]
+            await trio.sleep_until(self.clock.trio_time(due_at))
+            self._strangers.popleft()
+            conversation.run_out_of_patience()
+
+
+class _Conversation:
+    """What is known of one client while it talks."""
+
+    __slots__ = ("_all", "_bucket", "_connection", "_device", "_session")
+
+    def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
+        settings, now = all.settings, all.clock.now()
+        self._all = all
+        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now / MICROSECONDS)
+        self._connection = connection
+        self._session: Session | None = None
+        self._device = 0
+
+    async def hear(self, text: bytes) -> None:
+        """Hear one message of the client."""
+        if not self._bucket.take(self._all.clock.now() / MICROSECONDS):
+            self._connection.close(RATE_LIMITED, "too many messages")
+            return
+        try:
+            if self._session is not None:
+                await self._session.receive(text)
+            else:
+                await self._meet(decode_command(text))
+        except NotAnObject as error:
+            self._connection.close(PROTOCOL_ERROR, str(error))
+        except BadCommand as bad:
+            self._connection.send(
+                encode(Error(re=bad.id, code=Code.BAD_REQUEST, message=bad.message))
+            )
+            if bad.type == "hello" and not bad.has_token:
+                self._connection.close(BAD_TOKEN, "hello without a token")
+            else:
+                self._connection.close(PROTOCOL_ERROR, "hello expected")
+
+    async def _meet(self, hello: Command) -> None:
+        connection, sessions = self._connection, self._all.sessions
+        if not isinstance(hello, Hello):
+            connection.close(PROTOCOL_ERROR, "hello must be first")
+            return
+        if sessions.around.draining:
+            connection.close(DRAINING, "the server is about to stop")
+            return
+        try:
+            identity = self._all.tokens.identify(hello.token, self._all.clock.now())
+        except BadToken as error:
+            connection.close(BAD_TOKEN, str(error))
+            return
+        try:
+            session = await sessions.enter(identity.user_id)
+        except StoreUnavailable:
+            connection.close(INTERNAL_ERROR, "the store is not available; try again")
+            return
+        self._session, self._device = session, sessions.new_device()
+        await session.attach(connection, hello, self._device)
+
+    def run_out_of_patience(self) -> None:
+        """The time for a hello is over."""
+        if self._session is None:
+            self._connection.close(PROTOCOL_ERROR, "no hello in time")
+
+    def end(self) -> None:
+        """The connection is gone."""
+        if self._session is not None:
+            self._session.detach(self._connection, self._device)
+            self._all.sessions.leave_soon(self._session)

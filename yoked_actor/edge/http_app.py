@@ -1,0 +1,174 @@
+"""The HTTP door: the Quart app, who is calling, and how answers and problems look.
+
+The calls themselves are in `http_user` (what a client does), `http_dev` (one's own machine) and
+`http_ops` (health, metrics, contract). All of them go through `Doors`, which knows the house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+import trio
+from quart import Response, request
+from quart_trio import QuartTrio
+from trio.testing import MockClock
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.mailbox import MailboxFull
+from yoked_actor.actors.session import Session
+from yoked_actor.actors.sessions import Sessions
+from yoked_actor.domain import events as ev
+from yoked_actor.domain import notices as told
+from yoked_actor.domain.notices import Code
+from yoked_actor.edge.auth import BadToken, Identity, Tokens
+from yoked_actor.metrics import Metrics
+from yoked_actor.settings import Settings
+from yoked_actor.store import Store, StoreUnavailable
+from yoked_actor.wire.events import encode
+from yoked_actor.wire.http import STATUS, Problem
+
+T = TypeVar("T")
+
+_log = structlog.get_logger()
+_TITLES = {code: code.value.replace("_", " ").capitalize() for code in Code}
+_CODES = {400: Code.BAD_REQUEST, 404: Code.NOT_FOUND, 405: Code.BAD_REQUEST, 413: Code.TOO_LARGE}
+
+
+class Refused(Exception):
+    """A call is answered with a problem."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Doors(msgspec.Struct):
+    """What the calls need of the house."""
+
+    settings: Settings
+    clock: Clock
+    sessions: Sessions
+    store: Store
+    tokens: Tokens
+    metrics: Metrics
+    is_stalled: Callable[[], bool]
+    dev: bool = False
+    mock_clock: MockClock | None = None
+
+    def identify(self) -> Identity:
+        """Who is calling, or a refusal."""
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Refused(Code.UNAUTHORIZED, "send a token: Authorization: Bearer ...")
+        try:
+            return self.tokens.identify(token.strip(), self.clock.now())
+        except BadToken as error:
+            raise Refused(Code.UNAUTHORIZED, str(error)) from None
+
+    async def caller(self) -> Session:
+        """The session of who is calling, within the rate."""
+        return await self.session_of(self.identify().user_id)
+
+    async def session_of(self, user_id: str) -> Session:
+        """The session of a user, within the rate."""
+        session = await self.sessions.enter(user_id)
+        if not session.may_speak(self.clock.now()):
+            raise Refused(Code.RATE_LIMITED, "too many calls; slow down")
+        return session
+
+    async def ask(self, session: Session, event: ev.Event) -> told.Reply:
+        """What the lobby replies; its refusal is raised."""
+        timeout_s = self.settings.edge.request_timeout_s
+        with trio.move_on_after(timeout_s):
+            reply = await self.sessions.ask(session, event)
+            if isinstance(reply, told.Refusal):
+                raise Refused(reply.code, reply.message)
+            return reply
+        raise Refused(Code.INTERNAL, f"no answer within {timeout_s:g} s; ask for the status")
+
+
+async def read_body(kind: type[T]) -> T:
+    """The body of this request, checked."""
+    raw = await request.get_data()
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Refused(Code.BAD_REQUEST, str(error) or "the body is not JSON") from None
+
+
+def answer(body: Any, status: int = 200) -> Response:
+    """A JSON answer."""
+    return Response(encode(body), status, content_type="application/json")
+
+
+def problem(code: Code, detail: str, status: int | None = None) -> Response:
+    """An answer that says what went wrong."""
+    status = STATUS[code] if status is None else status
+    body = encode(Problem(status, _TITLES[code], detail, code))
+    response = Response(body, status, content_type="application/problem+json")
+    if code is Code.UNAUTHORIZED:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    elif code in (Code.RATE_LIMITED, Code.DRAINING):
+        response.headers["Retry-After"] = "1"
+    return response
+
+
+def create_app(doors: Doors) -> QuartTrio:
+    """The app, with what every call has in common; the calls are added by the other modules."""
+    app = QuartTrio("yoked_actor", static_folder=None)
+    edge = doors.settings.edge
+    app.config["MAX_CONTENT_LENGTH"] = edge.max_body_bytes
+    app.config["BODY_TIMEOUT"] = edge.request_timeout_s
+    app.config["RESPONSE_TIMEOUT"] = edge.request_timeout_s
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    origins = frozenset(edge.allowed_origins)
+
+    @app.errorhandler(Refused)
+    async def refused(error: Refused) -> Response:
+        return problem(error.code, error.message)
+
+    @app.errorhandler(RequestEntityTooLarge)
+    async def too_large(error: RequestEntityTooLarge) -> Response:
+        return problem(Code.TOO_LARGE, f"a body has {edge.max_body_bytes} bytes at most")
+
+    @app.errorhandler(HTTPException)
+    async def http_error(error: HTTPException) -> Response:
+        status = error.code or 500
+        code = _CODES.get(status, Code.INTERNAL if status >= 500 else Code.BAD_REQUEST)
+        return problem(code, error.description or error.name, status)
+
+    @app.errorhandler(StoreUnavailable)
+    @app.errorhandler(MailboxFull)
+    async def overloaded(error: Exception) -> Response:
+        return problem(Code.INTERNAL, "the server cannot do this now; try again", 503)
+
+    @app.errorhandler(Exception)
+    async def crashed(error: Exception) -> Response:
+        _log.exception("request_crashed", path=request.path)
+        return problem(Code.INTERNAL, "this is our fault, and it has been logged")
+
+    @app.after_request
+    async def headers(response: Response) -> Response:
+        response.headers.setdefault("Cache-Control", "no-store")
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        origin = request.headers.get("Origin")
+        if origin in origins:
+            response.headers["Access-Control-Allow-Origin"] = origin
+            response.headers["Vary"] = "Origin"
+        return response
+
+    @app.route("/api/<path:path>", methods=["OPTIONS"])
+    async def preflight(path: str) -> Response:
+        response = Response("", 204)
+        if request.headers.get("Origin") in origins:
+            response.headers["Access-Control-Allow-Methods"] = "GET, POST, PUT, DELETE"
+            response.headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
+            response.headers["Access-Control-Max-Age"] = "600"
+        return response
+
+    return app

@@ -1,0 +1,35 @@
+"""For those who run the server: health, readiness, metrics."""
+
+from __future__ import annotations
+
+from quart import Response
+from quart_trio import QuartTrio
+
+from yoked_actor.edge.http_app import Doors, answer
+from yoked_actor.metrics import CONTENT_TYPE
+from yoked_actor.store import StoreUnavailable
+from yoked_actor.wire import http
+
+
+def add_ops_calls(app: QuartTrio, doors: Doors) -> None:
+    """`/healthz`, `/readyz` and `/metrics`."""
+
+    @app.get("/healthz")
+    async def healthz() -> Response:
+        return answer(http.Health("ok"))
+
+    @app.get("/readyz")
+    async def readyz() -> Response:
+        if doors.sessions.around.draining:
+            return answer(http.Health("draining"), 503)
+        try:
+            await doors.store.ping()
+        except StoreUnavailable:
+            return answer(http.Health("store_unavailable"), 503)
+        if doors.is_stalled():
+            return answer(http.Health("store_unavailable"), 503)
+        return answer(http.Health("ok"))
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(doors.metrics.expose(), content_type=CONTENT_TYPE)

@@ -1,0 +1,234 @@
+"""The composition root: what the house is made of, and in which order it is lit and left.
+
+Lit from the ground up: the store (which holds the data directory), the lobby with what an earlier
+process left in it, the matchmaker and the sessions, and last the front door. Left from the top
+down: clients are told and hung up on, the front door closes, the matchmaker stops, the store
+finishes what it was asked for. An error in one connection ends that connection; an error in the
+matchmaker ends the server, because nothing it says could be trusted any more.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import structlog
+import trio
+from trio.testing import MockClock
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.matchmaker import Matchmaker
+from yoked_actor.actors.sessions import Sessions
+from yoked_actor.domain.lobby import Lobby
+from yoked_actor.edge.auth import Tokens
+from yoked_actor.edge.conversation import Conversations
+from yoked_actor.edge.front_door import FrontDoor
+from yoked_actor.edge.http_app import Doors, create_app
+from yoked_actor.edge.http_dev import add_dev_calls
+from yoked_actor.edge.http_ops import add_ops_calls
+from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
+from yoked_actor.edge.keepalive import EdgeObserver
+from yoked_actor.edge.limits import EdgeLimits
+from yoked_actor.metrics import Metrics
+from yoked_actor.settings import EdgeSettings, Settings
+from yoked_actor.store import Batch, InlineRunner, Runner, Store, ThreadRunner, open_store
+
+_log = structlog.get_logger()
+
+DATABASE = "yoked.db"
+
+
+class Server(msgspec.Struct):
+    """A running server, for those who started it."""
+
+    settings: Settings
+    clock: Clock
+    store: Store
+    lobby: Lobby
+    matchmaker: Matchmaker
+    sessions: Sessions
+    front_door: FrontDoor
+    tokens: Tokens
+    metrics: Metrics
+
+    def drain(self) -> None:
+        """Refuse new spins and hang up on everybody, politely."""
+        self.front_door.drain()
+        self.sessions.drain(self.settings.server.reconnect_after_s)
+
+
+@asynccontextmanager
+async def open_server(
+    settings: Settings,
+    tokens: Tokens,
+    *,
+    database: Path | None,
+    clock: Clock | None = None,
+    mock_clock: MockClock | None = None,
+    listeners: Sequence[socket.socket] = (),
+    ssl_context: ssl.SSLContext | None = None,
+    dev: bool = False,
+) -> AsyncIterator[Server]:
+    """Light the house, and leave it in good order. `database` None keeps everything in memory."""
+    clock = Clock.real() if clock is None else clock
+    metrics = Metrics()
+    # A mock clock may jump while a thread works, so there the store works on this thread.
+    inline = mock_clock is not None or settings.store.runner == "inline"
+    runner: Runner = InlineRunner() if inline else ThreadRunner()
+    async with open_store(
+        database,
+        runner=runner,
+        busy_timeout_s=settings.store.busy_timeout_s,
+        checkpoint_pages=settings.store.checkpoint_pages,
+        max_pending=settings.store.max_pending,
+        max_batch=settings.store.max_batch,
+        observer=_commit_observer(metrics),
+    ) as store:
+        recovered = await store.recover()
+        lobby = Lobby(settings.matching.rules(), recovered.next_number)
+        lobby.restore(recovered.users, recovered.matches, recovered.dates, clock.now())
+        _log.info(
+            "recovered",
+            boot=recovered.boot,
+            users=len(recovered.users),
+            matches=len(recovered.matches),
+            dates=len(recovered.dates),
+        )
+        sessions = Sessions(clock, store, metrics, settings, recovered.boot)
+        matchmaker = Matchmaker(lobby, store, clock, sessions, metrics, settings)
+        sessions.use(matchmaker.mailbox)
+        for known in recovered.users:
+            sessions.adopt(known.user_id)
+        conversations = Conversations(sessions, tokens, clock, settings.edge)
+        metrics.watch(
+            waiting=lambda: len(lobby.floor.pool),
+            sessions=lambda: len(sessions),
+            mailbox=lambda: len(matchmaker.mailbox),
+        )
+        doors = Doors(
+            settings,
+            clock,
+            sessions,
+            store,
+            tokens,
+            metrics,
+            is_stalled=lambda: matchmaker.stalled,
+            dev=dev,
+            mock_clock=mock_clock,
+        )
+        app = create_app(doors)
+        add_profile_calls(app, doors)
+        add_match_calls(app, doors)
+        add_safety_calls(app, doors)
+        add_ops_calls(app, doors)
+        if dev:
+            add_dev_calls(app, doors)
+        front_door = FrontDoor(
+            app,
+            conversations.hold,
+            edge_limits(settings.edge),
+            allowed_origins=settings.edge.allowed_origins,
+            observer=_EdgeMetrics(metrics),
+        )
+        server = Server(
+            settings, clock, store, lobby, matchmaker, sessions, front_door, tokens, metrics
+        )
+        async with trio.open_nursery() as core:
+            core.start_soon(matchmaker.run)
+            core.start_soon(sessions.run)
+            core.start_soon(conversations.run)
+            async with trio.open_nursery() as edge:
+                await edge.start(_serve, front_door, listeners, ssl_context)
+                yield server
+                server.drain()
+                front_door.stop(settings.server.drain_s)
+            core.cancel_scope.cancel()
+
+
+async def _serve(
+    front_door: FrontDoor,
+    listeners: Sequence[socket.socket],
+    ssl_context: ssl.SSLContext | None,
+    *,
+    task_status: trio.TaskStatus[None],
+) -> None:
+    await front_door.serve(listeners, ssl_context=ssl_context, task_status=task_status)
+
+
+def edge_limits(edge: EdgeSettings) -> EdgeLimits:
+    """The settings of the edge, as the byte level reads them."""
+    return EdgeLimits(
+        max_connections=edge.max_connections,
+        connections_per_s=edge.connections_per_s,
+        connection_burst=edge.connections_burst,
+        handshake_timeout_s=edge.handshake_timeout_s,
+        max_head_bytes=edge.max_head_bytes,
+        max_message_bytes=edge.max_message_bytes,
+        ping_interval_s=edge.ping_interval_s,
+        ping_timeout_s=edge.ping_timeout_s,
+        close_timeout_s=edge.close_timeout_s,
+        send_buffer_bytes=edge.send_buffer_bytes,
+        max_buffered_bytes=edge.max_buffered_bytes,
+        stall_timeout_s=edge.stall_timeout_s,
+    )
+
+
+def open_listeners(host: str, port: int, backlog: int = 1024) -> list[socket.socket]:
+    """Listening sockets for every address of a host; all on the same port."""
+    listeners: list[socket.socket] = []
+    try:
+        for family, _, _, _, address in socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        ):
+            chosen = listeners[0].getsockname()[1] if listeners else port
+            listeners.append(
+                socket.create_server((address[0], chosen), family=family, backlog=backlog)
+            )
+    except OSError:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners
+
+
+def tls_context(edge: EdgeSettings) -> ssl.SSLContext | None:
+    """The TLS context of the settings, if they have one."""
+    if not edge.tls_certificate:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(edge.tls_certificate, edge.tls_key)
+    return context
+
+
+def _commit_observer(metrics: Metrics) -> Callable[[Batch], None]:
+    def observe(batch: Batch) -> None:
+        metrics.commits.observe(batch.seconds)
+        metrics.commit_size.observe(batch.writes)
+
+    return observe
+
+
+class _EdgeMetrics(EdgeObserver):
+    """What the byte level reports, counted."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def connection_opened(self, kind: str) -> None:
+        self._metrics.connections.labels(kind).inc()
+
+    def connection_closed(self, kind: str) -> None:
+        self._metrics.connections.labels(kind).dec()
+
+    def connection_refused(self, reason: str) -> None:
+        self._metrics.refused.labels(reason).inc()
+
+    def slow_reader(self) -> None:
+        self._metrics.slow_readers.inc()
+
+    def silent_peer(self) -> None:
+        self._metrics.silent_peers.inc()
