@@ -50,7 +50,6 @@ class WebSocketConnection:
     """An open WebSocket: text messages in by `run`, out by `send` and `flush`."""
 
     __slots__ = (
-        "__weakref__",
         "_fragments",
         "_hung_up",
         "_keepalive",
@@ -175,20 +174,14 @@ class WebSocketConnection:
         self._keepalive.watch(self)
         try:
             while True:
-                for event in protocol.events_received():
-                    message = self._message_of(event)  # type: ignore[arg-type]
-                    if message is not None:
-                        await on_message(message)
-                        if self._hung_up:
-                            break
+                # No frame, message or chunk in a local here: it would live as long as the
+                # connection idles.
+                if protocol.events:
+                    await self._deliver(on_message)
                 if protocol.writes:
                     self.flush()
-                data = await receive()
-                if not data:
-                    protocol.receive_eof()
+                if not self._feed(await receive()):
                     return
-                self.heard = True
-                protocol.receive_data(data)
         except Exception:
             self.close(CloseCode.INTERNAL_ERROR, "internal error")
             with trio.move_on_after(self._limits.last_words_s):
@@ -198,6 +191,22 @@ class WebSocketConnection:
         finally:
             self._keepalive.forget(self)
             self._transport.abort()
+
+    def _feed(self, data: bytes) -> bool:
+        if not data:
+            self._protocol.receive_eof()
+            return False
+        self.heard = True
+        self._protocol.receive_data(data)
+        return True
+
+    async def _deliver(self, on_message: Callable[[bytes], Awaitable[None]]) -> None:
+        for event in self._protocol.events_received():
+            message = self._message_of(event)  # type: ignore[arg-type]
+            if message is not None:
+                await on_message(message)
+                if self._hung_up:
+                    break
 
     def _message_of(self, frame: Frame) -> bytes | None:
         opcode = frame.opcode
