@@ -1,0 +1,501 @@
+"""The lobby under arbitrary histories: any event, any time, any failure to save, any restart.
+
+A `Witness` sees only what goes in and comes out. From that it knows for itself who has met, who is
+blocked or barred, who ought to be lost and what each client must believe; the lobby is held against
+it, against the auditor, and against a store that has nothing but the saved changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from msgspec.structs import replace
+
+from tests.domain.crowds import EVERYONE, START, crowd_ids, people, person
+from tests.domain.evening import ModelStore
+from tests.domain.witness import DAY_S, Witness
+from yoked_actor.domain import events as ev
+from yoked_actor.domain.auditor import audit_floor
+from yoked_actor.domain.ballot import Vote
+from yoked_actor.domain.deadlines import Deadline, Deadlines
+from yoked_actor.domain.floor import Floor
+from yoked_actor.domain.instants import Instant, after
+from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.lobby import Lobby
+from yoked_actor.domain.notices import (
+    DateEnded,
+    DateStarted,
+    Done,
+    Effects,
+    IdleReason,
+    MatchCancelled,
+    Matched,
+    Notice,
+    NowIdle,
+    OutcomeReached,
+    VotingOpened,
+)
+from yoked_actor.domain.records import Match, Seat
+from yoked_actor.domain.rules import Rules
+
+USERS = crowd_ids(8)
+PROFILES = {
+    "u0": person("u0", "woman", "man"),
+    "u1": person("u1", "man", "woman"),
+    "u2": person("u2", "woman", EVERYONE),
+    "u3": person("u3", "man", EVERYONE),
+    "u4": person("u4", "nonbinary", EVERYONE),
+    "u5": person("u5", "woman", frozenset({"woman", "nonbinary"})),
+    "u6": person("u6", "man", frozenset({"woman", "man"})),
+}
+"""Everybody but u7, who comes without a profile."""
+MOST_DEADLINES_IN_A_WAKE = 500
+Photo = dict[str, dict[Any, Any]]
+Call = tuple[ev.Event | None, Instant, Effects]
+"""An event, or None for a wake; when; and what followed."""
+
+
+class CountedDeadlines(Deadlines):
+    """A heap that gives up when one wake does not come to an end."""
+
+    def __init__(self, heap: list[Deadline]) -> None:
+        super().__init__()
+        self._heap = heap
+        self.run = 0
+
+    def pop_due(self, now: Instant) -> Deadline | None:
+        self.run += 1
+        assert self.run <= MOST_DEADLINES_IN_A_WAKE, "a wake that does not end"
+        return super().pop_due(now)
+
+
+class LobbyMachine(RuleBasedStateMachine):
+    """Drives a lobby as a careless world and an unlucky disk would."""
+
+    calls: list[Call]
+    """What was done since the last settled round."""
+    before: Photo
+    witness_before: Witness
+
+    @initialize(rematch_after_days=st.sampled_from((None, None, 120 / DAY_S)))
+    def open_the_doors(self, rematch_after_days: float | None) -> None:
+        self.limits = Rules(rematch_after_days=rematch_after_days, max_blocks=4)
+        self.now = START
+        self.store = ModelStore()
+        self.store.people.update(PROFILES)
+        self.witness = Witness(self.limits, PROFILES, USERS)
+        self.heard: dict[str, Instant] = {}
+        self.restarted_at = START
+        self.devices = dict.fromkeys(USERS, 0)
+        self._take(self.store.open_lobby(self.limits, START))
+
+    # What people do. Few rules with much in each: a rule that is left out of a run costs it little.
+
+    @rule(users=st.lists(st.sampled_from(USERS), min_size=1, max_size=4, unique=True))
+    def come_and_spin(self, users: list[str]) -> None:
+        for user in users:
+            if not self._is_here(user):
+                self._attach(user)
+            self._handle(ev.Spin(user))
+        self._settle()
+
+    @rule(
+        two=st.sampled_from((("u0", "u1"), ("u2", "u3"), ("u1", "u2"), ("u3", "u4"), ("u4", "u5"))),
+        votes=st.tuples(*[st.sampled_from((Vote.YES, *Vote))] * 2),
+        pause_s=st.sampled_from((0.0, 0.0, 1.0, 5.0)),
+    )
+    def two_go_all_the_way(
+        self, two: tuple[str, str], votes: tuple[Vote, Vote], pause_s: float
+    ) -> None:
+        self.come_and_spin(list(two))
+        match = self._stored_match(two[0])
+        if match is None:
+            return
+        for user in match.users:
+            self._handle(ev.Acknowledge(user, match.match_id))
+        self._settle()
+        self._move_to(after(self.now, pause_s))
+        for user, vote in zip(match.users, votes, strict=True):
+            if vote is not Vote.IDLE:
+                self._handle(ev.Vote(user, match.match_id, vote))
+
+    @rule(data=st.data(), vote=st.sampled_from((Vote.YES, Vote.PASS)), acknowledges=st.booleans())
+    def one_answers(self, data: st.DataObject, vote: Vote, acknowledges: bool) -> None:
+        user = self._someone(data, State.MATCHED if acknowledges else State.VOTING)
+        match = self._stored_match(user)
+        # Their own match as they were told of it; or an old one, a foreign one, or nonsense.
+        if match is not None and data.draw(st.integers(0, 3)):
+            match_id = match.match_id
+        else:
+            match_id = data.draw(st.sampled_from(["m0", *self.store.matches]))
+        if acknowledges:
+            self._handle(ev.Acknowledge(user, match_id))
+        else:
+            self._handle(ev.Vote(user, match_id, vote))
+
+    @rule(data=st.data(), kind=st.sampled_from((ev.Spin, ev.Spin, ev.Leave)))
+    def one_turns_away(self, data: st.DataObject, kind: Callable[[str], ev.Event]) -> None:
+        self._handle(kind(self._someone(data, State.WAITING, State.MATCHED, State.VOTING)))
+
+    @rule(data=st.data(), user=st.sampled_from(USERS), other=st.sampled_from(USERS))
+    def one_judges(self, data: st.DataObject, user: str, other: str) -> None:
+        match = self._stored_match(user)
+        if match is not None and data.draw(st.booleans()):
+            other = match.partner_of(user)
+        event: ev.Event = ev.Block(user, data.draw(st.sampled_from((other, other, "no such id!"))))
+        if (user, other) in self.witness.blocks or data.draw(st.integers(0, 5)) == 0:
+            event = ev.Unblock(user, other)
+        self._handle(event)
+
+    @rule(data=st.data(), user=st.sampled_from(USERS))
+    def one_does_something_else(self, data: st.DataObject, user: str) -> None:
+        self._handle(
+            data.draw(
+                st.one_of(
+                    st.builds(ev.ProfileChanged, st.just(user), people(user)),
+                    st.builds(
+                        ev.EndDate, st.just(user), st.sampled_from(["d0", *self.store.dates][-2:])
+                    ),
+                    st.sampled_from(
+                        (ev.Heard(user), ev.Look(user), ev.ListBlocks(user), ev.Called(user))
+                    ),
+                )
+            )
+        )
+
+    @rule(data=st.data(), comes=st.booleans(), stale=st.booleans())
+    def one_comes_or_goes(self, data: st.DataObject, comes: bool, stale: bool) -> None:
+        user = self._someone(data, State.WAITING, State.MATCHED, State.VOTING)
+        device = self.devices[user]
+        if comes:
+            self._attach(user)
+        elif device:
+            self._handle(ev.Detached(user, max(1, device - 1) if stale else device))
+
+    @rule(calling=st.booleans())
+    def all_come_back(self, calling: bool) -> None:
+        for user in USERS:
+            if calling:
+                self._handle(ev.Called(user))
+            elif not self._is_here(user):
+                self._attach(user)
+
+    @rule(users=st.sets(st.sampled_from(USERS), min_size=1))
+    def some_go_home(self, users: set[str]) -> None:
+        for user in sorted(users):
+            if self.devices[user]:
+                self._handle(ev.Detached(user, self.devices[user]))
+        self._settle()
+        for user in sorted(users):
+            self._forget(user)
+
+    # What time does
+
+    @rule(seconds=st.sampled_from((0.000001, 0.1, 1.0, 3.0, 4.9, 5.0, 20.0, 300.0)))
+    def later(self, seconds: float) -> None:
+        self._move_to(after(self.now, seconds))
+
+    @rule(times=st.integers(1, 22), silent=st.sets(st.sampled_from(USERS)))
+    def beats(self, times: int, silent: set[str]) -> None:
+        for _ in range(times):
+            self._move_to(after(self.now, 3.0))
+            for user in USERS:
+                if user not in silent and user in self.lobby.floor.seats.rows:
+                    self._handle(ev.Heard(user))
+
+    @rule(times=st.integers(1, 3))
+    def on_the_deadline(self, times: int) -> None:
+        for _ in range(times):
+            due = self.lobby.next_deadline()
+            if due is not None:
+                self._move_to(max(due, self.now))
+
+    # What the disk does
+
+    @precondition(lambda self: self.calls)
+    @rule()
+    def save(self) -> None:
+        self._settle()
+
+    @precondition(lambda self: self.calls)
+    @rule(again=st.booleans())
+    def fail_to_save(self, again: bool) -> None:
+        calls, first_new, was = self.calls, self.first_new_id, self.before
+        self.lobby.undo()
+        assert photo(self.lobby.floor) == was
+        self.witness = self.witness_before
+        self.calls = []
+        if again and _can_be_repeated(calls):
+            self._repeat(calls, first_new)
+
+    @rule(idle_s=st.sampled_from((0.0, 1.0, 30.0)))
+    def restart(self, idle_s: float) -> None:
+        if self.calls:
+            self.witness = self.witness_before
+        self.now = after(self.now, idle_s)
+        self.restarted_at = self.now
+        self.heard.clear()
+        self.witness.restarted(self.store)
+        self._take(self.store.open_lobby(self.limits, self.now))
+
+    # What must be true after each step
+
+    @invariant()
+    def the_auditor_finds_nothing(self) -> None:
+        assert audit_floor(self.lobby.floor, self.now) == []
+
+    @invariant()
+    def every_client_knows_its_state(self) -> None:
+        for user_id, seat in self.lobby.floor.seats.rows.items():
+            assert self.witness.believed[user_id] is seat.state, user_id
+
+    @invariant()
+    def the_silent_are_lost_in_time(self) -> None:
+        due = self.lobby.next_deadline()
+        for user_id, seat in self.lobby.floor.seats.rows.items():
+            if seat.state is not State.IDLE:
+                assert due is not None
+                assert due <= self._lost_at(user_id)
+
+    @invariant()
+    def memory_agrees_with_the_witness(self) -> None:
+        between = self.lobby.floor.acquaintance
+        here = self.lobby.floor.seats.rows
+        assert dict(between.met.rows) == {
+            pair: at for pair, at in self.witness.met.items() if here.keys() & pair
+        }
+        assert between.blocks.rows.keys() == {row for row in self.witness.blocks if row[0] in here}
+
+    @invariant()
+    def what_is_settled_is_stored(self) -> None:
+        if self.calls:
+            return
+        floor, store = self.lobby.floor, self.store
+        here = floor.seats.rows.keys()
+        for user_id, seat in floor.seats.rows.items():
+            assert seat == store.seats.get(user_id, Seat(user_id))
+            assert floor.people.get(user_id) == store.people.get(user_id)
+        for match_id, match in floor.matches.rows.items():
+            assert _timeless(match) == _timeless(store.matches[match_id])
+            remembered = any(floor.seat(u).last_match_id == match_id for u in here & match.users)
+            assert match.is_open or remembered, "an old match that nobody remembers"
+        assert floor.dates.rows == {
+            date_id: date for date_id, date in store.dates.items() if date.ended_at is None
+        }
+        between = floor.acquaintance
+        assert between.met.rows == {p: at for p, at in store.met.items() if here & set(p)}
+        assert between.bars.rows == {p: at for p, at in store.bars.items() if here & set(p)}
+        assert between.blocks.rows == {p: at for p, at in store.blocks.items() if p[0] in here}
+
+    def teardown(self) -> None:
+        """When everybody falls silent, everybody is soon idle."""
+        if not hasattr(self, "lobby"):
+            return
+        self._settle()
+        silent_at = self.now
+        limits = self.limits
+        self._move_on_until(after(silent_at, limits.resume_grace_s + limits.liveness_s))
+        floor = self.lobby.floor
+        assert {seat.state for seat in floor.seats.rows.values()} <= {State.IDLE}
+        assert not any(match.is_open for match in self.store.matches.values())
+        assert len(floor.pool) == 0
+        self._move_on_until(after(silent_at, limits.date_length_s))
+        assert floor.dates.rows == {}
+        assert self.lobby.next_deadline() is None
+
+    # How it is done
+
+    def _take(self, lobby: Lobby) -> None:
+        self.lobby = lobby
+        self.deadlines = CountedDeadlines(lobby.floor.deadlines._heap)
+        lobby.floor.deadlines = self.deadlines
+        self.calls = []
+        self.before = {}
+        self.witness_before = self.witness
+        self.first_new_id = 0
+
+    def _attach(self, user: str) -> None:
+        self.devices[user] += 1
+        self._handle(ev.Attached(user, self.devices[user]))
+
+    def _handle(self, event: ev.Event) -> None:
+        self._wake()
+        if event.user_id not in self.lobby.floor.seats.rows:
+            self._enter(event.user_id)
+        self._begin()
+        if not isinstance(event, ev.Detached):
+            self.heard[event.user_id] = self.now
+        effects = self.lobby.handle(event, self.now)
+        self.witness.see(event, effects.reply, effects.notices, self.now)
+        self.calls.append((event, self.now, effects))
+
+    def _enter(self, user: str) -> None:
+        before = photo(self.lobby.floor)
+        known = self.store.known(user)
+        assert self.lobby.handle(ev.Entered(user, known), self.now) == Effects(Done(), [])
+        for table, rows in photo(self.lobby.floor).items():
+            if self.calls:  # To be known is no decision: it outlasts an undo.
+                for key in rows.keys() - before[table].keys():
+                    self.before[table].setdefault(key, rows[key])
+        self._wake()
+
+    def _wake(self) -> None:
+        due = self.lobby.next_deadline()
+        if due is None or due > self.now:
+            return
+        self._begin()
+        self.deadlines.run = 0
+        may_be_lost = {user for user in USERS if self._lost_at(user) <= self.now}
+        notices = self.lobby.wake(self.now)
+        for user_id, notice in notices:
+            if notice == NowIdle(IdleReason.LOST):
+                assert user_id in may_be_lost
+        self.witness.hear_of(notices, self.now)
+        self.calls.append((None, self.now, Effects(Done(), notices)))
+        due = self.lobby.next_deadline()
+        assert due is None or due > self.now, "a wake that leaves something due"
+
+    def _begin(self) -> None:
+        if not self.calls:
+            self.before = photo(self.lobby.floor)
+            self.witness_before = deepcopy(self.witness)
+            self.first_new_id = self.lobby.floor._next_number
+
+    def _settle(self) -> None:
+        self.store.save(self.lobby.changes())
+        self.lobby.settle()
+        assert not self.lobby.changes()
+        for _, _, effects in self.calls:
+            for _, notice in effects.notices:
+                self._is_stored(notice)
+        self.calls = []
+
+    def _is_stored(self, notice: Notice) -> None:
+        match notice:
+            case Matched(match_id=match_id) | MatchCancelled(match_id=match_id):
+                assert match_id in self.store.matches
+            case VotingOpened():
+                assert self.store.matches[notice.match_id].voting_at is not None
+            case OutcomeReached():
+                assert self.store.matches[notice.match_id].outcome is notice.outcome
+            case DateStarted(date_id=date_id) | DateEnded(date_id=date_id):
+                assert date_id in self.store.dates
+            case _:
+                pass
+
+    def _repeat(self, calls: list[Call], first_new: int) -> None:
+        self._begin()
+        for event, at, effects in calls:
+            self.deadlines.run = 0
+            if event is None:
+                again = Effects(Done(), self.lobby.wake(at))
+                self.witness.hear_of(again.notices, at)
+            else:
+                again = self.lobby.handle(event, at)
+                self.witness.see(event, again.reply, again.notices, at)
+            self.calls.append((event, at, again))
+            assert _renumbered(again, self.first_new_id) == _renumbered(effects, first_new)
+
+    def _move_to(self, now: Instant) -> None:
+        self.now = now
+        self._wake()
+
+    def _move_on_until(self, end: Instant) -> None:
+        while (due := self.lobby.next_deadline()) is not None and due <= end:
+            self._move_to(max(due, self.now))
+            self._settle()
+            assert audit_floor(self.lobby.floor, self.now) == []
+
+    def _lost_at(self, user: str) -> Instant:
+        if user in self.heard:
+            return after(self.heard[user], self.limits.liveness_s)
+        return after(self.restarted_at, self.limits.resume_grace_s)
+
+    def _stored_match(self, user: str) -> Match | None:
+        seat = self.store.seats.get(user)
+        return None if seat is None or seat.match_id is None else self.store.matches[seat.match_id]
+
+    def _someone(self, data: st.DataObject, *states: State) -> str:
+        """Mostly somebody in one of these states, if there is anybody; now and then anyone."""
+        rows = self.lobby.floor.seats.rows
+        fitting = [user for user in USERS if user in rows and rows[user].state in states]
+        if not fitting or data.draw(st.integers(0, 7)) == 0:
+            return data.draw(st.sampled_from(USERS))
+        return data.draw(st.sampled_from(fitting))
+
+    def _is_here(self, user: str) -> bool:
+        return self.lobby.floor.is_here(user)
+
+    def _forget(self, user: str) -> None:
+        floor = self.lobby.floor
+        seat = floor.seats.get(user)
+        held = seat is not None and (
+            seat.state is not State.IDLE
+            or seat.date_id is not None
+            or floor.presence(user).device != 0
+        )
+        assert self.lobby.forget(user) is not held
+        assert (user in floor.seats.rows) == held
+        if not held:
+            for gone in (floor.people.rows, floor.presences.rows, floor.heard_at):
+                assert user not in gone
+
+
+def photo(floor: Floor) -> Photo:
+    """All that an undo must bring back; the values are frozen, so references do."""
+    between = floor.acquaintance
+    return {
+        "people": dict(floor.people.rows),
+        "seats": dict(floor.seats.rows),
+        "presences": dict(floor.presences.rows),
+        "matches": dict(floor.matches.rows),
+        "dates": dict(floor.dates.rows),
+        "blocks": dict(between.blocks.rows),
+        "met": dict(between.met.rows),
+        "bars": dict(between.bars.rows),
+        "tickets": {ticket.user_id: ticket for ticket in floor.pool.tickets()},
+    }
+
+
+def _can_be_repeated(calls: list[Call]) -> bool:
+    """Whether nobody was heard after a wake: what was heard is not undone, and may save them."""
+    woken = False
+    for event, _, _ in calls:
+        if woken and event is not None and not isinstance(event, ev.Detached):
+            return False
+        woken = woken or event is None
+    return True
+
+
+def _renumbered(effects: Effects, first_new: int) -> str:
+    """The effects with new ids counted from the start of their round: undone ids are not reused."""
+
+    def count(found: re.Match[str]) -> str:
+        kind, number = found[1], int(found[2])
+        return found[0] if number < first_new else f"{kind}+{number - first_new}"
+
+    return re.sub(r"\b([md])(\d+)\b", count, repr(effects))
+
+
+def _timeless(match: Match) -> Match:
+    """A match without what a restart sets anew."""
+    return replace(match, closes_at=None, awaiting=frozenset())
+
+
+def test_no_history_brings_the_lobby_out_of_order() -> None:
+    run_state_machine_as_test(
+        LobbyMachine, settings=settings(max_examples=150, stateful_step_count=60)
+    )
