@@ -1,0 +1,183 @@
+"""Age, distance, what a partner sees, and which profiles are refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.domain.crowds import EVERYONE, START, adults_birth_dates, person, positions
+from yoked_actor.domain.instants import after, from_datetime, utc_date
+from yoked_actor.domain.people import (
+    ProfileProblem,
+    age_at,
+    age_on,
+    card_of,
+    check_person,
+    distance_km,
+    is_user_id,
+)
+
+BERLIN = {"lat": 52.52, "lon": 13.405}
+PARIS = {"lat": 48.8566, "lon": 2.3522}
+SYDNEY = {"lat": -33.8688, "lon": 151.2093}
+LONDON = {"lat": 51.5074, "lon": -0.1278}
+HALF_ROUND_KM = 20_015.1
+
+
+@pytest.mark.parametrize("good", ["a", "Ana_1.2:x@y-z", "x" * 64])
+def test_an_id_of_allowed_characters_is_a_user_id(good: str) -> None:
+    assert is_user_id(good)
+
+
+@pytest.mark.parametrize("bad", ["", "x" * 65, "a b", "ana\n", "añ", "a/b", "a\x00", "\n"])
+def test_anything_else_is_no_user_id(bad: str) -> None:
+    assert not is_user_id(bad)
+
+
+@pytest.mark.parametrize(
+    ("today", "age"),
+    [
+        (date(2026, 6, 14), 17),
+        (date(2026, 6, 15), 18),
+        (date(2026, 6, 16), 18),
+        (date(2027, 6, 14), 18),
+        (date(2027, 1, 1), 18),
+    ],
+)
+def test_a_year_is_counted_from_the_birthday_on(today: date, age: int) -> None:
+    assert age_on(date(2008, 6, 15), today) == age
+
+
+@pytest.mark.parametrize(
+    ("today", "age"),
+    [
+        (date(2026, 2, 28), 17),
+        (date(2026, 3, 1), 18),
+        (date(2028, 2, 28), 19),
+        (date(2028, 2, 29), 20),
+    ],
+)
+def test_who_was_born_on_a_leap_day_turns_a_year_older_on_1_march(today: date, age: int) -> None:
+    assert age_on(date(2008, 2, 29), today) == age
+
+
+@given(born=adults_birth_dates, days=st.integers(0, 40_000))
+def test_age_never_falls_and_rises_by_one_at_most_from_day_to_day(born: date, days: int) -> None:
+    today = born + timedelta(days=days)
+    rise = age_on(born, today + timedelta(days=1)) - age_on(born, today)
+    assert rise in (0, 1)
+    assert abs(age_on(born, today) - days / 365.2425) < 1.01
+
+
+def test_age_is_judged_by_the_day_in_utc() -> None:
+    born = person("ana", birth_date=date(2008, 1, 2))
+    midnight = from_datetime(datetime(2026, 1, 2, tzinfo=UTC))
+    assert age_at(born, midnight - 1) == 17
+    assert age_at(born, midnight) == 18
+
+
+@given(moment=st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2200, 1, 1)))
+def test_the_day_of_an_instant_is_the_day_of_its_datetime(moment: datetime) -> None:
+    assert utc_date(from_datetime(moment.replace(tzinfo=UTC))) == moment.date()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "km"),
+    [
+        (BERLIN, PARIS, 877.5),
+        (LONDON, PARIS, 343.6),
+        (BERLIN, SYDNEY, 16_094.0),
+        ({"lat": 0.0, "lon": 0.0}, {"lat": 0.0, "lon": 1.0}, 111.195),
+        ({"lat": 0.0, "lon": 179.5}, {"lat": 0.0, "lon": -179.5}, 111.195),
+        ({"lat": 90.0, "lon": 0.0}, {"lat": -90.0, "lon": 77.0}, HALF_ROUND_KM),
+    ],
+)
+def test_known_distances_come_out(one, other, km: float) -> None:
+    assert distance_km(person("a", **one), person("b", **other)) == pytest.approx(km, rel=0.002)
+
+
+@given(one=positions, other=positions)
+def test_distance_is_symmetric_bounded_and_nought_only_to_oneself(one, other) -> None:
+    a = person("a", lat=one[0], lon=one[1])
+    b = person("b", lat=other[0], lon=other[1])
+    assert distance_km(a, a) == 0
+    assert distance_km(a, b) == pytest.approx(distance_km(b, a), abs=1e-6)
+    assert 0 <= distance_km(a, b) <= HALF_ROUND_KM + 0.1
+
+
+def test_a_card_shows_exactly_what_the_contract_lists() -> None:
+    ana = person("ana", "woman", birth_date=date(1998, 4, 2), interests=("jazz", "climbing"))
+    card = card_of(ana, person("ben", **PARIS), START)
+    assert msgspec.to_builtins(card) == {
+        "user_id": "ana",
+        "display_name": "Ana",
+        "age": 27,
+        "gender": "woman",
+        "interests": ("jazz", "climbing"),
+        "distance_km": 878,
+    }
+
+
+@given(born=adults_birth_dates, position=positions)
+def test_a_card_never_leaks_a_position_or_a_birth_date(born: date, position) -> None:
+    ana = person("ana", birth_date=born, lat=position[0], lon=position[1])
+    shown = msgspec.to_builtins(card_of(ana, person("ben"), START))
+    assert set(shown) == {
+        "user_id",
+        "display_name",
+        "age",
+        "gender",
+        "interests",
+        "distance_km",
+    }
+    assert isinstance(shown["distance_km"], int)
+    assert shown["distance_km"] >= 1
+    assert isinstance(shown["age"], int)
+
+
+def test_a_neighbour_is_shown_at_one_kilometre_and_distances_are_rounded_up() -> None:
+    ana = person("ana", lat=0.0, lon=0.0)
+    assert card_of(ana, person("ben", lat=0.0, lon=0.0), START).distance_km == 1
+    # 1.1 km along the equator.
+    assert card_of(ana, person("ben", lat=0.0, lon=0.0099), START).distance_km == 2
+
+
+def test_a_complete_profile_is_accepted() -> None:
+    check_person(person("ana"), START, EVERYONE)
+
+
+def test_a_gender_that_the_configuration_adds_is_accepted() -> None:
+    check_person(person("ana", "agender", frozenset({"agender"})), START, EVERYONE | {"agender"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"birth_date": date(2008, 1, 2)}, "underage"),
+        ({"birth_date": date(2026, 1, 2)}, "bad_request"),
+        ({"birth_date": date(1890, 1, 1)}, "bad_request"),
+        ({"gender": "other"}, "bad_request"),
+        ({"seeking": frozenset()}, "bad_request"),
+        ({"seeking": frozenset({"woman", "other"})}, "bad_request"),
+        ({"min_age": 17}, "bad_request"),
+        ({"min_age": 40, "max_age": 39}, "bad_request"),
+    ],
+)
+def test_a_profile_that_may_not_spin_is_refused_with_a_code_and_a_reason(changes, code) -> None:
+    who = person(**{"user_id": "ana", **changes})
+    with pytest.raises(ProfileProblem) as caught:
+        check_person(who, START, EVERYONE)
+    assert caught.value.code == code
+    assert caught.value.message
+
+
+def test_one_is_of_age_on_the_eighteenth_birthday_and_not_the_day_before() -> None:
+    born = person("ana", birth_date=date(2008, 1, 2))
+    with pytest.raises(ProfileProblem) as caught:
+        check_person(born, START, EVERYONE)
+    assert caught.value.code == "underage"
+    check_person(born, after(START, 86_400), EVERYONE)
