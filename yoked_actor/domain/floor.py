@@ -125,7 +125,8 @@ class Floor:
         """Set a match; the window that is open in it is timed."""
         before = self.matches.rows.get(match.match_id)
         self.matches.put(match.match_id, match)
-        if before is None or before.closes_at != match.closes_at:
+        # Another window may close in the very instant in which the one before it would have.
+        if before is None or (before.closes_at, before.status) != (match.closes_at, match.status):
             self._time_match(match)
 
     def put_date(self, date: VideoDate) -> None:

@@ -48,7 +48,7 @@ from yoked_actor.domain.notices import (
 )
 from yoked_actor.domain.pairing import make_attempts
 from yoked_actor.domain.people import is_user_id
-from yoked_actor.domain.records import Changes, Known, Match, Presence, VideoDate
+from yoked_actor.domain.records import Changes, Known, Match, MatchStatus, Presence, VideoDate
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.snapshot import snapshot_of
 from yoked_actor.domain.step import Step
@@ -291,11 +291,11 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
 def _window_closed(step: Step, deadline: Deadline) -> None:
     at, due, _, match_id = deadline
     match = step.floor.matches.get(match_id)
-    if match is None or not match.is_open or match.closes_at != at:
+    if match is None or match.closes_at != at:
         return
-    if due is Due.VOTE:
+    if match.status is MatchStatus.VOTING and due is Due.VOTE:
         conclude(step, match)
-    else:
+    elif match.status is MatchStatus.MATCHED and due is Due.ACKNOWLEDGE:
         acknowledge_timeout(step, match)
 
 
