@@ -1,5 +1,5 @@
 """Every message that crosses the wire, typed; what is validated is what is documented.
 
-`commands` comes in over the socket, `events` goes out, `http` is the same over HTTP, and `schema`
+`commands` comes in over the socket, `events` goes out, `http` is the same over HTTP, and `contract`
 turns these very types into the AsyncAPI and OpenAPI documents.
 """
