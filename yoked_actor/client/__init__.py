@@ -1,0 +1,24 @@
+"""The Python client: speaks the public protocol, reconnects and resumes by itself.
+
+async with open_client("http://127.0.0.1:8080", token) as ana:
+    await ana.spin()
+    matched = await ana.wait_for("matched")
+    await ana.acknowledge(matched.match_id)
+    await ana.wait_for("voting")
+    await ana.vote(matched.match_id, "yes")
+"""
+
+from __future__ import annotations
+
+from yoked_actor.client.http import Api, CallRefused
+from yoked_actor.client.live import Client, CommandRefused, ConnectionLost, Event, open_client
+
+__all__ = [
+    "Api",
+    "CallRefused",
+    "Client",
+    "CommandRefused",
+    "ConnectionLost",
+    "Event",
+    "open_client",
+]

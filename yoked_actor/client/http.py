@@ -1,0 +1,101 @@
+"""HTTP calls over any stream, with h11: enough to log in and to do without a socket."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import h11
+import msgspec
+import trio
+
+from yoked_actor.client.dialing import Address, Dial
+
+
+class CallRefused(Exception):
+    """The server answered with a problem."""
+
+    def __init__(self, status: int, code: str, detail: str) -> None:
+        super().__init__(f"{status} {code}: {detail}")
+        self.status = status
+        self.code = code
+        self.detail = detail
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body, decoded."""
+        return msgspec.json.decode(self.body)
+
+
+class Api:
+    """Calls on a server, one connection each."""
+
+    def __init__(self, url: str, token: str | None = None, *, dial: Dial | None = None) -> None:
+        self._address = Address.parse(url)
+        self._dial = dial or self._address.dial()
+        self.token = token
+
+    async def login(self, user_id: str, profile: dict[str, Any] | None = None) -> str:
+        """Log in to a server in `--dev` mode; the token is returned and used from now on."""
+        body: dict[str, Any] = {"user_id": user_id}
+        if profile is not None:
+            body["profile"] = profile
+        token: str = (await self.call("POST", "/api/dev/login", body))["token"]
+        self.token = token
+        return token
+
+    async def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Make a call and return its JSON answer; a problem raises `CallRefused`."""
+        answer = await self.request(method, path, body)
+        if answer.status >= 400:
+            problem = answer.json()
+            raise CallRefused(answer.status, problem["code"], problem["detail"])
+        return answer.json() if answer.body else None
+
+    async def request(self, method: str, path: str, body: Any = None) -> Answer:
+        """Make a call and return whatever is answered. Bytes are sent as they are."""
+        payload = body if isinstance(body, bytes) else b""
+        headers = [("Host", self._address.authority), ("Connection", "close")]
+        if self.token is not None:
+            headers.append(("Authorization", f"Bearer {self.token}"))
+        if body is not None and not isinstance(body, bytes):
+            payload = msgspec.json.encode(body)
+            headers.append(("Content-Type", "application/json"))
+        if payload:
+            headers.append(("Content-Length", str(len(payload))))
+        stream = await self._dial()
+        async with stream:
+            return await _exchange(stream, method, path, headers, payload)
+
+
+async def _exchange(
+    stream: trio.abc.Stream,
+    method: str,
+    path: str,
+    headers: list[tuple[str, str]],
+    payload: bytes,
+) -> Answer:
+    connection = h11.Connection(h11.CLIENT)
+    out = connection.send(h11.Request(method=method, target=path, headers=headers)) or b""
+    if payload:
+        out += connection.send(h11.Data(data=payload)) or b""
+    out += connection.send(h11.EndOfMessage()) or b""
+    await stream.send_all(out)
+    status, found, body = 0, {}, b""
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(bytes(await stream.receive_some()))
+        elif isinstance(event, h11.Response):
+            status = event.status_code
+            found = {name.decode(): value.decode() for name, value in event.headers}
+        elif isinstance(event, h11.Data):
+            body += event.data
+        else:
+            return Answer(status, found, body)

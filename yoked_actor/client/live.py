@@ -1,0 +1,343 @@
+"""A live connection of one user: commands with their replies, events in order, resume.
+
+The client beats by itself, and when its socket is lost it comes back by itself, takes up its
+session where it was, and sends again what has had no reply: a command has one id however often it
+is sent, so it has one effect. It gives up only when coming back is no use: another device has taken
+over (4001), or the token is not accepted (4003).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, cast
+
+import msgspec
+import trio
+from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection, wrap_client_stream
+
+from yoked_actor.client.dialing import Address, Dial
+
+UNREACHABLE = 1006
+FINAL_CODES = frozenset({UNREACHABLE, 4000, 4001, 4003})
+_FIRST_PAUSE_S = 0.2
+_LONGEST_PAUSE_S = 5.0
+_GOODBYE_S = 2.0
+_GONE = (ConnectionClosed, HandshakeError, OSError, trio.BrokenResourceError)
+_MAX_EVENTS = 10_000
+
+
+class Event(msgspec.Struct, frozen=True):
+    """Something the server said: its fields are attributes, as in the protocol."""
+
+    type: str
+    fields: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.fields[name]
+        except KeyError:
+            raise AttributeError(f"{self.type} has no {name}") from None
+
+
+class CommandRefused(Exception):
+    """The server refused a command."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class ConnectionLost(Exception):
+    """The connection has ended for good."""
+
+    def __init__(self, code: int | None, reason: str | None) -> None:
+        super().__init__(f"the connection is closed: {code} {reason or ''}".rstrip())
+        self.code = code
+        self.reason = reason
+
+
+class _Awaited:
+    __slots__ = ("arrived", "reply", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.arrived = trio.Event()
+        self.reply: dict[str, Any] | None = None
+
+
+class Client:
+    """One user's side of the conversation. Made by `open_client`."""
+
+    def __init__(self, address: Address, dial: Dial, token: str) -> None:
+        self._address = address
+        self._dial = dial
+        self._token = token
+        self._socket: WebSocketConnection | None = None
+        self._stream: trio.abc.Stream | None = None
+        self._connected = trio.Event()
+        self._events: deque[Event] = deque(maxlen=_MAX_EVENTS)
+        self._came = trio.lowlevel.ParkingLot()
+        self._left = trio.lowlevel.ParkingLot()
+        self._visit = trio.CancelScope()
+        self._awaited: dict[str, _Awaited] = {}
+        self._resend = False
+        self._count = 0
+        self._wanted = trio.Event()
+        self._wanted.set()
+        self.beating = True
+        """Whether the client beats by itself."""
+        self.session: str | None = None
+        self.seq = 0
+        self.resumed = False
+        self.snapshot: dict[str, Any] = {}
+        """As the last welcome told it."""
+        self.heartbeat_every_s = 3.0
+        self.lost: ConnectionLost | None = None
+
+    # Commands
+
+    async def spin(self) -> Event:
+        """Get in line."""
+        return await self.command("spin")
+
+    async def leave(self) -> Event:
+        """Get out of line, or out of the match."""
+        return await self.command("leave")
+
+    async def acknowledge(self, match_id: str) -> Event:
+        """The match is on the screen."""
+        return await self.command("acknowledge", match_id=match_id)
+
+    async def vote(self, match_id: str, vote: str) -> Event:
+        """Vote `yes` or `pass`."""
+        return await self.command("vote", match_id=match_id, vote=vote)
+
+    async def end_date(self, date_id: str) -> Event:
+        """Hang up."""
+        return await self.command("end_date", date_id=date_id)
+
+    async def block(self, user_id: str) -> Event:
+        """Never meet that user (again)."""
+        return await self.command("block", user_id=user_id)
+
+    async def report(self, user_id: str, reason: str, match_id: str | None = None) -> Event:
+        """Report a user to the operator."""
+        extra = {} if match_id is None else {"match_id": match_id}
+        return await self.command("report", user_id=user_id, reason=reason, **extra)
+
+    async def heartbeat(self) -> Event:
+        """A sign of life."""
+        return await self.command("heartbeat")
+
+    async def command(self, type: str, *, id: str | None = None, **fields: Any) -> Event:
+        """Send a command and wait for its reply; a refusal raises `CommandRefused`."""
+        if id is None:
+            self._count += 1
+            id = f"c{self._count}"
+        message = msgspec.json.encode({"type": type, "id": id, **fields}).decode()
+        awaited = self._awaited.setdefault(id, _Awaited(message))
+        await self._send(message)
+        await awaited.arrived.wait()
+        if awaited.reply is None:
+            raise self.lost or ConnectionLost(None, None)
+        reply = awaited.reply
+        if reply["type"] == "error":
+            raise CommandRefused(reply["code"], reply["message"])
+        return Event("ok", reply)
+
+    # Events
+
+    async def next_event(self) -> Event:
+        """The next event, in order."""
+        while not self._events:
+            if self.lost is not None:
+                raise self.lost
+            await self._came.park()
+        return self._events.popleft()
+
+    async def wait_for(self, *types: str) -> Event:
+        """The next event of one of these types; those before it are let go."""
+        while True:
+            event = await self.next_event()
+            if event.type in types:
+                return event
+
+    def pending_events(self) -> list[Event]:
+        """What has come and was not looked at yet."""
+        events = list(self._events)
+        self._events.clear()
+        return events
+
+    # The connection
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the client has been welcomed on a socket that is open."""
+        return self._connected.is_set()
+
+    async def drop(self, *, stay_away: bool = False) -> None:
+        """Lose the socket without a word, as a phone in a tunnel does; then come back by itself,
+        or, with `stay_away`, when told to `come_back`."""
+        if stay_away:
+            self._wanted = trio.Event()
+        if self._stream is not None:
+            await trio.aclose_forcefully(self._stream)
+
+    async def come_back(self) -> None:
+        """Connect again after staying away; returns when welcomed."""
+        self._wanted.set()
+        await self.wait_connected()
+
+    async def wait_connected(self) -> None:
+        """Wait for a welcome, or raise `ConnectionLost` when there will be none."""
+        await self._connected.wait()
+        if self.lost is not None:
+            raise self.lost
+
+    async def close(self) -> None:
+        """Close the socket, politely, and stay away."""
+        self._wanted = trio.Event()
+        self._visit.cancel()
+        while self._socket is not None:
+            await self._left.park()
+
+    async def run(self) -> None:
+        """Keep the connection up until it is lost for good."""
+        pause_s = _FIRST_PAUSE_S
+        while self.lost is None:
+            await self._wanted.wait()
+            code = reason = None
+            try:
+                async with trio.open_nursery() as nursery:
+                    with trio.CancelScope() as self._visit:
+                        await self._connect(nursery)
+                        pause_s = _FIRST_PAUSE_S
+                        nursery.start_soon(self._beat)
+                        await self._listen()
+                    await self._say_goodbye()
+                    nursery.cancel_scope.cancel()
+            except* _GONE as group:
+                code, reason = _closing(group)
+                if self.session is None and code is None:
+                    # Never welcomed: there may be no such server, so do not try for ever.
+                    code, reason = UNREACHABLE, f"cannot connect to {self._address.authority}"
+            self._socket = self._stream = None
+            self._left.unpark_all()
+            if self._connected.is_set():
+                self._connected = trio.Event()
+            if code in FINAL_CODES:
+                self._give_up(ConnectionLost(code, reason))
+            elif self._wanted.is_set():
+                await trio.sleep(pause_s)
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    async def _say_goodbye(self) -> None:
+        # The socket's reader task must live until both sides have closed.
+        if self._socket is not None:
+            with trio.move_on_after(_GOODBYE_S):
+                await self._socket.aclose()
+
+    async def _connect(self, nursery: trio.Nursery) -> None:
+        self._stream = await self._dial()
+        self._socket = await wrap_client_stream(
+            nursery,
+            cast(trio.SocketStream, self._stream),  # Any stream will do; the annotation is narrow.
+            self._address.authority,
+            "/ws",
+            subprotocols=["yoked.v1"],
+            message_queue_size=100,
+        )
+        self._count += 1
+        hello: dict[str, Any] = {"type": "hello", "id": f"h{self._count}", "token": self._token}
+        if self.session is not None:
+            hello["resume"] = {"session": self.session, "seq": self.seq}
+        await self._socket.send_message(msgspec.json.encode(hello).decode())
+
+    async def _listen(self) -> None:
+        assert self._socket is not None
+        while True:
+            self._hear(await self._socket.get_message())
+            if self._resend:
+                await self._send_again()
+
+    def _hear(self, text: str | bytes) -> None:
+        message: dict[str, Any] = msgspec.json.decode(text)
+        match message["type"]:
+            case "ok" | "error":
+                awaited = self._awaited.pop(message["re"], None)
+                if awaited is not None:
+                    awaited.reply = message
+                    awaited.arrived.set()
+            case "welcome":
+                self._welcomed(message)
+            case type:
+                self.seq = message["seq"]
+                self._events.append(Event(type, message))
+                self._came.unpark_all()
+
+    def _welcomed(self, message: dict[str, Any]) -> None:
+        self.session = message["session"]
+        self.seq = message["seq"]
+        self.resumed = message["resumed"]
+        self.snapshot = message["snapshot"]
+        self.heartbeat_every_s = message["heartbeat_every_s"]
+        self._resend = bool(self._awaited)
+        self._connected.set()
+
+    async def _send_again(self) -> None:
+        self._resend = False
+        for awaited in list(self._awaited.values()):
+            await self._send(awaited.text)
+
+    async def _beat(self) -> None:
+        while True:
+            await trio.sleep(self.heartbeat_every_s)
+            if self.beating and self._connected.is_set():
+                self._count += 1
+                beat = {"type": "heartbeat", "id": f"b{self._count}"}
+                await self._send(msgspec.json.encode(beat).decode())
+
+    async def _send(self, text: str) -> None:
+        # A message that finds no socket is sent again after the next welcome.
+        if self.lost is not None:
+            raise self.lost
+        if self._socket is not None and self._connected.is_set():
+            with suppress(*_GONE):
+                await self._socket.send_message(text)
+
+    def _give_up(self, lost: ConnectionLost) -> None:
+        self.lost = lost
+        self._connected.set()
+        for awaited in self._awaited.values():
+            awaited.arrived.set()
+        self._came.unpark_all()
+
+
+def _closing(group: BaseExceptionGroup[BaseException]) -> tuple[int | None, str | None]:
+    """The close code among what has ended a connection, if the server gave one."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            found = _closing(error)
+        elif isinstance(error, ConnectionClosed) and error.reason is not None:
+            found = (error.reason.code, error.reason.reason)
+        else:
+            continue
+        if found[0] is not None:
+            return found
+    return (None, None)
+
+
+@asynccontextmanager
+async def open_client(url: str, token: str, *, dial: Dial | None = None) -> AsyncIterator[Client]:
+    """Connect a user; on leaving, the socket is closed. `dial` opens streams of another kind."""
+    address = Address.parse(url)
+    client = Client(address, dial or address.dial(), token)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(client.run)
+        await client.wait_connected()
+        yield client
+        await client.close()
+        nursery.cancel_scope.cancel()

@@ -1,0 +1,170 @@
+"""A world: one server in memory, and the people who come to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import trio
+from trio.testing import MockClock, memory_stream_pair
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.client import Api, Client, open_client
+from yoked_actor.client.dialing import Dial
+from yoked_actor.config import load_settings
+from yoked_actor.domain.auditor import audit_floor
+from yoked_actor.domain.instants import Instant
+from yoked_actor.edge.auth import Tokens
+from yoked_actor.server import Server, open_server
+from yoked_actor.settings import Settings
+from yoked_actor.testing.determinism import schedule_by_seed
+from yoked_actor.testing.profiles import make_profile
+
+START = "2026-01-01T08:00:00Z"
+URL = "http://world.test"
+_SECRET = "a secret that everybody in the world of tests knows"
+
+
+class World:
+    """A server that can be crashed and started again, and its visitors. Made by `open_world`."""
+
+    def __init__(
+        self, settings: Settings, database: Path | None, clock: Clock, mock: MockClock
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._clock = clock
+        self._mock = mock
+        self._tokens = Tokens("HS256", _SECRET)
+        self._server: Server | None = None
+        self._serving = trio.CancelScope()
+        self._stopped = trio.Event()
+        self._dialled = 0
+        self._nursery: trio.Nursery | None = None
+        self._visitors: AsyncExitStack | None = None
+
+    @property
+    def server(self) -> Server:
+        """The server that runs now."""
+        if self._server is None:
+            raise RuntimeError("the server is not running")
+        return self._server
+
+    def now(self) -> Instant:
+        """The present instant."""
+        return self._clock.now()
+
+    # People
+
+    async def join(self, user_id: str, **profile: Any) -> Client:
+        """Log somebody in, with a profile (see `make_profile`), and connect them."""
+        await self.sign_up(user_id, **profile)
+        return await self.connect(user_id)
+
+    async def sign_up(self, user_id: str, **profile: Any) -> Api:
+        """Log somebody in, with a profile, and return their HTTP door."""
+        api = Api(URL, dial=self.dial())
+        await api.login(user_id, make_profile(user_id.capitalize(), **profile))
+        return api
+
+    async def connect(self, user_id: str) -> Client:
+        """Connect somebody who has signed up; a second connection is a second device."""
+        assert self._visitors is not None
+        token = self.token(user_id)
+        return await self._visitors.enter_async_context(open_client(URL, token, dial=self.dial()))
+
+    def api(self, user_id: str) -> Api:
+        """The HTTP door of somebody who has signed up."""
+        return Api(URL, self.token(user_id), dial=self.dial())
+
+    def token(self, user_id: str, *, ttl_s: float = 86_400.0, admin: bool = False) -> str:
+        """A token that speaks for somebody."""
+        return self._tokens.sign(user_id, self.now(), ttl_s, admin=admin)
+
+    def dial(self) -> Dial:
+        """A way to open streams to the server; fails while it is down."""
+
+        async def open_stream() -> trio.abc.Stream:
+            await trio.lowlevel.checkpoint()
+            if self._server is None or self._nursery is None:
+                raise ConnectionRefusedError("the server is not running")
+            self._dialled += 1
+            ours, theirs = memory_stream_pair()
+            peer = ("127.0.0.1", 10_000 + self._dialled % 50_000)
+            self._nursery.start_soon(self._server.front_door.serve_stream, theirs, peer)
+            return ours
+
+        return open_stream
+
+    # The server
+
+    async def start(self) -> None:
+        """Start the server (again)."""
+        assert self._nursery is not None
+        await self._nursery.start(self._serve)
+
+    async def crash(self) -> None:
+        """Stop the server at once: nobody is told, nothing is finished."""
+        self._serving.cancel()
+        await self._stopped.wait()
+
+    def audit(self) -> list[str]:
+        """What the auditor finds wrong with the lobby: nothing, one hopes."""
+        return audit_floor(self.server.lobby.floor, self.now())
+
+    async def _serve(self, *, task_status: trio.TaskStatus[None]) -> None:
+        self._stopped = trio.Event()
+        with trio.CancelScope() as self._serving:
+            try:
+                async with open_server(
+                    self._settings,
+                    self._tokens,
+                    database=self._database,
+                    clock=self._clock,
+                    mock_clock=self._mock,
+                    dev=True,
+                ) as self._server:
+                    task_status.started()
+                    await trio.sleep_forever()
+            finally:
+                self._server = None
+                self._stopped.set()
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[World]:
+        async with trio.open_nursery() as self._nursery:
+            await self.start()
+            async with AsyncExitStack() as self._visitors:
+                yield self
+            self._nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def open_world(
+    *,
+    seed: int = 0,
+    settings: Mapping[str, Mapping[str, object]] | None = None,
+    database: Path | None = None,
+    start: str = START,
+) -> AsyncIterator[World]:
+    """Open a world on the mock clock that trio runs on.
+
+    `settings` are those of the configuration, by section; the auditor is strict unless they say
+    otherwise. With `database` a file is used, and the world can be crashed and started again.
+    """
+    mock = trio.lowlevel.current_clock()
+    if not isinstance(mock, MockClock):
+        raise RuntimeError(
+            "a world needs a mock clock: take pytest-trio's autojump_clock fixture, or start with"
+            " yoked_actor.testing.run"
+        )
+    schedule_by_seed(seed)
+    given = {section: dict(values) for section, values in (settings or {}).items()}
+    given.setdefault("matchmaker", {}).setdefault("audit", "raise")
+    clock = Clock.starting(datetime.fromisoformat(start))
+    world = World(load_settings(None, {}, given), database, clock, mock)
+    async with world._open():
+        yield world
