@@ -1,0 +1,228 @@
+"""What the crowd does: cycle through lifetimes at full load, spin by the clock, or sit quietly.
+
+A lifetime is one match from line to line: both have spun, both are matched, both acknowledge, both
+vote, both hear the outcome. It counts when the second of the two has heard it.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import msgspec
+
+from scripts.benchmarks._load import Client, Crowd, Heard
+from scripts.benchmarks._process import Process
+
+# Two who met never meet again. Beyond this share of all pairs the line is full of people who know
+# each other, which is another benchmark: fresh users take over.
+PAIRS_USED = 0.3
+_WARM_UP_LIFETIMES = 300
+_PATIENCE_S = 60.0
+
+
+class Window(msgspec.Struct):
+    """What was counted between two readings of the server's CPU."""
+
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+    lifetimes: int = 0
+    commands: int = 0
+    messages: int = 0
+    events: int = 0
+
+    def add(self, other: Window) -> None:
+        """Add what another window counted."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class Cycling:
+    """Clients that go from one lifetime straight into the next."""
+
+    def __init__(self, mode: str) -> None:
+        self.lifetimes = 0
+        self._half_told: set[str] = set()
+        self._vote = b'"yes"' if mode == "date" else b'"pass"'
+        self._spins_again = mode == "spin"
+
+    def have_lived(self, lifetimes: int) -> bool:
+        """Whether so many lifetimes are complete."""
+        return self.lifetimes >= lifetimes
+
+    def hear(self, client: Client, heard: Heard) -> None:
+        """Do what comes next."""
+        kind = heard.type
+        if kind == "matched":
+            client.command(b"acknowledge", b',"match_id":"%b"' % _ascii(heard.match_id))
+        elif kind == "voting":
+            rest = b',"match_id":"%b","vote":%b' % (_ascii(heard.match_id), self._vote)
+            client.command(b"vote", rest)
+        elif kind == "outcome":
+            assert heard.match_id is not None
+            if heard.match_id in self._half_told:
+                self._half_told.discard(heard.match_id)
+                self.lifetimes += 1
+            else:
+                self._half_told.add(heard.match_id)
+            if self._spins_again:
+                client.command(b"spin")
+        elif kind == "date_started":
+            if heard.initiator:
+                client.command(b"end_date", b',"date_id":"%b"' % _ascii(heard.date_id))
+        elif kind == "date_ended":
+            client.command(b"spin")
+
+
+def cycle(
+    server: Process, user_ids: Sequence[str], clients: int, seconds: float, mode: str
+) -> Iterator[Window]:
+    """Keep so many clients cycling, in whole windows, for so long; each has fresh users."""
+    measured_s = 0.0
+    enough = int(PAIRS_USED * (clients // 2) ** 2)
+    for start in range(0, len(user_ids) - clients + 1, clients):
+        cycling = Cycling(mode)
+        crowd = Crowd(server.port)
+        crew = crowd.connect(user_ids[start : start + clients], cycling.hear)
+        for client in crew:
+            client.command(b"spin")
+        _run_until(crowd, partial(cycling.have_lived, _WARM_UP_LIFETIMES), _PATIENCE_S)
+        before = _reading(server, crew, cycling)
+        _run_until(crowd, partial(cycling.have_lived, enough), _PATIENCE_S)
+        window = _difference(before, _reading(server, crew, cycling))
+        crowd.leave()
+        measured_s += window.seconds
+        yield window
+        if measured_s >= seconds:
+            return
+    raise SystemExit("more users are needed for so many seconds: raise --users")
+
+
+def _run_until(crowd: Crowd, done: Callable[[], bool], patience_s: float) -> None:
+    end = time.monotonic() + patience_s
+    while not done() and time.monotonic() < end:
+        crowd.step(0.1)
+
+
+def _reading(server: Process, crew: Sequence[Client], cycling: Cycling) -> Window:
+    return Window(
+        time.monotonic(),
+        server.cpu_s(),
+        cycling.lifetimes,
+        sum(client.commands for client in crew),
+        sum(client.messages for client in crew),
+        sum(client.events for client in crew),
+    )
+
+
+def _difference(before: Window, after: Window) -> Window:
+    return Window(
+        *(getattr(after, name) - getattr(before, name) for name in Window.__struct_fields__)
+    )
+
+
+class Pacing:
+    """Clients that spin when the clock says so, whatever the server is doing.
+
+    Both vote yes, and the date is ended at once: so they are idle until their next turn. The time
+    to `matched` is taken from the instant at which the later of the two was due to spin.
+    """
+
+    def __init__(self) -> None:
+        self.idle: deque[Client] = deque()
+        self.waits_s: list[float] = []
+        self.lifetimes = 0
+        self._first: dict[str, Client] = {}
+        self._told: dict[str, int] = {}
+
+    def hear(self, client: Client, heard: Heard) -> None:
+        """Do what comes next."""
+        kind = heard.type
+        if kind == "matched":
+            assert heard.match_id is not None
+            now = time.monotonic()
+            client.matched_at = now
+            other = self._first.pop(heard.match_id, None)
+            if other is None:
+                self._first[heard.match_id] = client
+            else:
+                later = max(client.spun_at, other.spun_at)
+                self.waits_s += (now - later, other.matched_at - later)
+            client.command(b"acknowledge", b',"match_id":"%b"' % _ascii(heard.match_id))
+        elif kind == "voting":
+            client.command(b"vote", b',"match_id":"%b","vote":"yes"' % _ascii(heard.match_id))
+        elif kind == "date_started":
+            if heard.initiator:
+                client.command(b"end_date", b',"date_id":"%b"' % _ascii(heard.date_id))
+        elif kind == "date_ended":
+            self.lifetimes += 1
+            self.idle.append(client)
+
+
+def pace(
+    server: Process, user_ids: Sequence[str], rate: float, seconds: float, seed: int
+) -> tuple[list[float], float]:
+    """Spin at a steady rate of lifetimes; the waits for `matched`, and the rate that came of it.
+
+    Women and men come in turn, each at an instant drawn from the seed within its slot, so that
+    pairs are of people who came one shortly after the other.
+    """
+    lots = random.Random(seed)
+    crowd = Crowd(server.port)
+    pacing = Pacing()
+    sides = [deque[Client](), deque[Client]()]
+    of_side = {}
+    for client in crowd.connect(user_ids, pacing.hear):
+        side = int(client.user_id.startswith("m"))
+        of_side[client] = side
+        sides[side].append(client)
+    slot_s = 1 / (2 * rate)
+    began = time.monotonic() + 0.1
+    total = int(2 * rate * seconds)
+    for number in range(total):
+        due_at = began + (number + lots.random()) * slot_s
+        while (left_s := due_at - time.monotonic()) > 0:
+            # The last stretch is spun through: epoll's patience ends a millisecond late.
+            crowd.step(left_s - 0.0015 if left_s > 0.0015 else 0)
+            while pacing.idle:
+                client = pacing.idle.popleft()
+                sides[of_side[client]].append(client)
+        client = sides[number % 2].popleft()
+        client.spun_at = due_at
+        client.command(b"spin")
+    took_s = time.monotonic() - began
+    _run_until(crowd, lambda: pacing.lifetimes >= total, 3)
+    crowd.leave()
+    return pacing.waits_s, pacing.lifetimes / 2 / took_s
+
+
+def sit(server: Process, user_ids: Sequence[str], warm: Sequence[str]) -> float:
+    """KiB of resident memory that one connected, welcomed, idle user costs the server.
+
+    Some come first, so that what the server makes once is not counted.
+    """
+    crowd = Crowd(server.port)
+    crowd.connect(warm, _ignore)
+    _settle(crowd)
+    before = server.rss_kib()
+    crowd.connect(user_ids, _ignore)
+    _settle(crowd)
+    grown = server.rss_kib() - before
+    crowd.leave()
+    return grown / len(user_ids)
+
+
+def _settle(crowd: Crowd) -> None:
+    _run_until(crowd, lambda: False, 2.0)
+
+
+def _ignore(client: Client, heard: Heard) -> None:
+    pass
+
+
+def _ascii(text: str | None) -> bytes:
+    assert text is not None
+    return text.encode("ascii")

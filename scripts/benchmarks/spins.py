@@ -1,0 +1,318 @@
+"""Measures the spin loop of a real server over real sockets: CPU, latency, memory.
+
+Run it with `scripts/bench spins`; `--help` says what the figures mean.
+"""
+
+from __future__ import annotations
+
+import gc
+import http.client
+import json
+import os
+import pstats
+import shutil
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from scripts.benchmarks._echo import cpu_us_per_echo
+from scripts.benchmarks._process import Process, cores, serving, token
+from scripts.benchmarks._spinning import PAIRS_USED, Window, cycle, pace, sit
+
+AIM_LIFETIMES = 2500
+AIM_P99_MS = 10
+AIM_KIB = 12
+_WARM_IDLERS = 100
+
+
+class Report(msgspec.Struct, omit_defaults=True):
+    """All that was measured."""
+
+    pinned: bool
+    runner: str
+    sync_ms: float
+    echo_us: float | None = None
+    mode: str = ""
+    lifetimes_per_cpu_s: float | None = None
+    lifetimes_per_s: float | None = None
+    cpu_us_per_lifetime: float | None = None
+    cpu_share: float | None = None
+    echoes_per_lifetime: float | None = None
+    commands_per_lifetime: float | None = None
+    events_per_lifetime: float | None = None
+    messages_per_commit: float | None = None
+    commit_ms: float | None = None
+    rate: float | None = None
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+    worst_ms: float | None = None
+    kib_per_idle: float | None = None
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--clients", default=200, show_default=True, help="Sockets at full load.")
+@click.option("--seconds", default=12.0, show_default=True, help="Length of each measurement.")
+@click.option("--rate", default=40.0, show_default=True, help="Lifetimes/s for the latency.")
+@click.option("--idle", default=2000, show_default=True, help="Idle users for the memory.")
+@click.option(
+    "--mode",
+    type=click.Choice(["spin", "requeue", "date"]),
+    default="spin",
+    show_default=True,
+    help="What a lifetime at full load consists of; see above.",
+)
+@click.option(
+    "--runner",
+    type=click.Choice(["thread", "inline"]),
+    default="thread",
+    show_default=True,
+    help="Where the server runs its SQL (store.runner).",
+)
+@click.option("--level", default="info", show_default=True, help="The server's log level.")
+@click.option("--only", type=click.Choice(["echo", "load", "latency", "memory"]), multiple=True)
+@click.option("--profile", is_flag=True, help="Full load under cProfile; prints the top functions.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.option("--seed", default=1, show_default=True, help="For when people spin (latency).")
+def main(
+    clients: int,
+    seconds: float,
+    rate: float,
+    idle: int,
+    mode: str,
+    runner: str,
+    level: str,
+    only: tuple[str, ...],
+    profile: bool,
+    as_json: bool,
+    seed: int,
+) -> None:
+    """Measure the spin loop: CPU per pair lifetime, spin-to-matched latency, idle memory.
+
+    A real server (`yoked-actor serve`, synchronous=FULL) runs in a process of its own on one core,
+    with its data in a temporary folder of the working directory; the clients run in this process
+    on another core. Rate limits are raised, everything else is as shipped.
+
+    A LIFETIME is one match: both spin, both acknowledge, both vote, both hear the outcome. It
+    counts when both have heard it. Three variants differ in what brings people back into line:
+
+    \b
+      spin     both pass; the outcome puts both back into line, and each client also sends
+               `spin`, which is answered with the place or match that it has: 6 commands
+      requeue  as above without that `spin`: 4 commands
+      date     both say yes; a video date opens, one side ends it, both are idle and spin
+               anew: 7 commands and six events more
+
+    Two who met never meet again, so after 30 % of the possible pairs fresh users connect. Server
+    CPU is read from /proc before and after each such window; connecting is not in it.
+
+    LATENCY is measured at a steady rate by the clock, from the instant at which the later of two
+    people was due to spin until each of them has received `matched`.
+
+    MEMORY is the growth of the server's resident memory by idle, welcomed users with profiles.
+
+    ECHO is the yardstick of this machine, now: CPU of one 64-byte echo of a bare trio server.
+    """
+    wanted = set(only or ("echo", "load", "latency", "memory"))
+    if profile:
+        wanted = {"load"}
+    say = (lambda text: None) if as_json else _say
+    pinning = cores()
+    server_core, own_core = pinning or (None, None)
+    if own_core is not None:
+        os.sched_setaffinity(0, own_core)
+    gc.disable()
+    folder = Path(tempfile.mkdtemp(prefix=".bench-", dir="."))
+    data = folder / "data"
+    settings = {"YOKED_STORE__RUNNER": runner, "YOKED_LOG__LEVEL": level}
+    try:
+        report = Report(pinned=pinning is not None, runner=runner, sync_ms=sync_ms(folder))
+        say(f"disk: write and sync of 4 KiB takes {report.sync_ms:.2f} ms (median)")
+        if "echo" in wanted:
+            report.echo_us = cpu_us_per_echo(folder / "echo.log", server_core, clients, 3.0)
+            say(f"echo: {report.echo_us:.1f} us of CPU")
+        # Memory and latency come first: they want people without a past.
+        users = _users(max(idle + _WARM_IDLERS, clients * (1 + _windows(clients, seconds))))
+        say(f"storing {len(users)} profiles over HTTP")
+        with serving(data, settings, server_core) as server:
+            store_profiles(server, users)
+        if "memory" in wanted:
+            with serving(data, settings, server_core) as server:
+                warm, sitting = users[-_WARM_IDLERS:], users[:idle]
+                report.kib_per_idle = sit(server, sitting, warm)
+                say(f"memory: {report.kib_per_idle:.1f} KiB for each of {idle} idle users")
+        if "latency" in wanted:
+            with serving(data, settings, server_core) as server:
+                _measure_latency(report, server, users[:clients], rate, seconds, seed, say)
+        if "load" in wanted:
+            profile_file = folder / "profile" if profile else None
+            with serving(data, settings, server_core, profile_file) as server:
+                _measure_load(report, server, users[clients:], clients, seconds, mode, say)
+            _check_stored(data, say)
+            if profile_file is not None:
+                pstats.Stats(str(profile_file)).sort_stats("tottime").print_stats(45)
+    finally:
+        shutil.rmtree(folder)
+    if as_json:
+        print(json.dumps(msgspec.to_builtins(report)))
+    else:
+        _print(report)
+
+
+def _say(text: str) -> None:
+    print(f"  {text}", file=sys.stderr, flush=True)
+
+
+def _windows(clients: int, seconds: float) -> int:
+    """Sets of fresh users that are enough at 4,000 lifetimes/s."""
+    return 2 + int(seconds * 4000 / (PAIRS_USED * (clients // 2) ** 2))
+
+
+def _users(count: int) -> list[str]:
+    """Women and men in turn."""
+    return [f"{'wm'[number % 2]}{number:05d}" for number in range(count)]
+
+
+def store_profiles(server: Process, users: Sequence[str]) -> None:
+    """Give every user a profile, as a client would."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    for number, user_id in enumerate(users):
+        woman = user_id.startswith("w")
+        profile = {
+            "display_name": f"User {number}",
+            "birth_date": f"{1980 + number % 25}-04-{1 + number % 28:02d}",
+            "gender": "woman" if woman else "man",
+            "location": {"lat": 52.3 + number % 40 / 100, "lon": 13.2 + number % 37 / 100},
+            "time_zone": "Europe/Berlin",
+            "interests": ["climbing", "jazz"],
+            "preferences": {
+                "seeking": ["man" if woman else "woman"],
+                "min_age": 18,
+                "max_age": 60,
+                "max_distance_km": 200,
+            },
+        }
+        headers = {"Authorization": f"Bearer {token(user_id)}", "Content-Type": "application/json"}
+        connection.request("PUT", "/api/profile", json.dumps(profile), headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            raise SystemExit(f"the profile of {user_id} was refused: {body.decode()}")
+    connection.close()
+
+
+def _measure_load(
+    report: Report,
+    server: Process,
+    users: Sequence[str],
+    clients: int,
+    seconds: float,
+    mode: str,
+    say: Callable[[str], None],
+) -> None:
+    names = ("yoked_messages_total", "yoked_commit_seconds_count", "yoked_commit_seconds_sum")
+    before = [server.metric(name) for name in names]
+    total = Window()
+    for window in cycle(server, users, clients, seconds, mode):
+        total.add(window)
+        say(
+            f"load: {window.lifetimes} lifetimes in {window.seconds:.1f} s,"
+            f" {window.lifetimes / window.cpu_s:.0f} per CPU second"
+        )
+    messages, commits, commit_s = (
+        server.metric(name) - old for name, old in zip(names, before, strict=True)
+    )
+    report.mode = mode
+    report.lifetimes_per_cpu_s = total.lifetimes / total.cpu_s
+    report.lifetimes_per_s = total.lifetimes / total.seconds
+    report.cpu_us_per_lifetime = total.cpu_s / total.lifetimes * 1e6
+    report.cpu_share = total.cpu_s / total.seconds
+    if report.echo_us is not None:
+        report.echoes_per_lifetime = report.cpu_us_per_lifetime / report.echo_us
+    report.commands_per_lifetime = total.commands / total.lifetimes
+    report.events_per_lifetime = total.events / total.lifetimes
+    report.messages_per_commit = messages / commits
+    report.commit_ms = commit_s / commits * 1000
+
+
+def _check_stored(data: Path, say: Callable[[str], None]) -> None:
+    """Every lifetime that was counted must be in the database, with its outcome."""
+    with sqlite3.connect(data / "yoked.db") as database:
+        (stored,) = database.execute("SELECT count(*) FROM matches WHERE outcome IS NOT NULL")
+    say(f"load: {stored[0]} outcomes are in the database")
+
+
+def _measure_latency(
+    report: Report,
+    server: Process,
+    users: Sequence[str],
+    rate: float,
+    seconds: float,
+    seed: int,
+    say: Callable[[str], None],
+) -> None:
+    waits_s, reached = pace(server, users, rate, max(seconds, 20.0), seed)
+    waits_ms = sorted(1000 * wait_s for wait_s in waits_s)
+    report.rate = reached
+    report.p50_ms = statistics.median(waits_ms)
+    report.p99_ms = waits_ms[int(0.99 * len(waits_ms))]
+    report.worst_ms = waits_ms[-1]
+    say(
+        f"latency: {len(waits_ms)} waits at {reached:.1f} lifetimes/s,"
+        f" p50 {report.p50_ms:.2f} ms, p99 {report.p99_ms:.2f} ms, worst {report.worst_ms:.2f} ms"
+    )
+
+
+def sync_ms(folder: Path) -> float:
+    """Median time of writing and syncing 4 KiB here."""
+    path = folder / "sync"
+    times = []
+    with path.open("wb", buffering=0) as file:
+        for _ in range(200):
+            file.write(bytes(4096))
+            began = time.perf_counter()
+            os.fdatasync(file.fileno())
+            times.append(time.perf_counter() - began)
+    path.unlink()
+    return statistics.median(times) * 1000
+
+
+def _print(report: Report) -> None:
+    lines = []
+    if report.lifetimes_per_cpu_s is not None:
+        lines += [
+            (
+                "lifetimes per server CPU second",
+                f"{report.lifetimes_per_cpu_s:,.0f}",
+                AIM_LIFETIMES,
+            ),
+            ("lifetimes per second", f"{report.lifetimes_per_s:,.0f}", ""),
+            ("CPU per lifetime, us", f"{report.cpu_us_per_lifetime:.0f}", ""),
+            ("server CPU in use", f"{report.cpu_share:.0%}", ""),
+            ("commands per lifetime", f"{report.commands_per_lifetime:.2f}", ""),
+            ("events per lifetime", f"{report.events_per_lifetime:.2f}", ""),
+            ("messages per commit", f"{report.messages_per_commit:.1f}", ""),
+            ("commit, ms (mean)", f"{report.commit_ms:.2f}", ""),
+        ]
+    if report.echoes_per_lifetime is not None:
+        lines.append(("bare echoes per lifetime", f"{report.echoes_per_lifetime:.1f}", ""))
+    if report.p99_ms is not None:
+        lines += [
+            (f"spin to matched at {report.rate:.0f}/s, p50 ms", f"{report.p50_ms:.2f}", ""),
+            (f"spin to matched at {report.rate:.0f}/s, p99 ms", f"{report.p99_ms:.2f}", AIM_P99_MS),
+        ]
+    if report.kib_per_idle is not None:
+        lines.append(("KiB per idle connection", f"{report.kib_per_idle:.1f}", AIM_KIB))
+    print(f"{'':<40} {'measured':>10} {'aim':>8}")
+    for name, value, aim in lines:
+        print(f"{name:<40} {value:>10} {aim:>8}")
+
+
+if __name__ == "__main__":
+    main()
