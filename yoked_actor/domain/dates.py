@@ -28,6 +28,8 @@ def open_date(step: Step, match: Match) -> VideoDate:
     for user_id in (date.a, date.b):
         floor.put_seat(replace(floor.seat(user_id), date_id=date.date_id))
         if not floor.is_here(user_id):
+            # The grace of one who is away runs from the opening.
+            floor.hear(user_id, step.now)
             floor.put_presence(user_id, floor.presence(user_id))
     return date
 

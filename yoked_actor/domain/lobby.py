@@ -143,9 +143,12 @@ def _attached(step: Step, event: ev.Attached) -> Reply | None:
 
 
 def _detached(step: Step, event: ev.Detached) -> Reply:
-    presence = step.floor.presence(event.user_id)
-    if presence.device == event.device:
-        step.floor.put_presence(event.user_id, Presence())
+    floor, user_id = step.floor, event.user_id
+    if floor.presence(user_id).device == event.device:
+        if floor.seat(user_id).date_id is not None:
+            # On a date nobody has to beat: the grace runs from the moment they went.
+            floor.hear(user_id, step.now)
+        floor.put_presence(user_id, Presence())
     return Done()
 
 
