@@ -1,0 +1,155 @@
+"""Video dates: how they begin, and each way in which they end (R22)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.domain.crowds import man, woman
+from tests.domain.evening import Evening, only, refused_with
+from yoked_actor.domain import events as ev
+from yoked_actor.domain.ballot import Vote
+from yoked_actor.domain.instants import after
+from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.notices import DateEnd, DateEnded, DateStarted, Done, OutcomeReached
+from yoked_actor.domain.rules import Rules
+
+ANA, BEN = woman("ana"), man("ben")
+
+
+@pytest.fixture
+def evening() -> Evening:
+    return Evening()
+
+
+def _open_date(evening: Evening) -> str:
+    evening.open_voting(ANA, BEN)
+    evening.told("ana"), evening.told("ben")
+    evening.vote("ana", Vote.YES)
+    evening.vote("ben", Vote.YES)
+    date_id = evening.seat("ana").date_id
+    assert date_id is not None
+    return date_id
+
+
+def _endings(evening: Evening) -> tuple[DateEnd, DateEnd]:
+    return tuple(only(evening.told(user_id), DateEnded).reason for user_id in ("ana", "ben"))
+
+
+def test_two_yeses_open_a_date_and_exactly_one_calls(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    started = [only(evening.told(user_id), DateStarted) for user_id in ("ana", "ben")]
+    assert {notice.date_id for notice in started} == {date_id}
+    assert [notice.partner.user_id for notice in started] == ["ben", "ana"]
+    assert sorted(notice.initiator for notice in started) == [False, True]
+    assert {notice.ends_at for notice in started} == {after(evening.now, 300)}
+    assert evening.state("ana") is evening.state("ben") is State.IDLE
+
+
+def test_the_outcome_is_told_before_the_date(evening: Evening) -> None:
+    _open_date(evening)
+    told = evening.told("ana")
+    assert told.index(only(told, OutcomeReached)) < told.index(only(told, DateStarted))
+
+
+def test_a_date_is_shown_in_the_snapshot_of_both_until_it_ends(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    views = [evening.snapshot(user_id).date for user_id in ("ana", "ben")]
+    assert [view and view.date_id for view in views] == [date_id, date_id]
+    assert [view and view.initiator for view in views] == [True, False]
+    evening.do(ev.EndDate("ben", date_id))
+    assert evening.snapshot("ana").date is None
+
+
+def test_a_date_ends_by_itself_after_its_length(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    evening.advance(299.999999)
+    assert evening.seat("ana").date_id == date_id
+    evening.advance(0.000001)
+    assert evening.seat("ana").date_id is evening.seat("ben").date_id is None
+    assert _endings(evening) == (DateEnd.TIME_UP, DateEnd.TIME_UP)
+    stored = evening.store.dates[date_id]
+    assert (stored.ended_at, stored.ended_for) == (evening.now, "time_up")
+    assert evening.floor.dates.rows == {}
+
+
+def test_either_may_end_a_date_and_each_is_told_as_it_looks_to_them(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    assert evening.do(ev.EndDate("ben", date_id)) == Done()
+    assert _endings(evening) == (DateEnd.PARTNER_ENDED, DateEnd.ENDED)
+    assert evening.store.dates[date_id].ended_for == "ended"
+    evening.spin("ana")
+    assert evening.state("ana") is State.WAITING
+
+
+def test_a_date_that_is_over_or_foreign_cannot_be_ended(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    evening.enter(woman("cleo"))
+    assert refused_with(evening.do(ev.EndDate("cleo", date_id))) == "not_found"
+    assert refused_with(evening.do(ev.EndDate("ana", "d999"))) == "not_found"
+    assert evening.seat("ana").date_id == date_id
+    evening.do(ev.EndDate("ana", date_id))
+    assert refused_with(evening.do(ev.EndDate("ana", date_id))) == "not_found"
+
+
+def test_a_block_on_a_date_ends_it_without_saying_why(evening: Evening) -> None:
+    _open_date(evening)
+    evening.do(ev.Block("ana", "ben"))
+    assert _endings(evening) == (DateEnd.ENDED, DateEnd.PARTNER_ENDED)
+
+
+def test_a_connected_partner_may_be_silent_for_the_whole_date(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    evening.silent |= {"ana", "ben"}
+    evening.advance(299)
+    assert evening.seat("ana").date_id == date_id
+
+
+@pytest.mark.parametrize("silent_s", [0.0, 100.0])
+def test_a_partner_who_went_away_ends_the_date_after_the_grace(
+    evening: Evening, silent_s: float
+) -> None:
+    """The grace runs from the end of the connection: on a date nobody needs to beat."""
+    date_id = _open_date(evening)
+    evening.silent.add("ben")
+    evening.advance(silent_s)
+    evening.detach("ben")
+    evening.advance(59.999999)
+    assert evening.seat("ana").date_id == date_id
+    evening.advance(0.000001)
+    assert evening.seat("ana").date_id is None
+    assert only(evening.told("ana"), DateEnded).reason is DateEnd.PARTNER_LOST
+    assert evening.store.dates[date_id].ended_for == "partner_lost"
+
+
+def test_a_partner_who_comes_back_within_the_grace_saves_the_date(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    evening.detach("ben")
+    evening.advance(50)
+    evening.attach("ben")
+    evening.advance(100)
+    assert evening.seat("ana").date_id == date_id
+
+
+def test_one_who_is_away_when_the_date_opens_is_waited_for_and_then_lost(
+    evening: Evening,
+) -> None:
+    evening.open_voting(ANA, BEN)
+    evening.vote("ben", Vote.YES)
+    evening.detach("ben")
+    evening.vote("ana", Vote.YES)
+    assert evening.seat("ana").date_id is not None
+    evening.advance(60)
+    assert only(evening.told("ana"), DateEnded).reason is DateEnd.PARTNER_LOST
+
+
+def test_the_timer_of_an_ended_date_never_touches_a_newer_one() -> None:
+    evening = Evening(Rules(rematch_after_days=0, date_length_s=100))
+    first = _open_date(evening)
+    evening.do(ev.EndDate("ana", first))
+    evening.advance(1)
+    second = _open_date(evening)
+    evening.told("ana")
+    evening.advance(99.5)
+    assert evening.seat("ana").date_id == second
+    evening.advance(0.5)
+    assert evening.seat("ana").date_id is None
