@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 import structlog
 import trio
+from quart_trio import QuartTrio
 from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
@@ -28,8 +29,10 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_app import Doors, create_app
+from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
 from yoked_actor.edge.http_ops import add_ops_calls
+from yoked_actor.edge.http_pages import add_page_calls
 from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
 from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
@@ -54,6 +57,7 @@ class Server(msgspec.Struct):
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
+    app: QuartTrio
 
     def drain(self) -> None:
         """Refuse new spins and hang up on everybody, politely."""
@@ -125,6 +129,8 @@ async def open_server(
         add_match_calls(app, doors)
         add_safety_calls(app, doors)
         add_ops_calls(app, doors)
+        add_contract_calls(app, doors)
+        add_page_calls(app, doors)
         if dev:
             add_dev_calls(app, doors)
         front_door = FrontDoor(
@@ -135,7 +141,7 @@ async def open_server(
             observer=_EdgeMetrics(metrics),
         )
         server = Server(
-            settings, clock, store, lobby, matchmaker, sessions, front_door, tokens, metrics
+            settings, clock, store, lobby, matchmaker, sessions, front_door, tokens, metrics, app
         )
         async with trio.open_nursery() as core:
             core.start_soon(matchmaker.run)
