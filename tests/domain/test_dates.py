@@ -31,8 +31,8 @@ def _open_date(evening: Evening) -> str:
     return date_id
 
 
-def _endings(evening: Evening) -> tuple[DateEnd, DateEnd]:
-    return tuple(only(evening.told(user_id), DateEnded).reason for user_id in ("ana", "ben"))
+def _endings(evening: Evening) -> list[DateEnd]:
+    return [only(evening.told(user_id), DateEnded).reason for user_id in ("ana", "ben")]
 
 
 def test_two_yeses_open_a_date_and_exactly_one_calls(evening: Evening) -> None:
@@ -66,7 +66,7 @@ def test_a_date_ends_by_itself_after_its_length(evening: Evening) -> None:
     assert evening.seat("ana").date_id == date_id
     evening.advance(0.000001)
     assert evening.seat("ana").date_id is evening.seat("ben").date_id is None
-    assert _endings(evening) == (DateEnd.TIME_UP, DateEnd.TIME_UP)
+    assert _endings(evening) == [DateEnd.TIME_UP, DateEnd.TIME_UP]
     stored = evening.store.dates[date_id]
     assert (stored.ended_at, stored.ended_for) == (evening.now, "time_up")
     assert evening.floor.dates.rows == {}
@@ -75,7 +75,7 @@ def test_a_date_ends_by_itself_after_its_length(evening: Evening) -> None:
 def test_either_may_end_a_date_and_each_is_told_as_it_looks_to_them(evening: Evening) -> None:
     date_id = _open_date(evening)
     assert evening.do(ev.EndDate("ben", date_id)) == Done()
-    assert _endings(evening) == (DateEnd.PARTNER_ENDED, DateEnd.ENDED)
+    assert _endings(evening) == [DateEnd.PARTNER_ENDED, DateEnd.ENDED]
     assert evening.store.dates[date_id].ended_for == "ended"
     evening.spin("ana")
     assert evening.state("ana") is State.WAITING
@@ -94,7 +94,7 @@ def test_a_date_that_is_over_or_foreign_cannot_be_ended(evening: Evening) -> Non
 def test_a_block_on_a_date_ends_it_without_saying_why(evening: Evening) -> None:
     _open_date(evening)
     evening.do(ev.Block("ana", "ben"))
-    assert _endings(evening) == (DateEnd.ENDED, DateEnd.PARTNER_ENDED)
+    assert _endings(evening) == [DateEnd.ENDED, DateEnd.PARTNER_ENDED]
 
 
 def test_a_connected_partner_may_be_silent_for_the_whole_date(evening: Evening) -> None:

@@ -351,7 +351,8 @@ def test_who_spins_after_a_lost_connection_on_a_date_is_timed_as_in_line(
     evening.vote("ben", Vote.YES)
     evening.detach("ana")
     evening.attach("ana")
-    evening.do(ev.EndDate("ana", evening.seat("ana").date_id))
+    [date_id] = evening.store.dates
+    evening.do(ev.EndDate("ana", date_id))
     evening.spin("ana")
     evening.silent.add("ana")
     evening.advance(10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,10 +22,10 @@ from yoked_actor.domain.people import (
     is_user_id,
 )
 
-BERLIN = {"lat": 52.52, "lon": 13.405}
-PARIS = {"lat": 48.8566, "lon": 2.3522}
-SYDNEY = {"lat": -33.8688, "lon": 151.2093}
-LONDON = {"lat": 51.5074, "lon": -0.1278}
+BERLIN: dict[str, Any] = {"lat": 52.52, "lon": 13.405}
+PARIS: dict[str, Any] = {"lat": 48.8566, "lon": 2.3522}
+SYDNEY: dict[str, Any] = {"lat": -33.8688, "lon": 151.2093}
+LONDON: dict[str, Any] = {"lat": 51.5074, "lon": -0.1278}
 HALF_ROUND_KM = 20_015.1
 
 
