@@ -92,6 +92,8 @@ class Client:
         self.session: str | None = None
         self.seq = 0
         self.resumed = False
+        self.welcomes = 0
+        """How often it has been welcomed: once, and again each time it came back."""
         self.snapshot: dict[str, Any] = {}
         """As the last welcome told it."""
         self.heartbeat_every_s = 3.0
@@ -151,7 +153,11 @@ class Client:
     # Events
 
     async def next_event(self) -> Event:
-        """The next event, in order."""
+        """The next event, in order.
+
+        A `welcome` is among them only when the session was lost (`resumed` is false): its
+        snapshot stands for all that was missed.
+        """
         while not self._events:
             if self.lost is not None:
                 raise self.lost
@@ -279,6 +285,11 @@ class Client:
                 self._came.unpark_all()
 
     def _welcomed(self, message: dict[str, Any]) -> None:
+        self.welcomes += 1
+        if self.session is not None and not message["resumed"]:
+            # What was missed will not be told again: whoever follows the events must look here.
+            self._events.append(Event("welcome", message))
+            self._came.unpark_all()
         self.session = message["session"]
         self.seq = message["seq"]
         self.resumed = message["resumed"]
@@ -325,7 +336,8 @@ def _closing(group: BaseExceptionGroup[BaseException]) -> tuple[int | None, str 
             found = (error.reason.code, error.reason.reason)
         else:
             continue
-        if found[0] is not None:
+        # The library's word for a socket that ended without a close frame is not the server's.
+        if found[0] not in (None, UNREACHABLE):
             return found
     return (None, None)
 
