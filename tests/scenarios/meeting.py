@@ -65,3 +65,9 @@ async def status(world: World, user_id: str) -> dict[str, Any]:
     """The snapshot of a user. Asking for it is a sign of life."""
     snapshot: dict[str, Any] = await world.api(user_id).call("GET", "/api/match/status")
     return snapshot
+
+
+async def state_of(world: World, user_id: str) -> str:
+    """Where a user stands once all that is due has run; a look that is no sign of life."""
+    await wait_all_tasks_blocked()
+    return str(world.server.lobby.floor.seat(user_id).state)
