@@ -344,12 +344,26 @@ def _closing(group: BaseExceptionGroup[BaseException]) -> tuple[int | None, str 
 
 @asynccontextmanager
 async def open_client(url: str, token: str, *, dial: Dial | None = None) -> AsyncIterator[Client]:
-    """Connect a user; on leaving, the socket is closed. `dial` opens streams of another kind."""
+    """Connect a user; on leaving, the socket is closed. `dial` opens streams of another kind.
+
+    Raises `ConnectionLost` when there is no server, or it wants nothing of this user.
+    """
     address = Address.parse(url)
     client = Client(address, dial or address.dial(), token)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(client.run)
-        await client.wait_connected()
-        yield client
-        await client.close()
-        nursery.cancel_scope.cancel()
+    failed: BaseException | None = None
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(client.run)
+            try:
+                await client.wait_connected()
+                yield client
+            except BaseException as error:
+                failed = error
+                raise
+            await client.close()
+            nursery.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        # That there is a task behind the client is nothing that its user should have to know.
+        if failed is not None and group.exceptions == (failed,):
+            raise failed from failed.__cause__
+        raise
