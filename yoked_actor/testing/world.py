@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,8 @@ class World:
         self._stopped = trio.Event()
         self._dialled = 0
         self._nursery: trio.Nursery | None = None
-        self._visitors: AsyncExitStack | None = None
+        self._visitors: trio.Nursery | None = None
+        self._over = trio.Event()
 
     @property
     def server(self) -> Server:
@@ -73,8 +74,8 @@ class World:
     async def connect(self, user_id: str) -> Client:
         """Connect somebody who has signed up; a second connection is a second device."""
         assert self._visitors is not None
-        token = self.token(user_id)
-        return await self._visitors.enter_async_context(open_client(URL, token, dial=self.dial()))
+        client: Client = await self._visitors.start(self._visit, user_id)
+        return client
 
     def api(self, user_id: str) -> Api:
         """The HTTP door of somebody who has signed up."""
@@ -133,12 +134,19 @@ class World:
                 self._server = None
                 self._stopped.set()
 
+    async def _visit(self, user_id: str, *, task_status: trio.TaskStatus[Client]) -> None:
+        # In a task of its own, so that people may join from any task, and under any cancel scope.
+        async with open_client(URL, self.token(user_id), dial=self.dial()) as client:
+            task_status.started(client)
+            await self._over.wait()
+
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[World]:
         async with trio.open_nursery() as self._nursery:
             await self.start()
-            async with AsyncExitStack() as self._visitors:
+            async with trio.open_nursery() as self._visitors:
                 yield self
+                self._over.set()
             self._nursery.cancel_scope.cancel()
 
 
