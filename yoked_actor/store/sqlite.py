@@ -68,7 +68,7 @@ class SqliteStore:
         if not changes.people:
             await self._writer.write(lambda db: _execute(db, _COMMIT, parameters), atomic=True)
             return
-        # Bound one by one: SQLite does not read every number in a JSON text back to the same float.
+        # Rare, and bound value by value: fractions and odd texts need no trip through JSON.
         people = [rows.person_row(person) for person in changes.people]
 
         def apply(connection: sqlite3.Connection) -> None:
