@@ -22,6 +22,7 @@ from trio.testing import MockClock
 
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
+from yoked_actor.bots.command import bots
 from yoked_actor.config import Settings, SettingsError, load_settings
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import NoSigningKey, Tokens
@@ -65,6 +66,9 @@ def main() -> None:
         yoked-actor serve --dev
         yoked-actor bots --users 20 --url http://127.0.0.1:8080
     """
+
+
+main.add_command(bots)
 
 
 @main.command()

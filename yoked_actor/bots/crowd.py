@@ -1,0 +1,140 @@
+"""A crowd: bots that come one after the other, stay for a while, and make room for new ones.
+
+Two people meet once only, so a small crowd of the same people would soon have nobody left to meet.
+A guest who has waited long enough goes home, and somebody new takes the place.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from random import Random
+
+import trio
+
+from yoked_actor.bots.bot import Bot, Pace
+from yoked_actor.bots.people import make_person
+from yoked_actor.bots.personas import persona_of
+from yoked_actor.bots.tally import Tally
+from yoked_actor.bots.valve import Valve
+from yoked_actor.client import Api, CallRefused, ConnectionLost, open_client
+from yoked_actor.client.dialing import Address, Dial
+from yoked_actor.client.live import UNREACHABLE
+
+_GOODBYE_S = 5.0
+_RETRY_S = 1.0
+
+
+class Crowd:
+    """So many bots on one server; `run` until `stop`."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        users: int,
+        persona: str,
+        seed: int,
+        ramp: float = 50.0,
+        pace: Pace | None = None,
+        tally: Tally | None = None,
+        dial: Dial | None = None,
+    ) -> None:
+        self.tally = Tally() if tally is None else tally
+        self.users = users
+        self.seed = seed
+        self._url = url
+        self._persona = persona
+        self._ramp = ramp
+        self._pace = Pace() if pace is None else pace
+        self._dial = dial or Address.parse(url).dial()
+        self._playing: set[trio.CancelScope] = set()
+        self._stopped = trio.Event()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether everybody has been asked to go."""
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """Let everybody go home; `run` returns soon after."""
+        self._stopped.set()
+        for scope in self._playing:
+            scope.cancel()
+
+    async def run(self) -> None:
+        """Let the bots come, and play until `stop`."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._let_in, nursery)
+            await self._stopped.wait()
+            nursery.cancel_scope.deadline = trio.current_time() + _GOODBYE_S
+
+    async def _let_in(self, nursery: trio.Nursery) -> None:
+        start = trio.current_time()
+        for number in range(self.users):
+            await trio.sleep_until(start + number / self._ramp)
+            if self._stopped.is_set():
+                return
+            nursery.start_soon(self._keep_taken, number)
+
+    async def _keep_taken(self, number: int) -> None:
+        """One place in the crowd: when a guest goes home, the next one comes."""
+        for visit in count():
+            if not await self._receive_guest(number, visit):
+                return
+
+    async def _receive_guest(self, number: int, visit: int) -> bool:
+        """One guest from login to goodbye; False when nobody should follow."""
+        user_id = f"bot{self.seed}-{number}" + (f".{visit}" if visit else "")
+        random = Random(user_id)
+        token = await self._log_in(user_id, random)
+        if token is None:
+            return False
+        while not self._stopped.is_set():
+            try:
+                await self._play(user_id, token, random)
+                return not self._stopped.is_set()
+            except* ConnectionLost as group:
+                lost = group
+            if not self._is_out_of_reach(user_id, lost):
+                return False
+            await trio.sleep(_RETRY_S)
+        return False
+
+    async def _log_in(self, user_id: str, random: Random) -> str | None:
+        api = Api(self._url, dial=self._dial)
+        profile = make_person(random)
+        while not self._stopped.is_set():
+            try:
+                return await api.login(user_id, profile)
+            except (OSError, trio.BrokenResourceError):
+                await trio.sleep(_RETRY_S)
+            except CallRefused as refused:
+                self.tally.failed(refused.code, f"{user_id}: login refused: {refused}")
+                return None
+        return None
+
+    async def _play(self, user_id: str, token: str, random: Random) -> None:
+        persona = persona_of(self._persona, random)
+        valve = Valve()
+        async with open_client(self._url, token, dial=valve.on(self._dial)) as client:
+            bot = Bot(user_id, client, random, self.tally, self._pace, valve)
+            with self.tally.present(bot), trio.CancelScope() as scope:
+                self._playing.add(scope)
+                if self._stopped.is_set():
+                    scope.cancel()
+                try:
+                    await persona(bot)
+                finally:
+                    self._playing.discard(scope)
+            valve.open()
+
+    def _is_out_of_reach(self, user_id: str, group: BaseExceptionGroup[ConnectionLost]) -> bool:
+        """Whether the server was away before it ever answered; anything else is an error."""
+        lost: BaseException = group
+        while isinstance(lost, BaseExceptionGroup):
+            lost = lost.exceptions[0]
+        assert isinstance(lost, ConnectionLost)
+        if lost.code == UNREACHABLE:
+            return True
+        self.tally.failed(f"closed with {lost.code}", f"{user_id}: {lost}")
+        return False

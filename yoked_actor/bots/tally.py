@@ -1,0 +1,98 @@
+"""The tally: what all bots together have seen. Bounded, however long they run."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from yoked_actor.bots.bot import Bot, Phase
+from yoked_actor.client import CommandRefused, Event
+
+_KEPT_WAITS = 10_000
+
+
+class Tally:
+    """Counts; one for a crowd."""
+
+    def __init__(self) -> None:
+        self.bots: dict[str, Bot] = {}
+        """Those who are here now, by user id."""
+        self.guests = 0
+        """How many have come so far."""
+        self.matches = 0
+        self.outcomes: Counter[str] = Counter()
+        self.cancelled: Counter[str] = Counter()
+        self.dates = 0
+        self.errors: Counter[str] = Counter()
+        self.first_error = ""
+        self._reconnects = 0
+        self._waits_s: deque[float] = deque(maxlen=_KEPT_WAITS)
+
+    @contextmanager
+    def present(self, bot: Bot) -> Iterator[None]:
+        """The bot is here while the block runs."""
+        self.guests += 1
+        self.bots[bot.user_id] = bot
+        try:
+            yield
+        finally:
+            del self.bots[bot.user_id]
+            self._reconnects += _returns(bot)
+
+    @property
+    def connected(self) -> int:
+        """How many have an open socket."""
+        return sum(bot.client.is_connected for bot in self.bots.values())
+
+    @property
+    def reconnects(self) -> int:
+        """How often a bot has come back after its socket was lost."""
+        return self._reconnects + sum(map(_returns, self.bots.values()))
+
+    def phases(self) -> Counter[Phase]:
+        """How many are in each phase."""
+        return Counter(bot.phase for bot in self.bots.values())
+
+    def wait_s(self, share: float) -> float | None:
+        """The wait from spin to matched that this share of the last ones did not exceed."""
+        waits = sorted(self._waits_s)
+        return waits[min(int(len(waits) * share), len(waits) - 1)] if waits else None
+
+    def failed(self, kind: str, message: str) -> None:
+        """Something went wrong that should not."""
+        self.errors[kind] += 1
+        if not self.first_error:
+            self.first_error = message
+
+    # The bots' watcher
+
+    def heard(self, bot: Bot, event: Event) -> None:
+        """Count what the bot looks at. What two bots see of one match is counted once."""
+        match event.type:
+            case "matched" if self._counts(bot, event.partner["user_id"]):
+                self.matches += 1
+            case "outcome" if self._counts(bot, bot.partner_id):
+                self.outcomes[event.outcome] += 1
+            case "match_cancelled" if self._counts(bot, bot.partner_id):
+                self.cancelled[event.reason] += 1
+            case "date_started" if self._counts(bot, event.partner["user_id"]):
+                self.dates += 1
+
+    def voted(self, bot: Bot, match_id: str, vote: str) -> None:
+        """A vote was taken: the outcome will tell."""
+
+    def paired_after(self, bot: Bot, seconds: float) -> None:
+        """A wait is over."""
+        self._waits_s.append(seconds)
+
+    def refused(self, bot: Bot, refusal: CommandRefused) -> None:
+        """A command was refused that should not have been."""
+        self.failed(refusal.code, f"{bot.user_id}: {refusal}")
+
+    def _counts(self, bot: Bot, partner_id: str) -> bool:
+        return bot.user_id < partner_id or partner_id not in self.bots
+
+
+def _returns(bot: Bot) -> int:
+    return max(0, bot.client.welcomes - 1)
