@@ -90,8 +90,12 @@ class LobbyMachine(RuleBasedStateMachine):
     before: Photo
     witness_before: Witness
 
-    @initialize(rematch_after_days=st.sampled_from((None, None, 120 / DAY_S)))
-    def open_the_doors(self, rematch_after_days: float | None) -> None:
+    @initialize(
+        rematch_after_days=st.sampled_from((None, None, 120 / DAY_S)), wakes_first=st.booleans()
+    )
+    def open_the_doors(self, rematch_after_days: float | None, wakes_first: bool) -> None:
+        self.wakes_first = wakes_first
+        """Whether what is due is run before an event that comes late, or after it."""
         self.limits = Rules(rematch_after_days=rematch_after_days, max_blocks=4)
         self.now = START
         self.store = ModelStore()
@@ -231,15 +235,20 @@ class LobbyMachine(RuleBasedStateMachine):
         self._settle()
 
     @precondition(lambda self: self.calls)
-    @rule(again=st.booleans())
-    def fail_to_save(self, again: bool) -> None:
+    @rule(again=st.sampled_from(("never", "at the same instants", "later")))
+    def fail_to_save(self, again: str) -> None:
         calls, first_new, was = self.calls, self.first_new_id, self.before
         self.lobby.undo()
         assert photo(self.lobby.floor) == was
         self.witness = self.witness_before
         self.calls = []
-        if again and _can_be_repeated(calls):
+        if again == "at the same instants" and _can_be_repeated(calls):
             self._repeat(calls, first_new)
+        elif again == "later":
+            self.now = after(self.now, 2.0)
+            for event, _, _ in calls:
+                if event is not None:
+                    self._handle(event)
 
     @rule(idle_s=st.sampled_from((0.0, 1.0, 30.0)))
     def restart(self, idle_s: float) -> None:
@@ -332,7 +341,8 @@ class LobbyMachine(RuleBasedStateMachine):
         self._handle(ev.Attached(user, self.devices[user]))
 
     def _handle(self, event: ev.Event) -> None:
-        self._wake()
+        if self.wakes_first:
+            self._wake()
         if event.user_id not in self.lobby.floor.seats.rows:
             self._enter(event.user_id)
         self._begin()
@@ -341,6 +351,7 @@ class LobbyMachine(RuleBasedStateMachine):
         effects = self.lobby.handle(event, self.now)
         self.witness.see(event, effects.reply, effects.notices, self.now)
         self.calls.append((event, self.now, effects))
+        self._wake()
 
     def _enter(self, user: str) -> None:
         before = photo(self.lobby.floor)
@@ -350,7 +361,6 @@ class LobbyMachine(RuleBasedStateMachine):
             if self.calls:  # To be known is no decision: it outlasts an undo.
                 for key in rows.keys() - before[table].keys():
                     self.before[table].setdefault(key, rows[key])
-        self._wake()
 
     def _wake(self) -> None:
         due = self.lobby.next_deadline()
