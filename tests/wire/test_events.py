@@ -1,0 +1,188 @@
+"""What the server says: every notice and reply of the lobby has its form on the wire."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from yoked_actor.domain import notices as told
+from yoked_actor.domain.ballot import Outcome
+from yoked_actor.domain.instants import MICROSECONDS, to_datetime
+from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.people import Card
+from yoked_actor.domain.records import CancelReason
+from yoked_actor.wire import events as wire
+
+NOW = 1_767_254_400 * MICROSECONDS
+LATER = NOW + 5_500_000
+BEN = Card("ben", "Ben", 29, "man", ("film",), 4)
+BEN_SEEN = {
+    "user_id": "ben",
+    "display_name": "Ben",
+    "age": 29,
+    "gender": "man",
+    "interests": ["film"],
+    "distance_km": 4,
+}
+ICE: wire.IceServers = ({"urls": ["stun:stun.example.org"]},)
+
+NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
+    (
+        told.NowWaiting(NOW, told.WaitReason.SPUN),
+        {"type": "waiting", "since": "2026-01-01T08:00:00Z", "reason": "spun"},
+    ),
+    (told.NowIdle(told.IdleReason.LOST), {"type": "idle", "reason": "lost"}),
+    (
+        told.Matched("m1", BEN, LATER),
+        {
+            "type": "matched",
+            "match_id": "m1",
+            "partner": BEN_SEEN,
+            "acknowledge_by": "2026-01-01T08:00:05.500000Z",
+        },
+    ),
+    (
+        told.VotingOpened("m1", LATER),
+        {"type": "voting", "match_id": "m1", "vote_by": "2026-01-01T08:00:05.500000Z"},
+    ),
+    (
+        told.OutcomeReached("m1", Outcome.YES_PASS, State.WAITING, 10),
+        {
+            "type": "outcome",
+            "match_id": "m1",
+            "outcome": "yes_pass",
+            "next": "waiting",
+            "credit": 10,
+        },
+    ),
+    (
+        told.OutcomeReached("m1", Outcome.BOTH_YES, State.IDLE, 0, "d2"),
+        {
+            "type": "outcome",
+            "match_id": "m1",
+            "outcome": "both_yes",
+            "next": "idle",
+            "credit": 0,
+            "date_id": "d2",
+        },
+    ),
+    (
+        told.MatchCancelled("m1", CancelReason.PARTNER_LEFT, State.WAITING),
+        {"type": "match_cancelled", "match_id": "m1", "reason": "partner_left", "next": "waiting"},
+    ),
+    (
+        told.DateStarted("d2", BEN, True, LATER),
+        {
+            "type": "date_started",
+            "date_id": "d2",
+            "partner": BEN_SEEN,
+            "initiator": True,
+            "ends_at": "2026-01-01T08:00:05.500000Z",
+            "ice_servers": list(ICE),
+        },
+    ),
+    (
+        told.DateEnded("d2", told.DateEnd.TIME_UP),
+        {"type": "date_ended", "date_id": "d2", "reason": "time_up"},
+    ),
+]
+
+
+def said(message: Any) -> Any:
+    return json.loads(wire.encode(message))
+
+
+@pytest.mark.parametrize(("notice", "fields"), NOTICES)
+def test_a_notice_becomes_a_numbered_event(notice: told.Notice, fields: dict[str, Any]) -> None:
+    event = wire.event_of(notice, 7, to_datetime(NOW), ICE)
+    assert said(event) == {**fields, "seq": 7, "at": "2026-01-01T08:00:00Z"}
+
+
+def test_every_kind_of_notice_has_its_event() -> None:
+    assert {type(notice) for notice, _ in NOTICES} == set(told.Notice.__subclasses__())
+    tags = {fields["type"] for _, fields in NOTICES}
+    made_elsewhere = {"welcome", "draining"}
+    assert tags | made_elsewhere == {str(kind.__struct_config__.tag) for kind in wire.EVENTS}
+
+
+def test_something_that_is_no_notice_has_no_event() -> None:
+    with pytest.raises(TypeError, match="no event"):
+        wire.event_of(told.Notice(), 1, to_datetime(NOW), ICE)
+
+
+@pytest.mark.parametrize(
+    ("reply", "fields"),
+    [
+        (told.Done(), {}),
+        (told.SpinReply(State.WAITING), {"state": "waiting"}),
+        (told.SpinReply(State.MATCHED, "m1"), {"state": "matched", "match_id": "m1"}),
+        (told.LeaveReply(State.IDLE), {"state": "idle"}),
+        (told.AcknowledgeReply(State.MATCHED), {}),
+        (told.AcknowledgeReply(State.VOTING, NOW), {"vote_by": "2026-01-01T08:00:00Z"}),
+        (told.VoteReply(), {}),
+        (told.VoteReply(Outcome.PASS_PASS), {"outcome": "pass_pass"}),
+    ],
+)
+def test_a_reply_carries_what_there_is_and_no_nulls(
+    reply: told.Reply, fields: dict[str, Any]
+) -> None:
+    assert said(wire.ok_reply("c1", reply)) == {"type": "ok", "re": "c1", **fields}
+
+
+def test_a_refusal_becomes_an_error() -> None:
+    reply = told.Refusal(told.Code.ON_A_DATE, "end it first")
+    assert said(wire.ok_reply("c1", reply)) == {
+        "type": "error",
+        "re": "c1",
+        "code": "on_a_date",
+        "message": "end it first",
+    }
+
+
+def test_an_error_without_a_command_says_so() -> None:
+    error = wire.Error(re=None, code=told.Code.BAD_REQUEST, message="no id")
+    assert said(error)["re"] is None
+
+
+def test_a_snapshot_of_somebody_idle_is_short() -> None:
+    snapshot = told.Snapshot(State.IDLE, 0)
+    assert said(wire.snapshot_part(snapshot, ICE)) == {"state": "idle", "credit": 0}
+
+
+def test_a_snapshot_in_line_tells_since_when() -> None:
+    snapshot = told.Snapshot(State.WAITING, 10, NOW)
+    assert said(wire.snapshot_part(snapshot, ICE)) == {
+        "state": "waiting",
+        "credit": 10,
+        "waiting_since": "2026-01-01T08:00:00Z",
+    }
+
+
+def test_a_snapshot_in_a_match_tells_of_the_open_window_only() -> None:
+    view = told.MatchView("m1", BEN, True, False, None, LATER)
+    part = said(wire.snapshot_part(told.Snapshot(State.VOTING, 0, match=view), ICE))
+    assert part["match"] == {
+        "match_id": "m1",
+        "partner": BEN_SEEN,
+        "acknowledged": True,
+        "voted": False,
+        "vote_by": "2026-01-01T08:00:05.500000Z",
+    }
+
+
+def test_a_snapshot_on_a_date_holds_all_that_the_call_needs() -> None:
+    view = told.DateView("d2", BEN, False, LATER)
+    snapshot = told.Snapshot(
+        State.IDLE, 0, date=view, last_outcome=Outcome.BOTH_YES, last_match_id="m1"
+    )
+    part = said(wire.snapshot_part(snapshot, ICE))
+    assert part["date"] == {
+        "date_id": "d2",
+        "partner": BEN_SEEN,
+        "initiator": False,
+        "ends_at": "2026-01-01T08:00:05.500000Z",
+        "ice_servers": list(ICE),
+    }
+    assert (part["last_outcome"], part["last_match_id"]) == ("both_yes", "m1")
