@@ -71,9 +71,7 @@ async def test_five_hundred_people_are_all_served_in_order_and_nobody_is_stuck(a
 
 async def test_a_rush_of_equal_numbers_is_paired_off_whole(autojump_clock):
     async with open_world(settings={"edge": {"ping_interval_s": 600.0}}) as world:
-        people = [
-            await world.join(f"p{n:03}", **(WOMAN if n % 2 else MAN)) for n in range(100)
-        ]
+        people = [await world.join(f"p{n:03}", **(WOMAN if n % 2 else MAN)) for n in range(100)]
         async with trio.open_nursery() as nursery:
             for client in people:
                 nursery.start_soon(client.spin)
