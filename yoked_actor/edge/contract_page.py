@@ -107,7 +107,16 @@ def _prose(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-def _pretty(value: Any) -> str:
-    """JSON on one line when it is short, else indented."""
+def _pretty(value: Any, indent: int = 0) -> str:
+    """JSON in which whatever is short enough stands on one line."""
     line = json.dumps(value, ensure_ascii=False)
-    return line if len(line) <= 76 else json.dumps(value, ensure_ascii=False, indent=2)
+    if len(line) + indent <= 76 or not isinstance(value, dict | list):
+        return line
+    inner = indent + 2
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key)}: {_pretty(part, inner)}" for key, part in value.items()]
+    else:
+        parts = [_pretty(part, inner) for part in value]
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    body = f",\n{' ' * inner}".join(parts)
+    return f"{start}\n{' ' * inner}{body}\n{' ' * indent}{end}"

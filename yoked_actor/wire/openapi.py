@@ -21,7 +21,8 @@ _CONDITIONS = {
 
 def openapi(settings: Settings | None = None) -> Document:
     """The HTTP calls, as an OpenAPI 3.1 document."""
-    edge = (settings or Settings()).edge
+    settings = settings or Settings()
+    edge = settings.edge
     examples = [example for call in CALLS for example in (call.body, call.answer)]
     schemas = Schemas([Problem, *(type(e) for e in examples if e is not None)])
     paths: dict[str, Document] = {}
@@ -56,6 +57,8 @@ def openapi(settings: Settings | None = None) -> Document:
             "connections_per_s": edge.connections_per_s,
             "connections_burst": edge.connections_burst,
             "max_body_bytes": edge.max_body_bytes,
+            "max_interests": settings.matching.max_interests,
+            "max_blocks": settings.matching.max_blocks,
         },
     }
 
