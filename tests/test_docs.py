@@ -1,0 +1,206 @@
+"""The documents: links lead somewhere, names exist, snippets work."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+
+from yoked_actor.cli import main
+from yoked_actor.metrics import Metrics
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SNIPPET_PAGES = [ROOT / "docs" / "testing-kit.md", ROOT / "docs" / "client.md"]
+LOCAL = "http://127.0.0.1:8080"
+
+_FENCE = re.compile(r"^(```+)([^\n]*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+class Fence(msgspec.Struct, frozen=True):
+    """A fenced block: what kind it says it is, its text, and where it stands."""
+
+    kind: str
+    text: str
+    line: int
+
+
+def fences(page: Path) -> list[Fence]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text("utf-8")
+    return [
+        Fence(found[2].strip(), found[3], text[: found.start()].count("\n") + 1)
+        for found in _FENCE.finditer(text)
+    ]
+
+
+def prose(page: Path) -> str:
+    """A page without its fenced blocks."""
+    return _FENCE.sub("", page.read_text("utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The fragments that lead to the headings of a page."""
+    found: set[str] = set()
+    for heading in re.findall(r"^#{1,6} (.+)$", prose(page), re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found.add(re.sub(r"[^\w\- ]", "", words).strip().replace(" ", "-"))
+    return found
+
+
+def name_of(page: Path) -> str:
+    """A page's name, from the root of the repository."""
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_of_a_page_leads_to_something(page):
+    broken = []
+    for link in _LINK.findall(prose(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, fragment = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (fragment and fragment not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    found, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in found:
+            continue
+        found.add(page)
+        for link in _LINK.findall(prose(page)):
+            target = (page.parent / link.partition("#")[0]).resolve()
+            if target.suffix == ".md" and target.is_file():
+                waiting.append(target)
+    assert {name_of(page) for page in PAGES} <= {name_of(page) for page in found}
+
+
+def test_the_metrics_that_are_explained_are_the_metrics_that_exist():
+    metrics = Metrics()
+    metrics.watch(waiting=float, sessions=float, mailbox=float)
+    exist = set()
+    for family in metrics.registry.collect():
+        exist.add(f"{family.name}_total" if family.type == "counter" else family.name)
+    rows = (ROOT / "docs" / "operations.md").read_text("utf-8").splitlines()
+    explained = {found[1] for row in rows if (found := re.match(r"\| `(yoked_\w+)", row))}
+    assert explained == exist
+    mentioned = set(re.findall(r"\byoked_(?!actor)\w+", "\n".join(rows)))
+    assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in mentioned} == exist
+
+
+def commands_in(page: Path) -> Iterator[list[str]]:
+    """Every `yoked-actor ...` that a page tells to type, as words."""
+    lines = [line for fence in fences(page) for line in fence.text.splitlines()]
+    lines += re.findall(r"`([^`\n]+)`", prose(page))
+    for line in lines:
+        found = re.search(r"(?:^|[\s/])yoked-actor +([a-z].*)", line.partition("#")[0])
+        if found and not found[1].startswith("ready on"):
+            yield found[1].split()
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=name_of)
+def test_every_command_line_that_is_named_exists(page):
+    for words in commands_in(page):
+        command = main.commands.get(words[0])
+        assert isinstance(command, click.Command), words
+        known = {option for param in command.params for option in param.opts}
+        given = {word for word in words[1:] if word.startswith("--")}
+        assert given <= known, words
+
+
+SNIPPETS = [
+    pytest.param(page, fence, id=f"{page.name}:{fence.line}")
+    for page in SNIPPET_PAGES
+    for fence in fences(page)
+    if fence.kind.split()[:1] == ["python"]
+]
+
+
+@pytest.mark.parametrize(("page", "fence"), SNIPPETS)
+def test_a_snippet_is_python(page, fence):
+    # A snippet may await at its top level, as if it stood inside a coroutine.
+    indented = "".join(f"    {line}\n" for line in fence.text.splitlines())
+    source = fence.text if "runnable" in fence.kind else f"async def snippet():\n{indented}"
+    compile(source, f"{page.name}:{fence.line}", "exec")
+
+
+def runnable(page: Path, *, tests: bool) -> list[tuple[Fence, str | None]]:
+    """The snippets of a page that are to be run, each with the output that the page shows."""
+    blocks = [*fences(page), Fence("", "", 0)]
+    return [
+        (fence, following.text if following.kind == "text" else None)
+        for fence, following in pairwise(blocks)
+        if fence.kind == "python runnable" and ("def test_" in fence.text) is tests
+    ]
+
+
+def run(*arguments: str | Path, cwd: Path) -> str:
+    """Run Python to its good end, and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_tests_that_the_testing_kit_shows_pass(tmp_path):
+    shown = runnable(ROOT / "docs" / "testing-kit.md", tests=True)
+    for fence, _ in shown:
+        (tmp_path / f"test_line_{fence.line}.py").write_text(fence.text, "utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntrio_mode = true\nfilterwarnings = error\n")
+    report = run("-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=tmp_path)
+    assert re.search(r"^(\d+) passed", report, re.MULTILINE)
+
+
+def test_the_program_that_the_testing_kit_shows_prints_what_it_shows(tmp_path):
+    [(fence, output)] = runnable(ROOT / "docs" / "testing-kit.md", tests=False)
+    (tmp_path / "shown.py").write_text(fence.text, "utf-8")
+    assert run("shown.py", cwd=tmp_path).splitlines()[-1:] == (output or "").splitlines()
+
+
+@pytest.fixture
+def server(tmp_path):
+    """The address of a real server on this machine."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "yoked_actor", "serve", "--dev", "--port", "0"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().removeprefix("yoked-actor ready on ").strip()
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+@pytest.mark.process
+def test_the_programs_that_the_client_page_shows_print_what_it_shows(server, tmp_path):
+    for fence, output in runnable(ROOT / "docs" / "client.md", tests=False):
+        assert LOCAL in fence.text
+        (tmp_path / "shown.py").write_text(fence.text.replace(LOCAL, server), "utf-8")
+        printed = run("shown.py", cwd=tmp_path).splitlines()
+        # Whose line comes first is a matter of chance.
+        assert sorted(printed) == sorted((output or "").splitlines()), f"line {fence.line}"
