@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from random import Random
 
 import pytest
@@ -71,7 +72,7 @@ async def live(world, user_id, random, witness):
                     async with trio.open_nursery() as nursery:
                         id = f"twice{random.random()}"
                         for _ in range(2):
-                            nursery.start_soon(lambda: client.command("spin", id=id))
+                            nursery.start_soon(partial(client.command, "spin", id=id))
                 case 10:
                     older, client = client, await world.connect(user_id)
                     for event in older.pending_events():

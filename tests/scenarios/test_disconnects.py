@@ -1,4 +1,4 @@
-"""Scenario 4: people vanish while they wait, when they are matched, while they vote; some return."""
+"""Scenario 4: people vanish while they wait, are matched, or vote; some of them return."""
 
 from __future__ import annotations
 

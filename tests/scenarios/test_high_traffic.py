@@ -44,7 +44,8 @@ async def test_five_hundred_people_are_all_served_in_order_and_nobody_is_stuck(a
                 try:
                     await client.acknowledge(matched.match_id)
                 except CommandRefused as refusal:
-                    assert refusal.code == "unknown_match"
+                    if refusal.code != "unknown_match":
+                        raise
                     continue
                 if (await client.wait_for("voting", "match_cancelled")).type == "voting":
                     break

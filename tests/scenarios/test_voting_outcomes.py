@@ -145,8 +145,10 @@ async def test_a_date_ends_when_its_time_is_up(autojump_clock):
         assert await news(ana) == []
         await trio.sleep(0.1)
         assert told(await news(ana)) == [("date_ended", "time_up")]
-        assert told(await news(ben)) == [("idle", "date"), ("date_started",)] + [
-            ("date_ended", "time_up")
+        assert told(await news(ben)) == [
+            ("idle", "date"),
+            ("date_started",),
+            ("date_ended", "time_up"),
         ]
 
 
