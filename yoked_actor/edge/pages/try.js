@@ -4,7 +4,7 @@ const FINAL = { 4001: "Another window speaks for this user now.", 4003: "The tok
 const OUTCOMES = { both_yes: "Both said yes.", yes_pass: "One yes, one pass.", pass_pass: "Both passed.", yes_idle: "One yes, one silent.", pass_idle: "One pass, one silent.", idle_idle: "Nobody voted." };
 const STORIES = {
   waiting: { spun: "In line until somebody suitable spins.", requeued: "Back in line. Two who have met never meet again: make two new people for another go.", partner_left: "They left; back in your old place.", partner_lost: "They were lost; back in your old place.", not_acknowledged: "They did not turn up; back in your old place.", resumed: "Still in line." },
-  idle: { left: "Out of line.", lost: "Silent for too long, so out of line.", not_acknowledged: "The match was not acknowledged in time.", idle_vote: "No vote in time.", date: "" },
+  idle: { left: "Out of line.", lost: "Silent for too long, so out of line.", not_acknowledged: "The match was not acknowledged in time.", idle_vote: "Out of line.", date: "" },
   date_ended: { ended: "You ended the date.", partner_ended: "They ended the date.", partner_lost: "They were lost: the date is over.", time_up: "Time is up: the date is over." },
 };
 
