@@ -1,3 +1,3 @@
--- See intake.sql: the trigger there does the work.
+-- See intake.sql: the triggers there do the work.
 INSERT INTO intake (seats, matches, dates, met, bars, blocks, unmet, unbarred, unblocked)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);

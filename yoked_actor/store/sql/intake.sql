@@ -1,4 +1,4 @@
--- A whole commit as ONE statement: rows come in as JSON arrays and a trigger spreads them over the tables.
+-- A whole commit as ONE statement: rows come in as JSON arrays and triggers put them into their tables.
 --
 -- Why: each call into SQLite gives up the interpreter lock and has to win it back from a busy event loop.
 -- One call a commit instead of one a row, or one a table, is what keeps the writer thread from starving;
@@ -9,7 +9,7 @@ SELECT
     NULL AS seats, NULL AS matches, NULL AS dates, NULL AS met, NULL AS bars, NULL AS blocks,
     NULL AS unmet, NULL AS unbarred, NULL AS unblocked;
 
-CREATE TEMP TRIGGER take_in INSTEAD OF INSERT ON intake
+CREATE TEMP TRIGGER take_seats INSTEAD OF INSERT ON intake WHEN new.seats IS NOT NULL
 BEGIN
     INSERT INTO seats (
         user_id, state, waiting_since, credit, match_number, date_number, last_match_number
@@ -23,7 +23,10 @@ BEGIN
         match_number = excluded.match_number,
         date_number = excluded.date_number,
         last_match_number = excluded.last_match_number;
+END;
 
+CREATE TEMP TRIGGER take_matches INSTEAD OF INSERT ON intake WHEN new.matches IS NOT NULL
+BEGIN
     INSERT INTO matches (
         number, a, b, status, paired_at, closes_at, a_acknowledged, b_acknowledged,
         voting_at, a_vote, b_vote, outcome, cancelled_for, ended_at
@@ -46,7 +49,10 @@ BEGIN
         outcome = excluded.outcome,
         cancelled_for = excluded.cancelled_for,
         ended_at = excluded.ended_at;
+END;
 
+CREATE TEMP TRIGGER take_dates INSTEAD OF INSERT ON intake WHEN new.dates IS NOT NULL
+BEGIN
     INSERT INTO dates (number, a, b, started_at, ends_at, ended_at, ended_for)
     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
     FROM json_each(new.dates) WHERE true
@@ -57,25 +63,43 @@ BEGIN
         ends_at = excluded.ends_at,
         ended_at = excluded.ended_at,
         ended_for = excluded.ended_for;
+END;
 
+CREATE TEMP TRIGGER take_met INSTEAD OF INSERT ON intake WHEN new.met IS NOT NULL
+BEGIN
     INSERT INTO met (a, b, met_at)
     SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(new.met) WHERE true
     ON CONFLICT DO UPDATE SET met_at = excluded.met_at;
+END;
 
+CREATE TEMP TRIGGER take_bars INSTEAD OF INSERT ON intake WHEN new.bars IS NOT NULL
+BEGIN
     INSERT INTO bars (a, b, until)
     SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(new.bars) WHERE true
     ON CONFLICT DO UPDATE SET until = excluded.until;
+END;
 
+CREATE TEMP TRIGGER take_blocks INSTEAD OF INSERT ON intake WHEN new.blocks IS NOT NULL
+BEGIN
     INSERT INTO blocks (blocker, blocked, at)
     SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(new.blocks) WHERE true
     ON CONFLICT DO UPDATE SET at = excluded.at;
+END;
 
+CREATE TEMP TRIGGER take_unmet INSTEAD OF INSERT ON intake WHEN new.unmet IS NOT NULL
+BEGIN
     DELETE FROM met
     WHERE (a, b) IN (SELECT value ->> 0, value ->> 1 FROM json_each(new.unmet));
+END;
 
+CREATE TEMP TRIGGER take_unbarred INSTEAD OF INSERT ON intake WHEN new.unbarred IS NOT NULL
+BEGIN
     DELETE FROM bars
     WHERE (a, b) IN (SELECT value ->> 0, value ->> 1 FROM json_each(new.unbarred));
+END;
 
+CREATE TEMP TRIGGER take_unblocked INSTEAD OF INSERT ON intake WHEN new.unblocked IS NOT NULL
+BEGIN
     DELETE FROM blocks
     WHERE (blocker, blocked) IN (SELECT value ->> 0, value ->> 1 FROM json_each(new.unblocked));
 END;
