@@ -77,7 +77,8 @@ class Person {
     this.write("bad", "closed", { code, reason });
     if (FINAL[code]) {
       this.signOut();
-      return this.tell(FINAL[code]);
+      this.tell(FINAL[code]);
+      return this.show();
     }
     this.online = false;
     this.tell("The line is cut; coming back.");
