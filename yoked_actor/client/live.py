@@ -230,6 +230,9 @@ class Client:
                 if self.session is None and code is None:
                     # Never welcomed: there may be no such server, so do not try for ever.
                     code, reason = UNREACHABLE, f"cannot connect to {self._address.authority}"
+            finally:
+                # The library leaves a stream open that has broken or was never a WebSocket.
+                await self.drop()
             self._socket = self._stream = None
             self._left.unpark_all()
             if self._connected.is_set():
