@@ -21,7 +21,7 @@ LONGEST_S = {
     Phase.VOTING: 20.0,
     Phase.DATE: 10.0,
 }
-"""How long a bot can be in a phase; beyond that, and what it may have slept through, it is stuck."""
+"""How long a bot can be in a phase; beyond that, and what it slept through, it is stuck."""
 AWAY_S = 45.0
 
 

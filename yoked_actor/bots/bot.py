@@ -87,6 +87,7 @@ class Bot:
         """Of the match it is in, or was in last."""
         self._watcher = watcher
         self._gives_up_at = 0.0
+        self._choice: dict[str, str | None] = {}
 
     async def mingle(self, choose: Choose) -> None:
         """Play until nobody suitable has come for longer than this guest's patience."""
@@ -157,7 +158,10 @@ class Bot:
 
     async def _vote(self, match_id: str, choose: Choose) -> None:
         self._enter(Phase.VOTING)
-        vote = choose(self.partner_id)
+        if match_id not in self._choice:
+            # Made once: after a restart the same question may be asked again.
+            self._choice = {match_id: choose(self.partner_id)}
+        vote = self._choice[match_id]
         if vote is None:
             return
         await self._pause(self.pace.vote_s)

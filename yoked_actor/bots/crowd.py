@@ -6,8 +6,10 @@ A guest who has waited long enough goes home, and somebody new takes the place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from random import Random
+from typing import Any
 
 import trio
 
@@ -38,6 +40,7 @@ class Crowd:
         pace: Pace | None = None,
         tally: Tally | None = None,
         dial: Dial | None = None,
+        people: Callable[[Random], dict[str, Any]] = make_person,
     ) -> None:
         self.tally = Tally() if tally is None else tally
         self.users = users
@@ -47,6 +50,7 @@ class Crowd:
         self._ramp = ramp
         self._pace = Pace() if pace is None else pace
         self._dial = dial or Address.parse(url).dial()
+        self._people = people
         self._playing: set[trio.CancelScope] = set()
         self._stopped = trio.Event()
 
@@ -102,7 +106,7 @@ class Crowd:
 
     async def _log_in(self, user_id: str, random: Random) -> str | None:
         api = Api(self._url, dial=self._dial)
-        profile = make_person(random)
+        profile = self._people(random)
         while not self._stopped.is_set():
             try:
                 return await api.login(user_id, profile)

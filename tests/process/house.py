@@ -1,0 +1,157 @@
+"""A real server in a process of its own, on a real port and a real disk."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+# A busy machine may take its time; what is awaited comes or does not come all the same.
+PATIENCE_S = 90.0
+_READY = re.compile(rb"yoked-actor ready on (https?://\S+:(\d+))\n")
+
+
+class House:
+    """`yoked-actor serve --dev` on one data directory; the port stays the same when restarted."""
+
+    def __init__(self, data_dir: Path, *flags: str, **settings: object) -> None:
+        self.data_dir = data_dir
+        self.port = 0
+        self.url = ""
+        self.starts = 0
+        self._flags = flags
+        self._settings = {f"YOKED_{name.upper()}": str(value) for name, value in settings.items()}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> str:
+        """What it has written to standard error, all processes together."""
+        return self._log_file.read_text()
+
+    @property
+    def database(self) -> Path:
+        return self.data_dir / "yoked.db"
+
+    @property
+    def _log_file(self) -> Path:
+        return self.data_dir.with_suffix(".log")
+
+    def start(self) -> None:
+        """Start it; returns when it says that it is ready."""
+        self._process = self.launch("--port", str(self.port))
+        self.starts += 1
+        line = _read_line(self._process)
+        found = _READY.fullmatch(line)
+        if found is None:
+            self.kill()
+            raise AssertionError(f"not ready: {line!r}\n{self.log}")
+        self.url, self.port = found[1].decode(), int(found[2])
+
+    def launch(self, *flags: str) -> subprocess.Popen[bytes]:
+        """A process that serves this directory, whether or not that will go well."""
+        self.data_dir.parent.mkdir(parents=True, exist_ok=True)
+        with self._log_file.open("ab") as log:
+            return subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "yoked_actor", "serve", "--dev"),
+                    *("--data", str(self.data_dir)),
+                    *self._flags,
+                    *flags,
+                ],
+                env=environment() | self._settings,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+
+    def kill(self) -> None:
+        """kill -9: no goodbye, no flush."""
+        assert self._process is not None
+        self._process.kill()
+        self._reap()
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def wait(self) -> int:
+        """Wait for its end; returns the exit code."""
+        assert self._process is not None
+        return self._reap()
+
+    def stop(self) -> int:
+        """SIGTERM, and wait for its end."""
+        self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def read(self, sql: str) -> list[tuple[object, ...]]:
+        """Rows of the database."""
+        with closing(sqlite3.connect(self.database)) as connection:
+            return connection.execute(sql).fetchall()
+
+    def _reap(self) -> int:
+        process = self._process
+        assert process is not None
+        try:
+            code = process.wait(PATIENCE_S)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+        self._process = None
+        return code
+
+
+@contextmanager
+def open_house(data_dir: Path, *flags: str, **settings: object) -> Iterator[House]:
+    """A house that serves while the block runs, unless the block ends it itself."""
+    house = House(data_dir, *flags, **settings)
+    house.start()
+    try:
+        yield house
+    finally:
+        if house.is_running():
+            house.kill()
+
+
+def environment() -> dict[str, str]:
+    """Ours, without settings of the one who runs the tests."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("YOKED_")}
+
+
+def run_cli(*arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    """Run a command of the program to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "yoked_actor", *arguments],
+        env=environment() | {f"YOKED_{name.upper()}": str(v) for name, v in settings.items()},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+def _read_line(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout is not None
+    line, end = b"", time.monotonic() + PATIENCE_S
+    while not line.endswith(b"\n"):
+        left_s = end - time.monotonic()
+        if not select.select([process.stdout], [], [], max(left_s, 0))[0]:
+            break
+        data = os.read(process.stdout.fileno(), 1)
+        if not data:
+            break
+        line += data
+    return line
