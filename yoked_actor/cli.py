@@ -144,6 +144,9 @@ async def _serve(
                 await trio.to_thread.run_sync(webbrowser.open, address)
             async for number in signals:
                 _log.info("stopping", signal=signal.Signals(number).name)
+                if mock is not None:
+                    # Those who do not say goodbye are waited for, but not until time is moved.
+                    mock.rate = 1.0
                 break
     _log.info("stopped")
 

@@ -37,7 +37,7 @@ from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_s
 from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
 from yoked_actor.metrics import Metrics
-from yoked_actor.settings import EdgeSettings, Settings
+from yoked_actor.settings import LONGEST_S, EdgeSettings, Settings
 from yoked_actor.store import Batch, InlineRunner, Runner, Store, ThreadRunner, open_store
 
 _log = structlog.get_logger()
@@ -133,10 +133,14 @@ async def open_server(
         add_page_calls(app, doors)
         if dev:
             add_dev_calls(app, doors)
+        limits = edge_limits(settings.edge)
+        if mock_clock is not None and listeners:
+            # An hour may pass here in no time on the wire: nobody could answer a ping.
+            limits = msgspec.structs.replace(limits, ping_interval_s=LONGEST_S)
         front_door = FrontDoor(
             app,
             conversations.hold,
-            edge_limits(settings.edge),
+            limits,
             allowed_origins=settings.edge.allowed_origins,
             observer=_EdgeMetrics(metrics),
         )

@@ -1,0 +1,220 @@
+"""The program as a deployer meets it: one process, one port, one data directory."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import ssl
+from contextlib import asynccontextmanager, closing
+from datetime import datetime, timedelta
+
+import pytest
+import trio
+import trustme
+
+from tests.edge.raw_client import CLOSE, TEXT, RawWebSocket, frame
+from tests.process.house import PATIENCE_S, House, open_house, run_cli
+from yoked_actor.client import Api, CallRefused, open_client
+from yoked_actor.client.dialing import Address
+from yoked_actor.testing import make_profile
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def house(tmp_path):
+    with open_house(tmp_path / "data") as house:
+        yield house
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A house for tests that leave it as it was."""
+    with open_house(tmp_path_factory.mktemp("shared") / "data") as house:
+        yield house
+
+
+@asynccontextmanager
+async def dial_raw(house: House, token: str):
+    """A raw WebSocket that has been welcomed."""
+    async with await trio.open_tcp_stream("127.0.0.1", house.port) as stream:
+        raw = RawWebSocket(stream)
+        await raw.shake_hands()
+        hello = {"type": "hello", "id": "h", "token": token}
+        await stream.send_all(frame(TEXT, json.dumps(hello).encode()))
+        _, text = await raw.receive()
+        assert json.loads(text)["type"] == "welcome"
+        yield raw
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_drains_tells_everybody_and_ends_with_0(house, number):
+    token = await Api(house.url).login("ana", make_profile("Ana"))
+    async with dial_raw(house, token) as raw:
+        with trio.fail_after(PATIENCE_S):
+            house.signal(number)
+            opcode, text = await raw.receive()
+            assert opcode == TEXT
+            assert json.loads(text)["type"] == "draining"
+            assert json.loads(text)["reconnect_after_s"] > 0
+            opcode, payload = await raw.receive()
+            assert opcode == CLOSE
+            assert int.from_bytes(payload[:2]) == 4010
+            await raw.stream.send_all(frame(CLOSE, payload[:2]))
+            assert await trio.to_thread.run_sync(house.wait) == 0
+
+
+async def test_who_is_drained_comes_back_to_the_next_server_in_the_same_place(house):
+    token = await Api(house.url).login("ana", make_profile("Ana"))
+    async with open_client(house.url, token) as ana:
+        await ana.spin()
+        since = (await ana.wait_for("waiting")).since
+        assert await trio.to_thread.run_sync(house.stop) == 0
+        await trio.to_thread.run_sync(house.start)
+        with trio.fail_after(PATIENCE_S):
+            assert (await ana.wait_for("draining")).reconnect_after_s > 0
+            welcome = await ana.wait_for("welcome")
+        assert welcome.snapshot["state"] == "waiting"
+        assert welcome.snapshot["waiting_since"] == since
+    profile = await Api(house.url, token).call("GET", "/api/profile")
+    assert profile["display_name"] == "Ana", "the token is good there, too"
+
+
+async def test_port_0_takes_a_free_port_and_says_which(shared):
+    assert shared.url == f"http://127.0.0.1:{shared.port}"
+    assert shared.port > 0
+    assert await Api(shared.url).call("GET", "/readyz") == {"status": "ok"}
+
+
+def test_a_second_server_on_the_same_data_directory_is_refused(shared):
+    second = run_cli("serve", "--dev", "--port", "0", "--data", str(shared.data_dir))
+    assert second.returncode == 1
+    assert f"{shared.data_dir} is in use by another server" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert second.stdout == ""
+    assert shared.is_running()
+
+
+def test_a_taken_port_is_refused(shared, tmp_path):
+    second = run_cli(
+        "serve", "--dev", "--port", str(shared.port), "--data", str(tmp_path / "another")
+    )
+    assert second.returncode == 1
+    assert str(shared.port) in second.stderr
+    assert "in use" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_a_newer_database_is_refused(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "yoked.db")) as database:
+        database.execute("PRAGMA user_version = 9999")
+        database.commit()
+    started = run_cli("serve", "--dev", "--port", "0", "--data", str(tmp_path))
+    assert started.returncode == 1
+    assert "newer version" in started.stderr
+    assert "9999" in started.stderr
+    assert "Traceback" not in started.stderr
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    (tmp_path / "yoked.db").write_bytes(b"this is not a database at all " * 100)
+    started = run_cli("serve", "--dev", "--port", "0", "--data", str(tmp_path))
+    assert started.returncode == 1
+    assert "not a database" in started.stderr
+    assert "Traceback" not in started.stderr
+
+
+def test_an_unknown_setting_is_named(tmp_path):
+    started = run_cli("serve", "--dev", "--data", str(tmp_path), edge__bogus=1)
+    assert started.returncode == 1
+    assert "bogus" in started.stderr.lower()
+    assert "Traceback" not in started.stderr
+
+
+async def test_a_token_of_the_command_line_is_accepted(shared):
+    printed = run_cli("token", "ana", "--dev", "--data", str(shared.data_dir), "--ttl", "5m")
+    assert printed.returncode == 0
+    ana = Api(shared.url, printed.stdout.strip())
+    assert (await ana.call("GET", "/api/match/status"))["state"] == "idle"
+    stranger = Api(shared.url, printed.stdout.strip()[:-3] + "xyz")
+    with pytest.raises(CallRefused) as refused:
+        await stranger.call("GET", "/api/match/status")
+    assert refused.value.code == "unauthorized"
+
+
+async def test_on_a_mock_clock_who_beats_stays_and_who_is_silent_is_lost_after_ten_seconds(
+    tmp_path,
+):
+    with open_house(
+        tmp_path / "data", "--mock-clock", "--mock-clock-start", "2027-03-01T00:00:00Z"
+    ) as house:
+        api = Api(house.url)
+
+        async def advance(seconds: float) -> datetime:
+            answer = await api.call("POST", "/api/dev/clock/advance", {"seconds": seconds})
+            return datetime.fromisoformat(answer["at"])
+
+        ana_token = await Api(house.url).login("ana", make_profile("Ana"))
+        eva_token = await Api(house.url).login("eva", make_profile("Eva"))
+        async with (
+            open_client(house.url, ana_token) as ana,
+            open_client(house.url, eva_token) as eva,
+        ):
+            ana.beating = eva.beating = False
+            await ana.spin()
+            await eva.spin()
+            start = datetime.fromisoformat((await ana.wait_for("waiting")).since)
+            assert start.isoformat() == "2027-03-01T00:00:00+00:00"
+            assert await advance(7) == start + timedelta(seconds=7)
+            assert datetime.fromisoformat((await eva.heartbeat()).at) == start + timedelta(
+                seconds=7
+            )
+            assert await advance(9.5) == start + timedelta(seconds=16.5)
+            with trio.fail_after(PATIENCE_S):
+                idle = await ana.wait_for("idle")
+            assert idle.reason == "lost"
+            assert datetime.fromisoformat(idle.at) == start + timedelta(seconds=10)
+            assert (await eva.spin()).state == "waiting"
+            assert [event.type for event in eva.pending_events()] == ["waiting"]
+
+            await advance(3600)
+            with trio.fail_after(PATIENCE_S):
+                assert (await eva.wait_for("idle")).reason == "lost"
+                await ana.heartbeat()
+                await eva.heartbeat()
+            assert (ana.welcomes, eva.welcomes) == (1, 1), "frozen time is no reason to hang up"
+
+
+async def test_a_frozen_server_stops_though_a_client_does_not_say_goodbye(tmp_path):
+    with open_house(tmp_path / "data", "--mock-clock") as house:
+        token = await Api(house.url).login("ana", make_profile("Ana"))
+        async with dial_raw(house, token):
+            assert await trio.to_thread.run_sync(house.stop) == 0
+
+
+async def test_tls_by_certificate_settings(tmp_path):
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    certificate.private_key_pem.write_to_path(tmp_path / "key.pem")
+    certificate.cert_chain_pems[0].write_to_path(tmp_path / "certificate.pem")
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    with open_house(
+        tmp_path / "data",
+        edge__tls_certificate=tmp_path / "certificate.pem",
+        edge__tls_key=tmp_path / "key.pem",
+    ) as house:
+        assert house.url.startswith("https://127.0.0.1:")
+        dial = Address.parse(house.url).dial(trusting)
+        with trio.fail_after(PATIENCE_S):
+            ana = Api(house.url, dial=dial)
+            ben = Api(house.url, dial=dial)
+            await ana.login("ana", make_profile("Ana", gender="woman", seeking=["man"]))
+            await ben.login("ben", make_profile("Ben", gender="man", seeking=["woman"]))
+            assert ana.token is not None
+            async with open_client(house.url, ana.token, dial=dial) as client:
+                await client.spin()
+                spun = await ben.call("POST", "/api/spin")
+                assert (await client.wait_for("matched")).match_id == spun["match_id"]
+        assert await trio.to_thread.run_sync(house.stop) == 0
