@@ -121,6 +121,15 @@ def test_every_command_line_that_is_named_exists(page):
         assert given <= known, words
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_file_that_is_named_exists(page):
+    named = re.findall(r"`((?:tests|scripts|config|docs|yoked_actor)/[\w./-]*)", prose(page))
+    layers = re.findall(r"`((?:actors|domain|edge|store|wire)/[\w./-]+)`", prose(page))
+    missing = [name for name in named if not (ROOT / name).exists()]
+    missing += [name for name in layers if not (ROOT / "yoked_actor" / name).exists()]
+    assert missing == []
+
+
 SNIPPETS = [
     pytest.param(page, fence, id=f"{page.name}:{fence.line}")
     for page in SNIPPET_PAGES
