@@ -137,13 +137,14 @@ def test_the_profile_that_counts_is_the_newest(evening: Evening) -> None:
     assert evening.state("ben") is State.WAITING
 
 
-def test_a_changed_profile_keeps_the_place(evening: Evening) -> None:
+def test_a_changed_profile_is_saved_and_keeps_the_place(evening: Evening) -> None:
     evening.enter(ANA)
     evening.spin("ana")
     since = evening.now
     evening.advance(3)
     evening.do(ev.ProfileChanged("ana", replace(ANA, display_name="Anna")))
     assert evening.seat("ana").waiting_since == since
+    assert evening.store.people["ana"].display_name == "Anna"
 
 
 def test_a_block_takes_effect_at_once_and_both_ways(evening: Evening) -> None:
@@ -467,6 +468,21 @@ def test_an_undone_wake_is_due_again() -> None:
     assert lobby.floor.seat("ana").state is State.WAITING
     assert lobby.next_deadline() == due
     assert lobby.wake(due) == first
+
+
+def test_a_date_whose_end_was_undone_goes_on_through_the_next_round(evening: Evening) -> None:
+    evening.open_voting(ANA, BEN)
+    evening.vote("ana", Vote.YES)
+    evening.vote("ben", Vote.YES)
+    [date_id] = evening.store.dates
+    evening.lobby.handle(ev.EndDate("ana", date_id), evening.now)
+    evening.lobby.undo()
+    evening.do(ev.Heard("ana"))
+    date = evening.snapshot("ana").date
+    assert date is not None
+    assert date.date_id == date_id
+    evening.advance(300)
+    assert evening.store.dates[date_id].ended_for == "time_up"
 
 
 def test_to_enter_twice_changes_nothing(evening: Evening) -> None:

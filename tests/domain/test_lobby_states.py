@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -68,18 +68,20 @@ Call = tuple[ev.Event | None, Instant, Effects]
 """An event, or None for a wake; when; and what followed."""
 
 
-class CountedDeadlines(Deadlines):
-    """A heap that gives up when one wake does not come to an end."""
+class CountedDeadlines:
+    """Deadlines that give up when one wake does not come to an end."""
 
-    def __init__(self, heap: list[Deadline]) -> None:
-        super().__init__()
-        self._heap = heap
+    def __init__(self, deadlines: Deadlines) -> None:
+        self._deadlines = deadlines
         self.run = 0
 
     def pop_due(self, now: Instant) -> Deadline | None:
         self.run += 1
         assert self.run <= MOST_DEADLINES_IN_A_WAKE, "a wake that does not end"
-        return super().pop_due(now)
+        return self._deadlines.pop_due(now)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._deadlines, name)
 
 
 class LobbyMachine(RuleBasedStateMachine):
@@ -287,6 +289,11 @@ class LobbyMachine(RuleBasedStateMachine):
             pair: at for pair, at in self.witness.met.items() if here.keys() & pair
         }
         assert between.blocks.rows.keys() == {row for row in self.witness.blocks if row[0] in here}
+        assert {pair: until for pair, until in between.bars.rows.items() if until > self.now} == {
+            pair: until
+            for pair, until in self.witness.bars.items()
+            if until > self.now and here.keys() & pair
+        }
 
     @invariant()
     def what_is_settled_is_stored(self) -> None:
@@ -329,8 +336,8 @@ class LobbyMachine(RuleBasedStateMachine):
 
     def _take(self, lobby: Lobby) -> None:
         self.lobby = lobby
-        self.deadlines = CountedDeadlines(lobby.floor.deadlines._heap)
-        lobby.floor.deadlines = self.deadlines
+        self.deadlines = CountedDeadlines(lobby.floor.deadlines)
+        lobby.floor.deadlines = cast(Deadlines, self.deadlines)
         self.calls = []
         self.before = {}
         self.witness_before = self.witness
