@@ -13,11 +13,6 @@ from hypothesis import strategies as st
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire.commands import BadCommand, NotAnObject, decode_command
 
-UNREADABLE = pytest.mark.xfail(
-    raises=(ValueError, RecursionError),
-    reason="the second, loose reading of a refused message can fail by itself",
-)
-
 GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
     ({"type": "hello", "token": "t"}, cmd.Hello(id="1", token="t")),
     (
@@ -49,10 +44,7 @@ GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
     ),
 ]
 
-HUGE = [
-    pytest.param(number, marks=UNREADABLE)
-    for number in ("9" * 5000, "1e400", "-1e400", "1" + "0" * 400 + ".5")
-]
+HUGE = ["9" * 5000, "1e400", "-1e400", "1" + "0" * 400 + ".5"]
 
 
 def text(message: Any) -> bytes:
@@ -147,7 +139,7 @@ def test_a_refused_hello_tells_whether_it_had_a_token() -> None:
         b'{"type": "spin", "id": "1"',
         b'{"type": "spin", "id": "1"}{}',
         b"{'type': 'spin'}",
-        pytest.param(b'{"type": "spin", "id": "\xff"}', marks=UNREADABLE),
+        b'{"type": "spin", "id": "\xff"}',
         b'{"type": "spin", "id": NaN}',
         b"\x00",
         b"null",
@@ -162,7 +154,7 @@ def test_what_is_not_a_json_object_breaks_the_protocol(message: bytes) -> None:
         decode_command(message)
 
 
-@pytest.mark.parametrize("opening", [pytest.param(b"[", marks=UNREADABLE), b'{"a":'])
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
 def test_nesting_without_end_breaks_the_protocol_and_nothing_else(opening: bytes) -> None:
     with pytest.raises(NotAnObject):
         decode_command(opening * 8000)
@@ -203,7 +195,6 @@ near_misses = st.fixed_dictionaries(
 )
 
 
-@UNREADABLE
 @given(st.binary(max_size=200) | near_misses.map(text) | json_values.map(text))
 def test_whatever_comes_is_a_command_or_refused(message: bytes) -> None:
     try:

@@ -97,7 +97,7 @@ async def read_body(kind: type[T]) -> T:
     raw = await request.get_data()
     try:
         return msgspec.json.decode(raw, type=kind)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refused(Code.BAD_REQUEST, str(error) or "the body is not JSON") from None
 
 

@@ -6,7 +6,8 @@ not a command we know gets an error reply, and nothing else happens.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -92,16 +93,19 @@ class NotAnObject(Exception):
 class BadCommand(Exception):
     """The message is an object, but not a command. `id` is None when it has no usable one."""
 
-    def __init__(self, message: str, given: dict[str, Any]) -> None:
+    def __init__(self, message: str, given: Mapping[str, str | None]) -> None:
         super().__init__(message)
         id = given.get("id")
-        self.id = id if isinstance(id, str) and 1 <= len(id) <= 64 else None
+        self.id = id if id is not None and 1 <= len(id) <= 64 else None
         self.message = message
         self.type = given.get("type")
-        self.has_token = isinstance(given.get("token"), str)
+        self.has_token = given.get("token") is not None
 
 
 _decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(AnyCommand)
+# Values stay unread: a number that fits nowhere must not hide the id that an error is sent to.
+_loose_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_NAMED = ("id", "type", "token")
 
 
 def decode_command(text: bytes) -> Command:
@@ -110,9 +114,20 @@ def decode_command(text: bytes) -> Command:
         return _decoder.decode(text)
     except msgspec.ValidationError as error:
         problem = str(error)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise NotAnObject("the message is not JSON") from None
-    loose: Any = msgspec.json.decode(text)
-    if not isinstance(loose, dict):
-        raise NotAnObject("the message is not a JSON object")
-    raise BadCommand(problem, loose)
+    try:
+        fields = _loose_decoder.decode(text)
+    except msgspec.ValidationError:
+        raise NotAnObject("the message is not a JSON object") from None
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        raise NotAnObject("the message is not JSON") from None
+    raise BadCommand(problem, {name: _text_of(fields.get(name)) for name in _NAMED})
+
+
+def _text_of(value: msgspec.Raw | None) -> str | None:
+    """A field that holds text; None for any other."""
+    try:
+        return None if value is None else msgspec.json.decode(value, type=str)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
