@@ -44,11 +44,11 @@ def _spoil_match(**changes: Any) -> Callable[[Floor], None]:
 
 
 def _give_ticket(floor: Floor) -> None:
-    floor.pool.put(Ticket(ANA, 0, 0))
+    floor.pool.put(Ticket(ANA, 0, 0), 0)
 
 
 def _add_compatible_ticket(floor: Floor) -> None:
-    floor.pool.put(Ticket(person("zoe", "man", "woman"), 0, 0))
+    floor.pool.put(Ticket(person("zoe", "man", "woman"), 0, 0), 0)
 
 
 def test_a_floor_in_order_gives_nothing_to_find(evening: Evening) -> None:

@@ -19,8 +19,9 @@ class Due(IntEnum):
     VOTE = 0
     ACKNOWLEDGE = 1
     DATE = 2
-    BAR = 3
-    LIVENESS = 4
+    TIER = 3
+    BAR = 4
+    LIVENESS = 5
 
 
 Deadline = tuple[Instant, Due, str, str]

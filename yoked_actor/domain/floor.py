@@ -12,7 +12,7 @@ import msgspec
 from yoked_actor.domain.acquaintance import Acquaintance
 from yoked_actor.domain.book import Book
 from yoked_actor.domain.deadlines import Deadlines, Due
-from yoked_actor.domain.fairness import FairQueue, Ticket
+from yoked_actor.domain.fairness import Ticket, policy_by
 from yoked_actor.domain.instants import Instant, after
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.people import Person
@@ -20,16 +20,20 @@ from yoked_actor.domain.pool import Pool
 from yoked_actor.domain.records import (
     Changes,
     Known,
+    Line,
     Match,
     MatchStatus,
     Pair,
     Presence,
+    Quality,
     Seat,
     VideoDate,
 )
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.tiers import Tier, Tiers
 
 _NOWHERE = Presence()
+_FRONT = Line()
 _WINDOW = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.VOTE}
 
 
@@ -44,7 +48,12 @@ class Floor:
         self.matches: Book[str, Match] = Book()
         self.dates: Book[str, VideoDate] = Book()
         self.acquaintance = Acquaintance(rules.rematch_after_days)
-        self.pool = Pool(FairQueue(rules.starvation_after_s))
+        self.lines: Book[str, Line] = Book()
+        self.quality: Book[str, Quality] = Book()
+        self.tiers = Tiers.by(rules)
+        self.pool = Pool(policy_by(rules), self.tiers)
+        self.now: Instant = 0
+        """The instant of the step that is being taken."""
         self.deadlines = Deadlines()
         self.heard_at: dict[str, Instant] = {}
         self._timed: dict[str, Instant] = {}
@@ -114,6 +123,31 @@ class Floor:
         if seat.state is not State.IDLE:
             self._time_liveness(seat.user_id)
 
+    def line_up(self, user_id: str, since: Instant) -> None:
+        """Prepare a place in line, in the tier that a wait has reached by now."""
+        tier = self.tiers.tier_at(since, self.now)
+        self.lines.put(user_id, Line(tier))
+        self._time_tier(user_id, since, tier)
+
+    def put_line(self, user_id: str, line: Line) -> None:
+        """Set how far a user has come in line."""
+        self.lines.put(user_id, line)
+        self._sync_pool(user_id)
+
+    def tier_reached(self, user_id: str, edge_at: Instant) -> Tier | None:
+        """The tier that a waiting user reaches at an edge; None when the edge is not theirs."""
+        seat, line = self.seats.rows.get(user_id), self.lines.rows.get(user_id)
+        if seat is None or line is None or seat.state is not State.WAITING:
+            return None
+        since = seat.waiting_since
+        assert since is not None
+        if self.tiers.next_edge(since, line.tier) != edge_at:
+            return None
+        tier = self.tiers.tier_at(since, edge_at)
+        self.put_line(user_id, msgspec.structs.replace(line, tier=tier))
+        self._time_tier(user_id, since, tier)
+        return tier
+
     def put_presence(self, user_id: str, presence: Presence) -> None:
         """Set how a user can be reached."""
         self.presences.put(user_id, presence)
@@ -174,6 +208,7 @@ class Floor:
         self.acquaintance.forget(user_id)
         self.people.rows.pop(user_id, None)
         self.presences.rows.pop(user_id, None)
+        self.lines.rows.pop(user_id, None)
         self.heard_at.pop(user_id, None)
         self._timed.pop(user_id, None)
         del self.seats.rows[user_id]
@@ -189,6 +224,7 @@ class Floor:
             seats=self.seats.changed(),
             matches=self.matches.changed(),
             dates=self.dates.changed(),
+            quality=self.quality.changed(),
         )
         self.acquaintance.collect(changes)
         return changes
@@ -199,8 +235,10 @@ class Floor:
 
     def settle(self) -> None:
         """The changes are stored: they stand."""
-        for book in (self.people, self.seats, self.presences, self.matches, self.dates):
+        for book in (self.people, self.seats, self.presences, self.lines, self.matches, self.dates):
             book.settle()
+        # What is stored of a match's quality is not needed in memory.
+        self.quality = Book()
         self.acquaintance.settle()
         # Ended matches stay while a seat remembers them; only now can they go, being stored.
         for subject in self._superseded:
@@ -210,7 +248,8 @@ class Floor:
 
     def undo(self) -> None:
         """The changes could not be stored: all is as it was, deadlines included."""
-        users = self.people.undo() + self.seats.undo() + self.presences.undo()
+        users = self.people.undo() + self.seats.undo() + self.presences.undo() + self.lines.undo()
+        self.quality.undo()
         for match_id in self.matches.undo():
             if match_id in self.matches.rows:
                 self._time_match(self.matches.rows[match_id])
@@ -222,6 +261,7 @@ class Floor:
             self._time_bar(pair, self.acquaintance.bars.rows[pair])
         for user_id in users:
             self._sync_pool(user_id)
+            self._retime_tier(user_id)
             seat = self.seats.rows.get(user_id)
             if seat is not None and (seat.state is not State.IDLE or seat.date_id is not None):
                 self._time_liveness(user_id)
@@ -269,6 +309,16 @@ class Floor:
         if match.closes_at is not None and match.is_open:
             self.deadlines.add(match.closes_at, _WINDOW[match.status], match.a, match.match_id)
 
+    def _time_tier(self, user_id: str, since: Instant, tier: Tier) -> None:
+        edge_at = self.tiers.next_edge(since, tier)
+        if edge_at is not None:
+            self.deadlines.add(edge_at, Due.TIER, user_id)
+
+    def _retime_tier(self, user_id: str) -> None:
+        seat, line = self.seats.rows.get(user_id), self.lines.rows.get(user_id)
+        if seat is not None and line is not None and seat.waiting_since is not None:
+            self._time_tier(user_id, seat.waiting_since, line.tier)
+
     def _time_bar(self, pair: Pair, until: Instant) -> None:
         self.deadlines.add(until, Due.BAR, pair[0], pair[1])
 
@@ -282,7 +332,10 @@ class Floor:
             and seat.waiting_since is not None
             and self.is_here(user_id)
         ):
-            self.pool.put(Ticket(self.people.rows[user_id], seat.waiting_since, seat.credit))
+            line = self.lines.rows.get(user_id, _FRONT)
+            person = self.people.rows[user_id]
+            ticket = Ticket(person, seat.waiting_since, seat.credit, line.skips, line.tier)
+            self.pool.put(ticket, self.now)
         else:
             self.pool.discard(user_id)
 

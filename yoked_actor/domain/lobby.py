@@ -44,6 +44,7 @@ from yoked_actor.domain.notices import (
     Refusal,
     Reply,
     SpinReply,
+    TierReached,
     WaitReason,
 )
 from yoked_actor.domain.pairing import make_attempts
@@ -120,6 +121,7 @@ class Lobby:
     ) -> None:
         """Take up what an earlier process left (R18); all are awaited until the grace is over."""
         floor, rules = self.floor, self.rules
+        floor.now = now
         for match in matches:
             awaited = replace(match, closes_at=None, awaiting=frozenset(match.users))
             floor.matches.rows[match.match_id] = awaited
@@ -132,6 +134,8 @@ class Lobby:
             # As if heard at such an instant that the patience with them ends with the grace.
             patience_s = rules.resume_grace_s if seat.state is State.IDLE else rules.liveness_s
             floor.heard_at[known.user_id] = after(now, rules.resume_grace_s - patience_s)
+            if seat.state is State.WAITING and seat.waiting_since is not None:
+                floor.line_up(known.user_id, seat.waiting_since)
             floor.put_seat(seat)
             floor.put_presence(known.user_id, Presence())
         floor.settle()
@@ -308,6 +312,17 @@ def _date_over(step: Step, deadline: Deadline) -> None:
         end_date(step, date, DateEnd.TIME_UP)
 
 
+def _edge_reached(step: Step, deadline: Deadline) -> None:
+    at, _, user_id, _ = deadline
+    line = step.floor.lines.get(user_id)
+    tier = step.floor.tier_reached(user_id, at)
+    if line is None or tier is None:
+        return
+    step.tell(user_id, TierReached(tier))
+    step.attempts[user_id] = None
+    step.widened[user_id] = line.tier
+
+
 def _bar_over(step: Step, deadline: Deadline) -> None:
     at, _, a, b = deadline
     if step.floor.acquaintance.bars.get((a, b)) != at:
@@ -335,6 +350,7 @@ _DEADLINES: dict[Due, Callable[[Step, Deadline], None]] = {
     Due.VOTE: _window_closed,
     Due.ACKNOWLEDGE: _window_closed,
     Due.DATE: _date_over,
+    Due.TIER: _edge_reached,
     Due.BAR: _bar_over,
     Due.LIVENESS: _silent,
 }

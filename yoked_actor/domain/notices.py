@@ -11,6 +11,7 @@ from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.records import CancelReason
+from yoked_actor.domain.tiers import Tier
 
 
 class Code(StrEnum):
@@ -72,6 +73,18 @@ class NowWaiting(Notice, frozen=True):
 
     since: Instant
     reason: WaitReason
+
+
+class TierReached(Notice, frozen=True):
+    """Your limits have opened further."""
+
+    tier: Tier
+
+
+class Nudge(Notice, frozen=True):
+    """Somebody who would suit you is waiting."""
+
+    expires_at: Instant
 
 
 class NowIdle(Notice, frozen=True):
@@ -210,6 +223,7 @@ class Snapshot(Reply, frozen=True):
     waiting_since: Instant | None = None
     match: MatchView | None = None
     date: DateView | None = None
+    tier: Tier | None = None
     last_outcome: Outcome | None = None
     last_match_id: str | None = None
 

@@ -69,13 +69,25 @@ def age_at(person: Person, now: Instant) -> int:
     return age_on(person.birth_date, utc_date(now))
 
 
-def distance_km(a: Person, b: Person) -> float:
-    """Great-circle distance by the haversine formula."""
-    lat_a, lat_b = radians(a.lat), radians(b.lat)
-    half_lat = (lat_b - lat_a) / 2
-    half_lon = radians(b.lon - a.lon) / 2
-    h = sin(half_lat) ** 2 + cos(lat_a) * cos(lat_b) * sin(half_lon) ** 2
+def haversine_km(
+    lat_a: float, cos_a: float, lon_a: float, lat_b: float, cos_b: float, lon_b: float
+) -> float:
+    """Great-circle distance of two positions in radians, with the cosines of their latitudes."""
+    half_lat = sin((lat_b - lat_a) / 2)
+    half_lon = sin((lon_b - lon_a) / 2)
+    h = half_lat * half_lat + cos_a * cos_b * (half_lon * half_lon)
     return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h)))
+
+
+def distance_km(a: Person, b: Person) -> float:
+    """Great-circle distance of two people."""
+    lat_a, lat_b = radians(a.lat), radians(b.lat)
+    return haversine_km(lat_a, cos(lat_a), radians(a.lon), lat_b, cos(lat_b), radians(b.lon))
+
+
+def born_number(day: date) -> int:
+    """A day as the number yyyymmdd: who has turned n by today was born by today - n * 10000."""
+    return 10_000 * day.year + 100 * day.month + day.day
 
 
 def card_of(person: Person, viewer: Person, now: Instant) -> Card:

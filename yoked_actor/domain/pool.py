@@ -1,133 +1,130 @@
-"""The waiting users who can be paired now, and the best partner among ALL of them.
-
-Tickets stand in groups of equal (gender, seeking), so that a seeker looks only at groups in which
-everyone suits by gender. A group keeps two orders that time does not change: by age of the ticket,
-which is the order of the starved, and by credit then age, which is the order of the rest. A search
-walks each and stops at the first ticket that is acceptable, which by construction is the best.
-"""
+"""The waiting users who can be paired now, and the best partner among ALL of them."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
+from heapq import heappop, heappush
 
-from yoked_actor.domain.fairness import FairQueue, Ticket
+import msgspec
+
+from yoked_actor.domain.fairness import DAWN, Policy, Ticket
+from yoked_actor.domain.group import Entry, Group
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.search import Search
+from yoked_actor.domain.tiers import Limits, Tiers
 
 GroupKey = tuple[str, frozenset[str]]
 
 
-class _Group:
-    __slots__ = ("by_age", "by_credit")
+class Choice(msgspec.Struct, frozen=True):
+    """The best partner, how well they stood, and who was passed over for them."""
 
-    def __init__(self) -> None:
-        self.by_age: list[tuple[int, str]] = []
-        self.by_credit: list[tuple[int, int, str]] = []
-
-    def add(self, ticket: Ticket) -> None:
-        insort(self.by_age, (ticket.waiting_since, ticket.user_id))
-        insort(self.by_credit, (-ticket.credit, ticket.waiting_since, ticket.user_id))
-
-    def remove(self, ticket: Ticket) -> None:
-        age = (ticket.waiting_since, ticket.user_id)
-        del self.by_age[bisect_left(self.by_age, age)]
-        credit = (-ticket.credit, ticket.waiting_since, ticket.user_id)
-        del self.by_credit[bisect_left(self.by_credit, credit)]
+    ticket: Ticket
+    total: int
+    passed_over: list[str]
 
 
 class Pool:
     """All tickets, indexed. The lobby is its only owner."""
 
-    def __init__(self, policy: FairQueue) -> None:
+    def __init__(self, policy: Policy, tiers: Tiers) -> None:
         self._policy = policy
-        self._tickets: dict[str, Ticket] = {}
-        self._groups: dict[GroupKey, _Group] = {}
+        self._tiers = tiers
+        self._entries: dict[str, Entry] = {}
+        self._groups: dict[GroupKey, Group] = {}
+        self._changes: list[tuple[Instant, str]] = []
 
     def __len__(self) -> int:
-        return len(self._tickets)
+        return len(self._entries)
 
     def __contains__(self, user_id: str) -> bool:
-        return user_id in self._tickets
+        return user_id in self._entries
 
     def get(self, user_id: str) -> Ticket | None:
         """The ticket of a user, if they can be paired."""
-        return self._tickets.get(user_id)
+        entry = self._entries.get(user_id)
+        return None if entry is None else entry.ticket
 
     def tickets(self) -> Iterator[Ticket]:
         """Every ticket, in no particular order."""
-        return iter(self._tickets.values())
+        return (entry.ticket for entry in self._entries.values())
 
-    def put(self, ticket: Ticket) -> None:
+    def put(self, ticket: Ticket, now: Instant) -> None:
         """Add a ticket, or replace the one its user had."""
-        if self._tickets.get(ticket.user_id) == ticket:
-            return
-        self.discard(ticket.user_id)
-        self._tickets[ticket.user_id] = ticket
-        key = _group_of(ticket.person)
-        group = self._groups.get(key)
-        if group is None:
-            group = self._groups[key] = _Group()
-        group.add(ticket)
+        before = self._entries.get(ticket.user_id)
+        if before is not None:
+            if before.ticket == ticket:
+                return
+            self.discard(ticket.user_id)
+        limits = self._tiers.limits(ticket.person, ticket.tier)
+        entry = Entry(ticket, limits, self._policy.standing(ticket, now))
+        self._entries[ticket.user_id] = entry
+        self._groups.setdefault(_group_of(ticket.person), Group()).add(entry)
+        self._await_change(entry)
 
     def discard(self, user_id: str) -> None:
         """Take a user's ticket out, if there is one."""
-        ticket = self._tickets.pop(user_id, None)
-        if ticket is None:
+        entry = self._entries.pop(user_id, None)
+        if entry is None:
             return
-        key = _group_of(ticket.person)
+        key = _group_of(entry.ticket.person)
         group = self._groups[key]
-        group.remove(ticket)
-        if not group.by_age:
+        group.remove(entry)
+        if not len(group):
             del self._groups[key]
 
     def in_order(self, user_ids: Iterable[str], now: Instant) -> list[Ticket]:
         """The tickets of some users, in the order of the policy."""
-        tickets = [self._tickets[user_id] for user_id in user_ids if user_id in self._tickets]
+        tickets = [
+            self._entries[user_id].ticket for user_id in user_ids if user_id in self._entries
+        ]
         if len(tickets) > 1:
-            tickets.sort(key=lambda ticket: self._policy.key(ticket, now))
+            tickets.sort(key=lambda ticket: (-self.base(ticket, now), ticket.user_id))
         return tickets
 
+    def base(self, ticket: Ticket, now: Instant) -> int:
+        """Where a ticket stands at an instant, for whoever looks."""
+        standing = self._policy.standing(ticket, now)
+        return standing.key + self._policy.slopes[standing.phase] * (now - DAWN)
+
     def best_partner(
-        self, seeker: Ticket, now: Instant, acceptable: Callable[[Ticket], bool]
-    ) -> Ticket | None:
-        """The first in the order of the policy among all whom the seeker may meet."""
-        starved_before = self._policy.starved_before(now)
-        groups = [group for key, group in self._groups.items() if _may_suit(seeker.person, key)]
-        starved = (self._oldest_starved(group, starved_before, acceptable) for group in groups)
-        best = self._first(starved, now)
-        if best is not None:
-            return best
-        fresh = (self._best_fresh(group, starved_before, acceptable) for group in groups)
-        return self._first(fresh, now)
+        self,
+        seeker: Ticket,
+        limits: Limits,
+        now: Instant,
+        allowed: Callable[[str], bool],
+        beyond: Limits | None = None,
+    ) -> Choice | None:
+        """The best of all whom the seeker would accept inside `limits` and who accept the seeker.
 
-    def _first(self, tickets: Iterable[Ticket | None], now: Instant) -> Ticket | None:
-        found = [ticket for ticket in tickets if ticket is not None]
-        if len(found) < 2:
-            return found[0] if found else None
-        return min(found, key=lambda ticket: self._policy.key(ticket, now))
+        `allowed` says of those who suit by gender, age and distance whether nothing else stands
+        between the two. Whoever lies inside the limits `beyond` is known not to be acceptable.
+        """
+        self._catch_up(now)
+        search = Search(seeker, limits, self._policy, now, allowed, beyond)
+        for key, group in self._groups.items():
+            if _may_suit(seeker.person, key):
+                search.look_at(group)
+        if search.best is None:
+            return None
+        return Choice(search.best.ticket, search.best_total, search.passed_over())
 
-    def _oldest_starved(
-        self, group: _Group, starved_before: Instant, acceptable: Callable[[Ticket], bool]
-    ) -> Ticket | None:
-        for waiting_since, user_id in group.by_age:
-            if waiting_since > starved_before:
-                return None
-            ticket = self._tickets[user_id]
-            if acceptable(ticket):
-                return ticket
-        return None
-
-    def _best_fresh(
-        self, group: _Group, starved_before: Instant, acceptable: Callable[[Ticket], bool]
-    ) -> Ticket | None:
-        for _, waiting_since, user_id in group.by_credit:
-            if waiting_since <= starved_before:
+    def _catch_up(self, now: Instant) -> None:
+        """Move the tickets whose standing has changed by now."""
+        changes = self._changes
+        while changes and changes[0][0] <= now:
+            at, user_id = heappop(changes)
+            entry = self._entries.get(user_id)
+            if entry is None or entry.standing.changes_at != at:
                 continue
-            ticket = self._tickets[user_id]
-            if acceptable(ticket):
-                return ticket
-        return None
+            group = self._groups[_group_of(entry.ticket.person)]
+            group.stand(entry, self._policy.standing(entry.ticket, now))
+            self._await_change(entry)
+
+    def _await_change(self, entry: Entry) -> None:
+        if entry.standing.changes_at is not None:
+            heappush(self._changes, (entry.standing.changes_at, entry.user_id))
 
 
 def _group_of(person: Person) -> GroupKey:

@@ -14,6 +14,7 @@ from yoked_actor.domain.ballot import Outcome, Vote
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.tiers import Tier
 
 Pair = tuple[str, str]
 """Two user ids in ascending order."""
@@ -46,6 +47,31 @@ class Presence(msgspec.Struct, frozen=True):
     def here(self) -> bool:
         """Whether the user may be paired: a socket is open, or the last word came by HTTP."""
         return self.called or self.device != 0
+
+
+class Line(msgspec.Struct, frozen=True):
+    """How far a waiting user has come in line. Not stored: it follows from the wait."""
+
+    tier: Tier = Tier.EXACT
+    skips: int = 0
+
+
+class Quality(msgspec.Struct, frozen=True):
+    """How good a match was when it was made (R23). Sides in the order of the match."""
+
+    match_id: str
+    policy: str
+    priority: int
+    preference_match: float
+    distance_score: float
+    distance_km: float
+    a_tier: Tier
+    b_tier: Tier
+    a_wait_s: float
+    b_wait_s: float
+    a_group: str
+    b_group: str
+    paired_at: Instant
 
 
 class MatchStatus(StrEnum):
@@ -154,6 +180,7 @@ class Changes(msgspec.Struct):
     """Pairs that have met, and when; None takes it back."""
     blocks: list[tuple[tuple[str, str], Instant | None]] = []
     """(who blocks, whom), and since when; None lifts the block."""
+    quality: list[Quality] = []
     bars: list[tuple[Pair, Instant | None]] = []
     """Pairs kept apart, and until when; None lifts the bar."""
 

@@ -11,7 +11,17 @@ import msgspec
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """Every limit and window that the lobby decides by."""
 
+    policy: str = "fair_queue"
     starvation_after_s: float = 60.0
+    tier2_after_s: float = 2.0
+    tier2_years: int = 2
+    tier2_distance: float = 1.2
+    tier3_after_s: float = 10.0
+    tier3_years: int = 5
+    tier3_distance: float = 1.5
+    forced_after_s: float = 10.0
+    nudge_every_s: float = 600.0
+    nudge_good_for_s: float = 60.0
     liveness_s: float = 10.0
     acknowledge_window_s: float = 5.0
     vote_window_s: float = 10.0

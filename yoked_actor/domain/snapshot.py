@@ -18,6 +18,7 @@ def snapshot_of(floor: Floor, user_id: str, now: Instant) -> Snapshot:
         state=seat.state,
         credit=seat.credit,
         waiting_since=seat.waiting_since if seat.state is State.WAITING else None,
+        tier=floor.lines.rows[user_id].tier if seat.state is State.WAITING else None,
         match=_match_view(floor, user_id, now),
         date=_date_view(floor, user_id, now),
         last_outcome=None if last is None else last.outcome,

@@ -14,19 +14,23 @@ from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import Cause, State, move
 from yoked_actor.domain.notices import IdleReason, Notice, NowIdle, NowWaiting, WaitReason
 from yoked_actor.domain.records import Seat
+from yoked_actor.domain.tiers import Tier
 
 
 class Step:
     """The floor at one instant, and what happens on it."""
 
-    __slots__ = ("attempts", "floor", "notices", "now")
+    __slots__ = ("attempts", "floor", "notices", "now", "widened")
 
     def __init__(self, floor: Floor, now: Instant) -> None:
         self.floor = floor
         self.now = now
+        floor.now = now
         self.notices: list[tuple[str, Notice]] = []
         self.attempts: dict[str, WaitReason | None] = {}
         """Who gets an attempt, and what to say to those for whom it finds nobody."""
+        self.widened: dict[str, Tier] = {}
+        """Who gets it because they have just left that tier behind."""
 
     def tell(self, user_id: str, notice: Notice) -> None:
         """Tell a user something, once all is stored."""
@@ -73,6 +77,7 @@ class Step:
             last_match_id=before.match_id or before.last_match_id,
         )
         assert seat.state is State.WAITING
+        self.floor.line_up(user_id, since)
         self.floor.put_seat(seat)
         self.attempts[user_id] = reason
         return seat
