@@ -151,9 +151,12 @@ class Session:
             return
         known = self._replies.get(id)
         if known is not None:
+            # It has no second effect, but who repeats a command is alive (R14).
+            self._heard()
             self._send(known)
             return
         if id in self._pending:
+            self._heard()
             self._pending[id] += 1
             return
         if len(self._pending) >= self._around.settings.session.max_pending_commands:
@@ -166,6 +169,7 @@ class Session:
         elif isinstance(command, cmd.Report):
             await self._report(command, now)
         elif kind is cmd.Hello:
+            self._heard()
             self._refuse(id, told.Code.WRONG_STATE, "hello was said already", remember=True)
         elif kind is cmd.Spin and self._around.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
