@@ -85,7 +85,7 @@ async def test_advancing_by_nothing_runs_what_is_due_now(mock_clock):
     done = []
 
     async def now():
-        await trio.sleep(0)
+        await trio.lowlevel.checkpoint()
         done.append(True)
 
     async with trio.open_nursery() as nursery:

@@ -1,0 +1,342 @@
+"""The matchmaker: commit first, tell after; stop rather than go on with a bug."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import asynccontextmanager, closing, contextmanager
+from datetime import UTC, date, datetime
+from types import MappingProxyType
+
+import pytest
+import trio
+from msgspec.structs import replace
+from trio.testing import wait_all_tasks_blocked
+
+from tests.scenarios.meeting import (
+    MAN,
+    WOMAN,
+    join_pair,
+    match,
+    news,
+    open_voting,
+    state_of,
+    status,
+    told,
+)
+from tests.scenarios.talker import Talker
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.matchmaker import AuditFailed, Matchmaker, Message
+from yoked_actor.client import CallRefused
+from yoked_actor.config import Settings
+from yoked_actor.domain import events as ev
+from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.lobby import Lobby
+from yoked_actor.domain.notices import Done
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.records import Known
+from yoked_actor.domain.rules import Rules
+from yoked_actor.metrics import Metrics
+from yoked_actor.store import InlineRunner, open_store
+from yoked_actor.testing import open_world
+
+IMPATIENT = {"store": {"busy_timeout_s": 0.0}}
+
+
+@contextmanager
+def locked(database):
+    """Hold the database's write lock from outside, as a backup gone wrong would."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+# With a store that cannot store
+
+
+async def test_nobody_is_told_what_could_not_be_stored_and_everything_is_told_once_after(
+    autojump_clock, tmp_path
+):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database, settings=IMPATIENT) as world:
+        ana, ben = await join_pair(world)
+        await ana.spin()
+        since = (await ana.wait_for("waiting")).since
+        replies = []
+
+        async def spin():
+            replies.append(await ben.spin())
+
+        async with trio.open_nursery() as nursery:
+            with locked(database):
+                nursery.start_soon(spin)
+                await trio.sleep(30)
+                assert replies == []
+                assert await news(ana) == await news(ben) == []
+                # The decision was taken back: both stand where they stood.
+                assert await state_of(world, "ana") == "waiting"
+                assert await state_of(world, "ben") == "idle"
+                assert world.server.matchmaker.stalled
+                assert world.audit() == []
+        assert replies[0].state == "matched"
+        assert told(await news(ana)) == [("matched",)]
+        assert told(await news(ben)) == [("matched",)]
+        assert not world.server.matchmaker.stalled
+        await trio.sleep(3)
+        await ben.leave()
+        assert (await ana.wait_for("waiting")).since == since
+
+
+async def test_windows_that_close_while_nothing_can_be_stored_are_told_once_after(
+    autojump_clock, tmp_path
+):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database, settings=IMPATIENT) as world:
+        ana, ben = await join_pair(world)
+        match_id = await open_voting(ana, ben)
+        await ana.vote(match_id, "yes")
+        with locked(database):
+            await trio.sleep(25)
+            assert await news(ana) == await news(ben) == []
+        await trio.sleep(5)
+        assert told(await news(ana)) == [
+            ("outcome", "yes_idle", "waiting"),
+            ("waiting", "requeued"),
+        ]
+        assert told(await news(ben)) == [("outcome", "yes_idle", "idle"), ("idle", "idle_vote")]
+        assert (await status(world, "ana"))["credit"] == 10
+
+
+async def test_who_beats_is_not_lost_because_the_store_is_away(autojump_clock, tmp_path):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database, settings=IMPATIENT) as world:
+        ana, ben = await join_pair(world)
+        await ana.spin()
+        with locked(database):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(ben.spin)
+                await trio.sleep(45)
+                nursery.cancel_scope.cancel()
+        await trio.sleep(5)
+        assert told(await news(ana)) == [("waiting", "spun"), ("matched",)]
+
+
+async def test_a_call_that_cannot_be_answered_in_time_says_so(autojump_clock, tmp_path):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database, settings=IMPATIENT) as world:
+        await world.sign_up("ana", **WOMAN)
+        with locked(database):
+            with pytest.raises(CallRefused) as refusal:
+                await world.api("ana").call("POST", "/api/spin")
+            assert (refusal.value.status, refusal.value.code) == (500, "internal")
+            assert trio.current_time() == 30
+
+
+async def test_a_crash_while_nothing_can_be_stored_loses_nothing_that_was_told(
+    autojump_clock, tmp_path
+):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database, settings=IMPATIENT) as world:
+        ana, ben = await join_pair(world)
+        match_id = await match(ana, ben)
+        with locked(database):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(ana.acknowledge, match_id)
+                await trio.sleep(2)
+                await world.crash()
+                nursery.cancel_scope.cancel()
+        await world.start()
+        await ana.wait_connected()
+        await ben.wait_connected()
+        assert (await status(world, "ana"))["match"]["match_id"] == match_id
+
+
+class Listener:
+    """An audience that remembers what it was told."""
+
+    def __init__(self):
+        self.answers = []
+
+    def tell(self, user_id, notice, now):
+        raise AssertionError(f"{user_id} was told {notice}")
+
+    def answer(self, message, reply, now):
+        if type(message.event) is not ev.Entered:
+            self.answers.append((message.event.user_id, reply))
+
+    def may_forget(self, user_id):
+        return True
+
+    def flush(self):
+        pass
+
+
+@asynccontextmanager
+async def open_matchmaker():
+    """A matchmaker on a store in memory, and the connection behind that store."""
+    connections: list[sqlite3.Connection] = []
+    async with open_store(None, runner=InlineRunner(), on_connect=connections.append) as store:
+        lobby, listener = Lobby(Rules()), Listener()
+        clock = Clock.starting(datetime(2026, 1, 1, tzinfo=UTC))
+        matchmaker = Matchmaker(lobby, store, clock, listener, Metrics(), Settings())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(matchmaker.run)
+            yield matchmaker, lobby, listener, store, connections[0]
+            nursery.cancel_scope.cancel()
+
+
+def talkative(user_id):
+    """Somebody whose profile takes room."""
+    return Person(
+        user_id=user_id,
+        display_name="x" * 80,
+        birth_date=date(1990, 1, 1),
+        gender="woman",
+        lat=0.0,
+        lon=0.0,
+        time_zone="UTC",
+        interests=tuple(f"{n:040}" for n in range(32)),
+        seeking=frozenset({"man"}),
+        min_age=18,
+        max_age=99,
+        max_distance_km=10.0,
+    )
+
+
+async def test_a_full_disk_is_waited_out_and_everything_is_answered_once(autojump_clock):
+    async with open_matchmaker() as (matchmaker, lobby, listener, store, connection):
+        names = [f"user{n}" for n in range(50)]
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        for name in names:
+            matchmaker.mailbox.put_nowait(Message(ev.Entered(name, Known(name)), None))
+            matchmaker.mailbox.put_nowait(Message(ev.ProfileChanged(name, talkative(name)), None))
+        await trio.sleep(60)
+        assert matchmaker.stalled
+        assert listener.answers == []
+        assert lobby.floor.people.rows == {}
+        # What comes while it tries again is decided together with what could not be stored.
+        matchmaker.mailbox.put_nowait(Message(ev.Entered("late", Known("late")), None))
+        matchmaker.mailbox.put_nowait(Message(ev.ProfileChanged("late", talkative("late")), None))
+        connection.execute("PRAGMA max_page_count = 1000000")
+        await trio.sleep(2)
+        assert not matchmaker.stalled
+        assert listener.answers == [(name, Done()) for name in [*names, "late"]]
+        for name in [*names, "late"]:
+            assert await store.load_person(name) == talkative(name)
+
+
+async def test_attempts_come_further_and_further_apart_up_to_a_bound(autojump_clock):
+    async with open_matchmaker() as (matchmaker, _, _, _, connection):
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        matchmaker.mailbox.put_nowait(Message(ev.Entered("ana", Known("ana")), None))
+        for n in range(50):
+            name = f"user{n}"
+            matchmaker.mailbox.put_nowait(Message(ev.Entered(name, Known(name)), None))
+            matchmaker.mailbox.put_nowait(Message(ev.ProfileChanged(name, talkative(name)), None))
+        await trio.sleep(100)
+        failures = _value(matchmaker._metrics, "yoked_commit_failures_total")
+        # 0.05, 0.1, 0.2, 0.4, 0.8, 1.6 s, and then every 2 s.
+        assert 50 <= failures <= 57
+
+
+def _value(metrics, name):
+    return metrics.registry.get_sample_value(name)
+
+
+# With a bug
+
+
+async def test_a_bug_in_the_lobby_ends_the_server(autojump_clock):
+    async def evening():
+        async with open_world() as world:
+            await world.join("ana", **WOMAN)
+            # An event that the lobby has no answer to stands for any mistake in it.
+            world.server.matchmaker.mailbox.put_nowait(Message(ev.Event("ana"), None))
+            await trio.sleep(1)
+
+    with pytest.raises(BaseExceptionGroup) as caught:
+        await evening()
+    assert caught.value.subgroup(KeyError) is not None
+
+
+async def test_a_broken_invariant_ends_a_strict_server(autojump_clock):
+    async def evening():
+        async with open_world() as world:
+            ana = await world.join("ana", **WOMAN)
+            floor = world.server.lobby.floor
+            floor.put_seat(replace(floor.seat("ana"), state=State.MATCHED))
+            await ana.heartbeat()
+            await trio.sleep(1)
+
+    with pytest.raises(BaseExceptionGroup) as caught:
+        await evening()
+    assert caught.value.subgroup(AuditFailed) is not None
+
+
+async def test_a_broken_invariant_is_counted_by_a_server_that_only_logs(autojump_clock):
+    async with open_world(settings={"matchmaker": {"audit": "log"}}) as world:
+        ana, ben = await join_pair(world)
+        await ana.spin()
+        floor = world.server.lobby.floor
+        floor.put_seat(replace(floor.seat("ana"), credit=20))
+        floor.pool.discard("ana")
+        assert (await ben.spin()).state == "waiting"
+        assert _value(world.server.metrics, "yoked_audit_violations_total") == 1
+
+
+async def test_a_crash_while_telling_one_session_ends_that_connection_only(autojump_clock):
+    async with open_world() as world:
+        await world.sign_up("ana", **WOMAN)
+        ben = await world.join("ben", **MAN)
+        ana, _ = await Talker.greet(world, "ana")
+        await ana.ask("spin")
+        session = await world.server.sessions.enter("ana")
+        session._kept = ()  # which cannot be added to
+        assert (await ben.spin()).state == "matched"
+        assert (await ana.hung_up()).code == 1011
+        assert told(await news(ben)) == [("matched",)]
+        # What was decided stands, and the session can be taken up by a new connection.
+        session._kept = None
+        ana, welcome = await Talker.greet(world, "ana")
+        match_id = welcome["snapshot"]["match"]["match_id"]
+        assert (await ana.ask("acknowledge", match_id=match_id))["type"] == "ok"
+        await ben.acknowledge(match_id)
+        assert (await ana.hear())["type"] == "voting"
+
+
+async def test_a_crash_while_answering_ends_that_connection_only(autojump_clock):
+    async with open_world() as world:
+        await world.sign_up("ana", **WOMAN)
+        ben = await world.join("ben", **MAN)
+        ana, _ = await Talker.greet(world, "ana")
+        session = await world.server.sessions.enter("ana")
+        session._replies = MappingProxyType({})  # which can be asked, but not added to
+        await ana.say({"type": "block", "id": "1", "user_id": "carl"})
+        assert (await ana.hung_up()).code == 1011
+        assert (await ben.spin()).state == "waiting"
+
+
+# One round for many
+
+
+async def test_what_comes_together_shares_one_commit(autojump_clock):
+    async with open_world() as world:
+        people = [await world.join(f"p{n}", **(WOMAN if n % 2 else MAN)) for n in range(20)]
+        await wait_all_tasks_blocked()
+        before = _value(world.server.metrics, "yoked_commit_seconds_count")
+        async with trio.open_nursery() as nursery:
+            for client in people:
+                nursery.start_soon(client.spin)
+        commits = _value(world.server.metrics, "yoked_commit_seconds_count") - before
+        assert commits < 20
+        assert _value(world.server.metrics, "yoked_pairings_total") == 10
+
+
+async def test_an_idle_server_does_nothing_at_all(autojump_clock):
+    async with open_world() as world:
+        await wait_all_tasks_blocked()
+        before = _value(world.server.metrics, "yoked_rounds_total")
+        await trio.sleep(3600)
+        assert _value(world.server.metrics, "yoked_rounds_total") == before
