@@ -117,7 +117,7 @@ def test_a_partner_who_went_away_ends_the_date_after_the_grace(
     assert evening.seat("ana").date_id == date_id
     evening.advance(0.000001)
     assert evening.seat("ana").date_id is None
-    assert only(evening.told("ana"), DateEnded).reason is DateEnd.PARTNER_LOST
+    assert _endings(evening) == [DateEnd.PARTNER_LOST, DateEnd.ENDED]
     assert evening.store.dates[date_id].ended_for == "partner_lost"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from msgspec.structs import replace
 
@@ -118,6 +120,12 @@ def test_nobody_is_paired_with_whom_they_do_not_seek(evening: Evening) -> None:
     evening.spin("ana", "cleo", "kim")
     evening.advance(3600)
     assert {evening.state(user_id) for user_id in ("ana", "cleo", "kim")} == {State.WAITING}
+
+
+def test_a_minor_whose_profile_got_into_the_store_is_never_paired(evening: Evening) -> None:
+    evening.enter(woman("ana", birth_date=date(2008, 1, 2)), BEN)
+    evening.spin("ben", "ana")
+    assert evening.state("ana") is evening.state("ben") is State.WAITING
 
 
 def test_a_profile_that_changes_while_waiting_is_tried_at_once(evening: Evening) -> None:

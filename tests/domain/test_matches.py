@@ -518,6 +518,23 @@ def test_two_have_met_once_voting_opened_and_never_meet_again(evening: Evening) 
     assert evening.state("ana") is evening.state("ben") is State.WAITING
 
 
+def test_two_may_meet_again_when_one_spins_after_the_days_that_are_set() -> None:
+    """Judged by the later spin: while both wait, nothing between them changes."""
+    evening = Evening(Rules(rematch_after_days=100 / 86_400))
+    first = evening.open_voting(ANA, BEN)
+    evening.vote("ana", Vote.PASS)
+    evening.vote("ben", Vote.PASS)
+    evening.advance(99)
+    evening.leave("ben")
+    evening.spin("ben")
+    evening.advance(10)
+    assert evening.state("ana") is State.WAITING
+    evening.leave("ben")
+    evening.spin("ben")
+    assert evening.partner_of("ana") == "ben"
+    assert evening.match_id("ana") != first
+
+
 def test_a_match_cancelled_before_voting_does_not_count_as_met(evening: Evening) -> None:
     evening.pair(ANA, BEN)
     evening.leave("ben")
