@@ -25,10 +25,12 @@ from yoked_actor.domain.notices import (
     NowWaiting,
     Snapshot,
     SpinReply,
+    TierReached,
     WaitReason,
 )
 from yoked_actor.domain.records import Known
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.tiers import Tier
 
 ANA, BEN = woman("ana"), man("ben")
 CLEO, DAN = woman("cleo"), man("dan")
@@ -53,7 +55,7 @@ def test_a_second_spin_while_waiting_keeps_the_place_and_says_nothing(evening: E
     evening.spin("ana")
     since = evening.now
     evening.told("ana")
-    evening.advance(2)
+    evening.advance(1.999999)
     assert evening.spin("ana") == SpinReply(State.WAITING)
     assert evening.seat("ana").waiting_since == since
     assert evening.told("ana") == []
@@ -299,12 +301,13 @@ def test_a_silent_waiter_is_lost_after_ten_seconds(evening: Evening, detached: b
     evening.silent.add("ana")
     if detached:
         evening.detach("ana")
-    evening.told("ana")
     evening.advance(9.999999)
     assert evening.state("ana") is State.WAITING
+    evening.told("ana")
     evening.advance(0.000001)
     assert evening.state("ana") is State.IDLE
-    assert evening.told("ana") == [NowIdle(IdleReason.LOST)]
+    # The edge of the same instant comes first (R6).
+    assert evening.told("ana") == [TierReached(Tier.FORCED), NowIdle(IdleReason.LOST)]
 
 
 @pytest.mark.parametrize(
@@ -413,10 +416,13 @@ def test_a_snapshot_says_where_one_stands(evening: Evening) -> None:
     evening.enter(ANA, BEN)
     assert evening.snapshot("ana") == Snapshot(State.IDLE, 0)
     evening.spin("ana")
-    assert evening.snapshot("ana") == Snapshot(State.WAITING, 0, waiting_since=START)
+    assert evening.snapshot("ana") == Snapshot(
+        State.WAITING, 0, waiting_since=START, tier=Tier.EXACT
+    )
     evening.spin("ben")
     snapshot = evening.snapshot("ana")
     assert (snapshot.state, snapshot.waiting_since) == (State.MATCHED, None)
+    assert snapshot.tier is None
     assert snapshot.match is not None
     assert snapshot.match.partner.user_id == "ben"
     assert snapshot.match.acknowledge_by == after(START, 5)
@@ -468,14 +474,17 @@ def test_an_undone_wake_is_due_again() -> None:
     lobby.handle(ev.Attached("ana", 1), START)
     lobby.handle(ev.Spin("ana"), START)
     lobby.settle()
-    due = lobby.next_deadline()
-    assert due == after(START, 10)
-    first = lobby.wake(due)
-    assert first == [("ana", NowIdle(IdleReason.LOST))]
-    lobby.undo()
-    assert lobby.floor.seat("ana").state is State.WAITING
-    assert lobby.next_deadline() == due
-    assert lobby.wake(due) == first
+    told = {2: [TierReached(Tier.WIDER)], 10: [TierReached(Tier.FORCED), NowIdle(IdleReason.LOST)]}
+    for due_s, notices in told.items():
+        due = lobby.next_deadline()
+        assert due == after(START, due_s)
+        first = lobby.wake(due)
+        assert first == [("ana", notice) for notice in notices]
+        lobby.undo()
+        assert lobby.floor.seat("ana").state is State.WAITING
+        assert lobby.next_deadline() == due
+        assert lobby.wake(due) == first
+        lobby.settle()
 
 
 def test_a_date_whose_end_was_undone_goes_on_through_the_next_round(evening: Evening) -> None:

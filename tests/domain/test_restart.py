@@ -20,11 +20,13 @@ from yoked_actor.domain.notices import (
     NowWaiting,
     OutcomeReached,
     Snapshot,
+    TierReached,
     VoteReply,
     VotingOpened,
     WaitReason,
 )
 from yoked_actor.domain.records import CancelReason
+from yoked_actor.domain.tiers import Tier
 
 ANA, BEN = woman("ana"), man("ben")
 
@@ -47,10 +49,12 @@ def test_who_waits_and_comes_back_within_the_grace_keeps_place_and_credit(
         State.WAITING,
         10,
         waiting_since=since,
+        tier=Tier.FORCED,
         last_outcome=Outcome.YES_PASS,
         last_match_id=match_id,
     )
-    assert evening.told("ana") == [NowWaiting(since, WaitReason.RESUMED)]
+    tiers = [TierReached(Tier.WIDER), TierReached(Tier.FORCED)]
+    assert evening.told("ana") == [*tiers, NowWaiting(since, WaitReason.RESUMED)]
     evening.advance(1)
     assert evening.state("ana") is State.WAITING
     assert evening.state("ben") is State.IDLE
@@ -62,6 +66,7 @@ def test_who_does_not_come_back_is_lost_when_the_grace_ends(evening: Evening) ->
     evening.restart()
     evening.advance(59.999999)
     assert evening.state("ana") is State.WAITING
+    assert evening.told("ana") == [TierReached(Tier.WIDER), TierReached(Tier.FORCED)]
     evening.advance(0.000001)
     assert evening.state("ana") is State.IDLE
     assert evening.told("ana") == [NowIdle(IdleReason.LOST)]
