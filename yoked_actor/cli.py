@@ -1,4 +1,4 @@
-"""The command line: `yoked-actor serve`, `token`, `bots`."""
+"""The command line: `yoked-actor serve`, `token`, `bots`, `simulate`."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.log import configure_logging
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
+from yoked_actor.simulation.command import simulate
 from yoked_actor.store import StoreError
 
 _log = structlog.get_logger()
@@ -69,6 +70,7 @@ def main() -> None:
 
 
 main.add_command(bots)
+main.add_command(simulate)
 
 
 @main.command()

@@ -1,0 +1,43 @@
+"""What must hold on the floor of a simulated evening after every round."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from yoked_actor.domain.compatibility import attracted
+from yoked_actor.domain.fairness import Ticket
+from yoked_actor.domain.floor import Floor
+from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.pairing import nothing_between
+from yoked_actor.domain.tiers import Tier
+
+
+def check_guarantee(floor: Floor, now: Instant) -> list[str]:
+    """R9: no two who are hard-compatible, not barred and here both wait past the forced edge."""
+    forced: dict[tuple[str, frozenset[str]], list[Ticket]] = defaultdict(list)
+    for ticket in floor.pool.tickets():
+        if ticket.tier is Tier.FORCED:
+            forced[ticket.person.gender, ticket.person.seeking].append(ticket)
+    found: list[str] = []
+    groups = list(forced.values())
+    for index, ours in enumerate(groups):
+        for theirs in groups[index:]:
+            if not attracted(ours[0].person, theirs[0].person):
+                continue
+            found += [
+                f"{a.user_id} and {b.user_id} both wait past the forced edge"
+                for a in ours
+                for b in theirs
+                if (ours is not theirs or a.user_id < b.user_id)
+                and nothing_between(floor, a, b, now)
+            ]
+    return found
+
+
+def could_meet_somebody(floor: Floor, user_id: str, now: Instant) -> bool:
+    """Whether somebody hard-compatible is free for a user who waits."""
+    ticket = floor.pool.get(user_id)
+    return ticket is not None and any(
+        attracted(ticket.person, other.person) and nothing_between(floor, ticket, other, now)
+        for other in floor.pool.tickets()
+    )

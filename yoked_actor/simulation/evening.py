@@ -1,0 +1,292 @@
+"""An evening: guests come, spin, meet, vote, go on dates and go home, on a mock clock.
+
+One task plays all guests. What they are told is put on an agenda with the delay of their answer;
+when its time comes, the answer goes into the matchmaker's mailbox. After every round the checkers
+look at the floor.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from heapq import heappop, heappush
+from random import Random
+from typing import cast
+
+import trio
+from trio.testing import MockClock
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.matchmaker import Matchmaker, Message
+from yoked_actor.domain import events as ev
+from yoked_actor.domain import notices as told
+from yoked_actor.domain.ballot import Vote
+from yoked_actor.domain.instants import (
+    MICROSECONDS,
+    Instant,
+    after,
+    from_datetime,
+    seconds_between,
+)
+from yoked_actor.domain.lobby import Lobby
+from yoked_actor.domain.notices import Notice, Reply
+from yoked_actor.domain.records import Changes, Known, Quality
+from yoked_actor.metrics import Metrics
+from yoked_actor.settings import Settings
+from yoked_actor.simulation.checkers import check_guarantee, could_meet_somebody
+from yoked_actor.simulation.guests import Guest, make_guests
+from yoked_actor.simulation.report import Report, Wait, group_of, rows_of, tiers_of
+from yoked_actor.store import InlineRunner, Store, open_store
+from yoked_actor.testing.determinism import schedule_by_seed
+
+BEAT_S = 4.5
+"""Everybody in line beats together: as often as a client must, at the cost of a few rounds."""
+SOON_S = 5.0
+_GRAIN = MICROSECONDS // 4
+"""People act on quarters of a second, so that rounds are shared as on a busy server."""
+
+Action = Callable[[], None]
+
+
+class _Keeper:
+    """The real store, and a note of what matches were like when they were made."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.qualities: list[Quality] = []
+
+    async def commit(self, changes: Changes) -> None:
+        """Commit; the only call that the matchmaker makes."""
+        await self._store.commit(changes)
+        self.qualities += changes.quality
+
+
+class Evening:
+    """The guests, the agenda, and what was seen. The matchmaker's audience."""
+
+    def __init__(
+        self, guests: list[Guest], seed: int, clock: Clock, start_at: Instant, length_s: float
+    ) -> None:
+        self._guests = {guest.person.user_id: guest for guest in guests}
+        self._random = Random(f"evening {seed}")
+        self._clock = clock
+        self._agenda: list[tuple[Instant, int, Action]] = []
+        self._count = 0
+        self._ends_at = after(start_at, length_s)
+        self._mail: Matchmaker | None = None
+        self._lobby: Lobby | None = None
+        self._in_line: dict[str, Instant] = {}
+        self._date_of: dict[str, str] = {}
+        self._beating: set[str] = set()
+        self._wake = trio.Event()
+        self.waits: list[Wait] = []
+        self.outcomes = Counter[str]()
+        self.cancelled = Counter[str]()
+        self.soon = Counter[bool]()
+        self.violations: list[str] = []
+        self.rounds = 0
+        for guest in guests:
+            self._at(guest.comes_at, partial(self._come, guest))
+            self._at(guest.goes_at, partial(self._go, guest))
+        self._at(after(start_at, BEAT_S), self._beat)
+
+    async def play(self, lobby: Lobby, matchmaker: Matchmaker) -> None:
+        """Play the evening to its end."""
+        self._lobby, self._mail = lobby, matchmaker
+        while self._agenda and self._agenda[0][0] <= self._ends_at:
+            due_at = self._agenda[0][0]
+            if due_at > self._clock.now():
+                self._wake = trio.Event()
+                with trio.move_on_at(self._clock.trio_time(due_at)):
+                    await self._wake.wait()
+                continue
+            while self._agenda and self._agenda[0][0] <= self._clock.now():
+                heappop(self._agenda)[2]()
+            await trio.lowlevel.checkpoint()
+
+    # What the guests do
+
+    def _come(self, guest: Guest) -> None:
+        user_id = guest.person.user_id
+        self._post(ev.Entered(user_id, Known(user_id)))
+        self._post(ev.ProfileChanged(user_id, guest.person))
+        self._post(ev.Attached(user_id, 1))
+        self._post(ev.Spin(user_id))
+
+    def _go(self, guest: Guest) -> None:
+        user_id = guest.person.user_id
+        self._stop_waiting(user_id, matched=False)
+        self._beating.discard(user_id)
+        self._post(ev.Leave(user_id))
+        self._post(ev.Detached(user_id, 1))
+
+    def _spin_again(self, user_id: str) -> None:
+        if self._clock.now() < self._guests[user_id].goes_at:
+            self._post(ev.Spin(user_id))
+
+    def _beat(self) -> None:
+        for user_id in self._beating:
+            self._post(ev.Heard(user_id))
+        self._at(after(self._clock.now(), BEAT_S), self._beat)
+
+    def _lose_socket(self, user_id: str) -> None:
+        self._post(ev.Detached(user_id, 1))
+        self._soon(self._random.uniform(1, 8), lambda: self._post(ev.Attached(user_id, 1)))
+
+    def _look_whether_soon(self, user_id: str, since: Instant) -> None:
+        """Five seconds in line: was there anybody to meet?"""
+        assert self._lobby is not None
+        still = self._in_line.get(user_id) == since
+        if still and could_meet_somebody(self._lobby.floor, user_id, self._clock.now()):
+            self.soon[False] += 1
+
+    # What they are told
+
+    def tell(self, user_id: str, notice: Notice, now: Instant) -> None:
+        """Hear something, and think about it for a moment."""
+        guest = self._guests[user_id]
+        manners, random = guest.manners, self._random
+        match notice:
+            case told.NowWaiting(since):
+                self._start_waiting(user_id, since)
+                if random.random() < manners.loses_socket:
+                    self._soon(random.uniform(0, 5), lambda: self._lose_socket(user_id))
+            case told.Matched(match_id):
+                self._beating.add(user_id)
+                self._stop_waiting(user_id, matched=True, at=now)
+                if random.random() >= manners.ignores_match:
+                    seen = ev.Acknowledge(user_id, match_id)
+                    self._soon(random.uniform(0.1, 1.0), lambda: self._post(seen))
+            case told.VotingOpened(match_id):
+                if random.random() >= manners.ignores_vote:
+                    choice = Vote.YES if random.random() < manners.says_yes else Vote.PASS
+                    ballot = ev.Vote(user_id, match_id, choice)
+                    self._soon(manners.answer_s, lambda: self._post(ballot))
+            case told.OutcomeReached(_, outcome):
+                self.outcomes[outcome.value] += 1
+                if random.random() < manners.takes_break:
+                    self._soon(1.0, lambda: self._post(ev.Leave(user_id)))
+            case told.MatchCancelled(_, reason):
+                self.cancelled[reason.value] += 1
+            case told.NowIdle(reason):
+                self._beating.discard(user_id)
+                self._stop_waiting(user_id, matched=False)
+                if reason is not told.IdleReason.DATE:
+                    longest_s = 240 if reason is told.IdleReason.LEFT else 20
+                    self._soon(random.uniform(1, longest_s), lambda: self._spin_again(user_id))
+            case told.DateStarted(date_id):
+                self._date_of[user_id] = date_id
+                over = ev.EndDate(user_id, date_id)
+                self._soon(manners.date_s, lambda: self._end_date(over))
+            case told.DateEnded():
+                self._date_of.pop(user_id, None)
+                self._soon(random.uniform(1, 30), lambda: self._spin_again(user_id))
+
+    def answer(self, message: Message, reply: Reply, now: Instant) -> None:
+        """A spin that paired at once is told by the notice of the match."""
+
+    def may_forget(self, user_id: str) -> bool:
+        """Nobody is forgotten this evening."""
+        return False
+
+    def flush(self) -> None:
+        """The round is over: look at the floor."""
+        self.rounds += 1
+        assert self._lobby is not None
+        self.violations += check_guarantee(self._lobby.floor, self._clock.now())
+
+    def _end_date(self, over: ev.EndDate) -> None:
+        if self._date_of.get(over.user_id) == over.date_id:
+            self._post(over)
+
+    def _start_waiting(self, user_id: str, since: Instant) -> None:
+        self._beating.add(user_id)
+        if user_id not in self._in_line:
+            self._in_line[user_id] = since
+            mark = after(self._clock.now(), SOON_S)
+            self._at(mark, lambda: self._look_whether_soon(user_id, since))
+
+    def _stop_waiting(self, user_id: str, *, matched: bool, at: Instant | None = None) -> None:
+        since = self._in_line.pop(user_id, None)
+        now = self._clock.now() if at is None else at
+        if since is None and not matched:
+            return
+        seconds = 0.0 if since is None else seconds_between(since, now)
+        self.waits.append(Wait(group_of(self._guests[user_id].person), seconds, matched))
+        if matched and seconds <= SOON_S:
+            self.soon[True] += 1
+
+    # The agenda
+
+    def _post(self, event: ev.Event) -> None:
+        assert self._mail is not None
+        self._mail.mailbox.put_nowait(Message(event, None))
+
+    def _soon(self, seconds: float, action: Action) -> None:
+        at = after(self._clock.now(), seconds)
+        self._at(at + -at % _GRAIN, action)
+
+    def _at(self, at: Instant, action: Action) -> None:
+        self._count += 1
+        heappush(self._agenda, (at, self._count, action))
+        self._wake.set()
+
+
+async def simulate(
+    settings: Settings,
+    *,
+    people: int,
+    hours: float,
+    seed: int,
+    start: str = "2026-01-01T19:00:00Z",
+    on_progress: Callable[[int], None] | None = None,
+) -> Report:
+    """Play an evening on the mock clock that trio runs on, and report."""
+    if not isinstance(trio.lowlevel.current_clock(), MockClock):
+        raise RuntimeError("an evening needs a mock clock")
+    schedule_by_seed(seed)
+    start_at = from_datetime(datetime.fromisoformat(start))
+    clock = Clock(start_at)
+    guests = make_guests(people, seed, start_at, hours * 3600)
+    evening = Evening(guests, seed, clock, start_at, hours * 3600)
+    async with open_store(None, runner=InlineRunner()) as store:
+        keeper = _Keeper(store)
+        lobby = Lobby(settings.matching.rules())
+        matchmaker = Matchmaker(lobby, cast(Store, keeper), clock, evening, Metrics(), settings)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(matchmaker.run)
+            if on_progress is not None:
+                nursery.start_soon(_show_progress, on_progress, hours * 36)
+            await evening.play(lobby, matchmaker)
+            nursery.cancel_scope.cancel()
+    return _report(evening, keeper.qualities, settings, people, seed)
+
+
+async def _show_progress(on_progress: Callable[[int], None], percent_s: float) -> None:
+    while True:
+        await trio.sleep(percent_s)
+        on_progress(1)
+
+
+def _report(
+    evening: Evening, qualities: list[Quality], settings: Settings, people: int, seed: int
+) -> Report:
+    soon = evening.soon
+    served = [wait.seconds for wait in evening.waits if wait.matched]
+    return Report(
+        seed=seed,
+        people=people,
+        policy=settings.matching.policy,
+        matches=len(qualities),
+        # Both sides are told of an outcome, and of most cancellations.
+        outcomes={name: count // 2 for name, count in sorted(evening.outcomes.items())},
+        cancelled=dict(sorted(evening.cancelled.items())),
+        tiers=tiers_of(qualities),
+        rows=rows_of(evening.waits),
+        within_5_s=soon[True] / max(1, soon.total()),
+        longest_wait_s=max(served, default=0.0),
+        rounds=evening.rounds,
+        violations=evening.violations[:20],
+    )
