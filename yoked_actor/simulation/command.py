@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -51,8 +52,8 @@ def simulate(
     except SettingsError as error:
         raise click.ClickException(str(error)) from None
     configure_logging("warning")
-    label, stderr = "the evening passes", click.get_text_stream("stderr")
-    with click.progressbar(length=100, label=label, file=stderr) as bar:
+    label = "the evening passes"
+    with click.progressbar(length=100, label=label, file=sys.stderr) as bar:
 
         async def evening() -> Report:
             return await play(
