@@ -7,9 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from yoked_actor.domain.fairness import Ticket
+from yoked_actor.domain.fairness import MOST_CREDIT, Ticket
 from yoked_actor.domain.instants import Instant, after, from_datetime
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.tiers import Tier
 
 START: Instant = from_datetime(datetime(2026, 1, 1, 8, 0, tzinfo=UTC))
 """Where the clock of a test begins."""
@@ -47,28 +48,78 @@ def man(user_id: str, **other: Any) -> Person:
     return person(user_id, "man", "woman", **other)
 
 
-def ticket(who: Person, waited_s: float = 0.0, credit: int = 0) -> Ticket:
+def ticket(
+    who: Person, waited_s: float = 0.0, credit: int = 0, skips: int = 0, tier: Tier = Tier.EXACT
+) -> Ticket:
     """The ticket of somebody who has waited so long at START."""
-    return Ticket(who, after(START, -waited_s), credit)
+    return Ticket(who, after(START, -waited_s), credit, skips, tier)
 
 
 genders = st.sampled_from(GENDERS)
 
 seekings = st.frozensets(genders, min_size=1)
 
-credits = st.integers(min_value=0, max_value=5).map(lambda steps: steps * 10)
+credits = st.sampled_from((0, 0, 10, 20, 50, MOST_CREDIT))
+
+skips = st.integers(min_value=0, max_value=8)
+
+tiers = st.sampled_from(tuple(Tier))
 
 waits_s = st.one_of(
     st.floats(min_value=0, max_value=200, allow_nan=False),
-    # Around the starvation edge, where the order turns over.
-    st.sampled_from((0.0, 59.0, 59.999999, 60.0, 60.000001, 61.0)),
+    # Around the starvation edge and around saturation, where the order turns over.
+    st.sampled_from((0.0, 1.0, 59.0, 59.999999, 60.0, 60.000001, 61.0)),
+    st.sampled_from((4_990.0, 4_999.999999, 5_000.0, 5_000.000001, 5_010.0, 90_000.0)),
 )
 
-positions = st.tuples(
-    st.floats(min_value=-90, max_value=90), st.floats(min_value=-180, max_value=180)
+_ANCHORS = (
+    (52.52, 13.40),
+    (52.52, 13.40),
+    (-52.52, -166.60),  # The antipode.
+    (48.5, 2.5),  # A corner of cells.
+    (0.0, 180.0),
+    (0.0, -180.0),
+    (-17.8, 179.999),
+    (-17.8, -179.999),
+    (90.0, 0.0),
+    (90.0, 77.0),
+    (89.95, -120.0),
+    (-90.0, 10.0),
+)
+_STEPS = (0.0, 0.0, 1e-9, 1e-5, 0.001, 0.2, 0.5, 3.0)
+
+
+@st.composite
+def _positions(draw: st.DrawFn) -> tuple[float, float]:
+    """Anywhere on the globe, and mostly in neighbourhoods where it is easy to go wrong."""
+    if draw(st.integers(0, 9)) == 0:
+        return draw(st.floats(-90, 90)), draw(st.floats(-180, 180))
+    lat, lon = draw(st.sampled_from(_ANCHORS))
+    north, east = (draw(st.sampled_from(_STEPS)) * draw(st.sampled_from((-1, 1))) for _ in "12")
+    return max(-90.0, min(90.0, lat + north)), max(-180.0, min(180.0, lon + east))
+
+
+positions = _positions()
+
+distances_km = st.one_of(
+    st.sampled_from((1e-9, 0.01, 0.5, 20.0, 50.0, 200.0, 1_000.0, 10_000.0, 20_015.0, 25_000.0)),
+    st.floats(min_value=1e-6, max_value=25_000),
 )
 
-adults_birth_dates = st.dates(min_value=date(1930, 1, 1), max_value=date(2007, 12, 31))
+adults_birth_dates = st.one_of(
+    st.dates(min_value=date(1930, 1, 1), max_value=date(2007, 12, 31)),
+    # Birthdays around START, and around 1 March.
+    st.builds(
+        lambda year, day: date(year, *day),
+        st.sampled_from((1984, 1996, 2000, 2004)),
+        st.sampled_from(((1, 1), (1, 2), (12, 31), (2, 28), (2, 29), (3, 1))),
+    ),
+)
+
+age_limits = st.one_of(
+    st.sampled_from(((18, 99), (18, 18), (20, 30), (25, 25), (28, 32), (18, 150), (60, 100))),
+    st.tuples(st.integers(18, 70), st.integers(0, 40)).map(lambda two: (two[0], sum(two))),
+)
 
 
 def crowd_ids(size: int) -> tuple[str, ...]:
@@ -78,14 +129,32 @@ def crowd_ids(size: int) -> tuple[str, ...]:
 
 @st.composite
 def people(draw: st.DrawFn, user_id: str) -> Person:
-    """A profile of that user with any gender and any seeking."""
-    return person(user_id, draw(genders), draw(seekings))
+    """A profile of that user: any gender, any wishes, any age, anywhere; half are content."""
+    if draw(st.booleans()):
+        lat, lon = draw(st.sampled_from(((52.52, 13.40), (52.6, 13.5), (48.5, 2.5), (90.0, 0.0))))
+        born = draw(adults_birth_dates)
+        return person(
+            user_id, draw(genders), birth_date=born, lat=lat, lon=lon, max_distance_km=1e4
+        )
+    lat, lon = draw(positions)
+    min_age, max_age = draw(age_limits)
+    return person(
+        user_id,
+        draw(genders),
+        draw(seekings),
+        birth_date=draw(adults_birth_dates),
+        lat=lat,
+        lon=lon,
+        min_age=min_age,
+        max_age=max_age,
+        max_distance_km=draw(distances_km),
+    )
 
 
 @st.composite
 def tickets(draw: st.DrawFn, user_id: str) -> Ticket:
-    """A ticket of that user: any profile, any credit, any wait."""
-    return ticket(draw(people(user_id)), draw(waits_s), draw(credits))
+    """A ticket of that user: any profile, any credit, any skips, any wait, any tier."""
+    return ticket(draw(people(user_id)), draw(waits_s), draw(credits), draw(skips), draw(tiers))
 
 
 @st.composite

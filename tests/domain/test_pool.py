@@ -1,143 +1,421 @@
-"""The pool finds what a plain scan of everybody would find (R10)."""
+"""The pool finds what a plain scan of everybody finds (R10), on every path that a search can take.
+
+`scan` is the written formula. The thresholds that choose between the paths (walking cells, years or
+the whole group; sweeping over columns) are set small and large, so that small crowds take them all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from tests.domain.crowds import START, crowd_ids, crowds, man, person, ticket, tickets, woman
-from yoked_actor.domain.compatibility import attracted
-from yoked_actor.domain.fairness import FairQueue, Ticket
-from yoked_actor.domain.instants import after, seconds_between
-from yoked_actor.domain.pool import Pool
+from tests.domain.crowds import (
+    EVERYONE,
+    START,
+    crowd_ids,
+    crowds,
+    man,
+    person,
+    ticket,
+    tickets,
+    tiers,
+    woman,
+)
+from tests.domain.scan import STARVATION_S, bounds, fair_queue_order, priority, scan
+from yoked_actor.domain import search
+from yoked_actor.domain.fairness import MOST_CREDIT, FairQueue, Policy, Ticket, Weighted
+from yoked_actor.domain.instants import Instant, after, from_datetime
+from yoked_actor.domain.pool import Choice, Pool
+from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.tiers import Tier, Tiers
 
-STARVATION_S = 60.0
+TIERS = Tiers.by(Rules())
+NOBODY: frozenset[str] = frozenset()
+POLICIES: dict[str, Policy] = {
+    "fair_queue": FairQueue(STARVATION_S),
+    "weighted": Weighted(),
+}
+policies = st.sampled_from(tuple(POLICIES))
+both_policies = pytest.mark.parametrize("policy", POLICIES)
+
+LATER_S = (0.0, 0.000001, 1.0, 30.0, 59.999999, 60.0, 4_999.0, 5_000.0, 86_400.0, 60 * 86_400.0)
 
 
-def _written_order(ticket: Ticket, now: int) -> tuple[bool, float, int, str]:
-    """R10 word by word: the starved first, oldest first; then credit, then wait, then id."""
-    waited_s = seconds_between(ticket.waiting_since, now)
-    starved = waited_s >= STARVATION_S
-    return (not starved, 0 if starved else -ticket.credit, ticket.waiting_since, ticket.user_id)
+@contextmanager
+def _thresholds(walk: int, lines: int, cells: int) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_SHORT_WALK", walk)
+        patch.setattr(search, "_MOST_LINES", lines)
+        patch.setattr(search, "_MOST_CELLS", cells)
+        yield
 
 
-def _full_scan(
-    all_tickets: list[Ticket], seeker: Ticket, now: int, acceptable: Callable[[Ticket], bool]
-) -> Ticket | None:
-    found = [
-        other
-        for other in all_tickets
-        if attracted(seeker.person, other.person) and acceptable(other)
-    ]
-    return min(found, key=lambda other: _written_order(other, now), default=None)
+thresholds = st.tuples(
+    st.sampled_from((0, 1, 3, 10_000)),
+    st.sampled_from((0, 4, 10_000)),
+    st.sampled_from((0, 9, 100_000)),
+)
 
 
-def _pool(*all_tickets: Ticket) -> Pool:
-    pool = Pool(FairQueue(STARVATION_S))
+def _pool(policy: str, *all_tickets: Ticket, now: Instant = START) -> Pool:
+    pool = Pool(POLICIES[policy], TIERS)
     for each in all_tickets:
-        pool.put(each)
+        pool.put(each, now)
     return pool
 
 
-def _anyone_but(seeker: Ticket) -> Callable[[Ticket], bool]:
-    return lambda other: other.user_id != seeker.user_id
-
-
-@given(
-    crowd=crowds(),
-    seeker=tickets("me"),
-    refused=st.sets(st.sampled_from(crowd_ids(12))),
-    later_s=st.sampled_from((0.0, 0.000001, 1.0, 30.0)),
-    in_pool=st.booleans(),
-)
-def test_the_best_partner_is_the_best_of_a_full_scan(
-    crowd: list[Ticket], seeker: Ticket, refused: set[str], later_s: float, in_pool: bool
-) -> None:
-    everybody = [*crowd, seeker] if in_pool else crowd
-    pool, now = _pool(*everybody), after(START, later_s)
-
-    def acceptable(other: Ticket) -> bool:
-        return other.user_id != seeker.user_id and other.user_id not in refused
-
-    assert pool.best_partner(seeker, now, acceptable) == _full_scan(
-        everybody, seeker, now, acceptable
+def _choose(
+    pool: Pool,
+    seeker: Ticket,
+    now: Instant = START,
+    refused: frozenset[str] | set[str] = NOBODY,
+    beyond: Tier | None = None,
+) -> Choice | None:
+    return pool.best_partner(
+        seeker,
+        TIERS.limits(seeker.person, seeker.tier),
+        now,
+        lambda user_id: user_id != seeker.user_id and user_id not in refused,
+        None if beyond is None else TIERS.limits(seeker.person, beyond),
     )
 
 
-@given(data=st.data(), seeker=tickets("me"))
-def test_any_history_of_the_pool_leaves_what_a_dictionary_would_hold(
-    data: st.DataObject, seeker: Ticket
+def _check(
+    pool: Pool,
+    policy: str,
+    held: list[Ticket],
+    seeker: Ticket,
+    now: Instant,
+    refused: frozenset[str] | set[str] = NOBODY,
+    beyond: Tier | None = None,
+) -> Ticket | None:
+    """The pool's choice, held against the scan."""
+    choice = _choose(pool, seeker, now, refused, beyond)
+    best, passed = scan(
+        policy,
+        held,
+        seeker.person,
+        bounds(seeker.person, seeker.tier),
+        now,
+        lambda user_id: user_id != seeker.user_id and user_id not in refused,
+        None if beyond is None else bounds(seeker.person, beyond),
+    )
+    assert (None if choice is None else choice.ticket) == best
+    assert ([] if choice is None else choice.passed_over) == passed
+    return best
+
+
+@given(
+    policy=policies,
+    crowd=crowds(16),
+    seeker=tickets("me"),
+    refused=st.sets(st.sampled_from(crowd_ids(16)), max_size=5),
+    later_s=st.sampled_from(LATER_S),
+    in_pool=st.booleans(),
+    beyond=st.one_of(st.none(), tiers),
+    paths=thresholds,
+)
+def test_the_best_partner_is_the_best_of_a_full_scan(
+    policy: str,
+    crowd: list[Ticket],
+    seeker: Ticket,
+    refused: set[str],
+    later_s: float,
+    in_pool: bool,
+    beyond: Tier | None,
+    paths: tuple[int, int, int],
 ) -> None:
-    pool, model = _pool(), dict[str, Ticket]()
-    for user_id in data.draw(st.lists(st.sampled_from(crowd_ids(6)), max_size=25)):
-        if data.draw(st.integers(0, 2)):
-            placed = data.draw(tickets(user_id))
-            pool.put(placed)
-            model[user_id] = placed
-        else:
-            pool.discard(user_id)
-            model.pop(user_id, None)
+    everybody = [*crowd, seeker] if in_pool else crowd
+    pool, now = _pool(policy, *everybody), after(START, later_s)
+    with _thresholds(*paths):
+        _check(pool, policy, everybody, seeker, now, refused, beyond)
+
+
+@given(data=st.data(), policy=policies, seeker=tickets("me"), paths=thresholds)
+def test_any_history_of_the_pool_leaves_what_a_dictionary_would_hold(
+    data: st.DataObject, policy: str, seeker: Ticket, paths: tuple[int, int, int]
+) -> None:
+    pool, model, now = _pool(policy), dict[str, Ticket](), START
+    for user_id in data.draw(st.lists(st.sampled_from(crowd_ids(8)), max_size=25)):
+        match data.draw(st.integers(0, 5)):
+            case 0:
+                pool.discard(user_id)
+                model.pop(user_id, None)
+            case 1 if user_id in model:
+                # As the lobby does it: one more skip, another tier.
+                placed = model[user_id]
+                placed = replace(placed, skips=placed.skips + 1, tier=data.draw(tiers))
+                pool.put(placed, now)
+                model[user_id] = placed
+            case 2:
+                now = after(now, data.draw(st.sampled_from(LATER_S)))
+            case 3:
+                with _thresholds(*paths):
+                    _check(pool, policy, list(model.values()), seeker, now)
+            case _:
+                placed = data.draw(tickets(user_id))
+                pool.put(placed, now)
+                model[user_id] = placed
         assert len(pool) == len(model)
         assert {each.user_id: each for each in pool.tickets()} == model
         assert (user_id in pool) == (user_id in model)
         assert pool.get(user_id) == model.get(user_id)
-    held = list(model.values())
-    anyone = _anyone_but(seeker)
-    assert pool.best_partner(seeker, START, anyone) == _full_scan(held, seeker, START, anyone)
+    with _thresholds(*paths):
+        _check(pool, policy, list(model.values()), seeker, now)
     for user_id in list(model):
         pool.discard(user_id)
-    assert pool.best_partner(seeker, START, anyone) is None
+    assert _choose(pool, seeker, now) is None
     assert pool._groups == {}, "an empty group is kept for ever"
 
 
-@given(crowd=crowds())
-def test_several_at_once_are_tried_in_the_written_order(crowd: list[Ticket]) -> None:
-    pool = _pool(*crowd)
+@given(policy=policies, crowd=crowds(), later_s=st.sampled_from(LATER_S))
+def test_several_at_once_are_tried_in_the_written_order(
+    policy: str, crowd: list[Ticket], later_s: float
+) -> None:
+    pool, now = _pool(policy, *crowd), after(START, later_s)
     asked = [each.user_id for each in crowd] + ["not waiting"]
-    assert pool.in_order(asked, START) == sorted(
-        crowd, key=lambda each: _written_order(each, START)
+    if policy == "fair_queue":
+        written = sorted(crowd, key=lambda each: fair_queue_order(each, now))
+    else:
+        written = sorted(crowd, key=lambda each: (-priority(each, now), each.user_id))
+    assert pool.in_order(asked, now) == written
+
+
+def _random_person(draw: Random, user_id: str, spread: float):
+    """Somebody in one of a few towns, some of them across the date line from each other."""
+    lat, lon = draw.choice(
+        [(52.5, 13.4), (48.8, 2.3), (-17.8, 179.8), (-17.9, -179.7), (89.7, 5.0)]
+    )
+    youngest = draw.randint(18, 40)
+    return person(
+        user_id,
+        draw.choice(["woman", "man", "nonbinary"]),
+        draw.choice([EVERYONE, frozenset({"woman"}), frozenset({"man", "nonbinary"})]),
+        birth_date=date(draw.randint(1960, 2006), draw.randint(1, 12), draw.randint(1, 28)),
+        lat=max(-90.0, min(90.0, lat + draw.gauss(0, spread))),
+        lon=(lon + draw.gauss(0, spread) + 180) % 360 - 180,
+        min_age=youngest,
+        max_age=youngest + draw.choice([0, 2, 10, 40]),
+        max_distance_km=draw.choice([1.0, 20.0, 50.0, 200.0, 5_000.0]),
     )
 
 
-@given(crowd=crowds(), now_s=st.floats(0, 200))
-def test_the_order_is_total(crowd: list[Ticket], now_s: float) -> None:
-    policy, now = FairQueue(STARVATION_S), after(START, now_s)
-    keys = [policy.key(each, now) for each in crowd]
-    assert len(set(keys)) == len(crowd)
+def _random_ticket(draw: Random, user_id: str, spread: float = 0.3) -> Ticket:
+    waited_s = draw.choice([30.0, 59.0, draw.uniform(0, 120), draw.uniform(4_900, 5_100)])
+    return ticket(
+        _random_person(draw, user_id, spread),
+        waited_s,
+        draw.choice([0, 0, 10, 50]),
+        draw.choice([0, 0, 1, 7]),
+        draw.choice([Tier.EXACT, Tier.WIDER, Tier.WIDEST, Tier.FORCED]),
+    )
+
+
+@both_policies
+@pytest.mark.parametrize("paths", [(160, 48, 400), (0, 48, 400), (2, 0, 0), (10**6, 10**6, 10**6)])
+def test_crowds_of_hundreds_are_searched_exactly_on_every_path(
+    policy: str, paths: tuple[int, int, int]
+) -> None:
+    draw = Random(f"{policy} {paths}")
+    held = {f"u{number}": _random_ticket(draw, f"u{number}") for number in range(400)}
+    pool, now, found = _pool(policy, *held.values()), START, 0
+    with _thresholds(*paths):
+        for number in range(120):
+            now = after(now, draw.choice([0.0, 0.5, 7.0]))
+            seeker = _random_ticket(draw, f"s{number}")
+            refused = {user_id for user_id in held if draw.random() < draw.choice([0, 0.1, 0.9])}
+            best = _check(pool, policy, list(held.values()), seeker, now, refused)
+            if best is not None:
+                found += 1
+                pool.discard(best.user_id)
+                del held[best.user_id]
+            replaced = f"u{draw.randrange(400)}"
+            held[replaced] = _random_ticket(draw, replaced)
+            pool.put(held[replaced], now)
+    assert found > 60
+
+
+@both_policies
+def test_a_crowd_of_thousands_is_searched_exactly(policy: str) -> None:
+    draw = Random(f"thousands {policy}")
+    held = {f"u{number}": _random_ticket(draw, f"u{number}") for number in range(5_000)}
+    pool, now = _pool(policy, *held.values()), START
+    for number in range(300):
+        now = after(now, draw.choice([0.0, 0.5, 2.0]))
+        seeker = _random_ticket(draw, f"s{number}")
+        refused: set[str] = set()
+        if number % 10 == 0:
+            # Those at the head of the line have met the seeker before.
+            heads = sorted(held.values(), key=lambda each: (each.waiting_since, -each.credit))
+            refused = {each.user_id for each in heads[:2_500]}
+        best = _check(pool, policy, list(held.values()), seeker, now, refused)
+        if best is not None:
+            pool.discard(best.user_id)
+            del held[best.user_id]
+
+
+@both_policies
+@pytest.mark.parametrize("paths", [(160, 48, 400), (0, 0, 0)])
+@pytest.mark.parametrize("refuse", [0, 1, 300])
+def test_in_a_burst_of_equals_the_user_id_decides(
+    policy: str, paths: tuple[int, int, int], refuse: int
+) -> None:
+    crowd = [ticket(woman(f"w{number:03d}"), 30.0) for number in range(301)]
+    Random(1).shuffle(crowd)
+    pool = _pool(policy, *crowd)
+    refused = {f"w{number:03d}" for number in range(refuse)}
+    with _thresholds(*paths):
+        best = _check(pool, policy, crowd, ticket(man("me")), START, refused)
+    assert best is not None
+    assert best.user_id == f"w{refuse:03d}"
+
+
+@both_policies
+@pytest.mark.parametrize("paths", [(160, 48, 400), (0, 0, 0)])
+def test_when_everyone_refuses_nobody_is_found(policy: str, paths: tuple[int, int, int]) -> None:
+    draw = Random(3)
+    crowd = [_random_ticket(draw, f"u{number}") for number in range(500)]
+    pool, seeker = _pool(policy, *crowd), ticket(man("me"), tier=Tier.FORCED)
+    with _thresholds(*paths):
+        everyone = {each.user_id for each in crowd}
+        assert _check(pool, policy, crowd, seeker, START, everyone) is None
+
+
+@both_policies
+@pytest.mark.parametrize(
+    ("km", "far_east"), [(0.01, 1e-7), (0.01, 1.4e-7), (0.01, 1e-5), (1e-9, 1e-14), (1e-9, 1e-11)]
+)
+def test_the_tiniest_distances_are_told_apart(policy: str, km: float, far_east: float) -> None:
+    here = {"max_distance_km": km, "lat": 52.0, "lon": 13.0}
+    crowd = [ticket(woman("at", **here), 1.0)]
+    for number in range(1, 9):
+        moved = {**here, "lon": 13.0 + number * far_east}
+        crowd.append(ticket(woman(f"w{number}", **moved), 1.0 + number / 1e9))
+    pool, seeker = _pool(policy, *crowd), ticket(man("me", **here))
+    for paths in ((160, 48, 400), (0, 0, 0)):
+        with _thresholds(*paths):
+            _check(pool, policy, crowd, seeker, START)
+
+
+@both_policies
+@pytest.mark.parametrize("km", [20_015.0, 20_015.08, 20_015.1, 20_015.2])
+def test_antipodes_are_reached_by_those_who_would_go_so_far(policy: str, km: float) -> None:
+    crowd = [
+        ticket(woman(f"w{n}", lat=-10.0 + n * 1e-4, lon=-170.0, max_distance_km=25e3), 9.0 - n)
+        for n in range(9)
+    ]
+    pool = _pool(policy, *crowd)
+    seeker = ticket(man("me", lat=10.0, lon=10.0, max_distance_km=km))
+    for paths in ((160, 48, 400), (0, 0, 0)):
+        with _thresholds(*paths):
+            _check(pool, policy, crowd, seeker, START)
+
+
+@both_policies
+@pytest.mark.parametrize("year", [1970, 1999, 2020, 2026, 2092, 2100])
+@pytest.mark.parametrize("paths", [(160, 48, 400), (0, 0, 0)])
+def test_the_clock_may_stand_anywhere(policy: str, year: int, paths: tuple[int, int, int]) -> None:
+    draw, now = Random(year), from_datetime(datetime(year, 2, 28, 23, 59, 59, tzinfo=UTC))
+    moved = now - START
+    crowd = []
+    for number in range(300):
+        each = _random_ticket(draw, f"u{number}")
+        born = each.person.birth_date.replace(year=each.person.birth_date.year + year - 2026)
+        credit = draw.choice([0, 50, MOST_CREDIT])
+        crowd.append(
+            replace(
+                each,
+                person=replace(each.person, birth_date=born),
+                waiting_since=each.waiting_since + moved,
+                credit=credit,
+            )
+        )
+    pool, found = _pool(policy, *crowd, now=now), 0
+    with _thresholds(*paths):
+        for _ in range(30):
+            now = after(now, 1.0)
+            seeker = draw.choice(crowd)
+            found += _check(pool, policy, crowd, seeker, now) is not None
+    assert found > 10
+
+
+@both_policies
+def test_a_birthday_counts_from_midnight_utc(policy: str) -> None:
+    turns_30 = ticket(woman("ana", birth_date=date(1996, 1, 2)), 1.0)
+    me = ticket(man("me", min_age=30, max_age=30))
+    pool = _pool(policy, turns_30)
+    midnight = from_datetime(datetime(2026, 1, 2, tzinfo=UTC))
+    assert _check(pool, policy, [turns_30], me, midnight - 1) is None
+    assert _check(pool, policy, [turns_30], me, midnight) == turns_30
 
 
 def test_credit_goes_before_a_longer_wait_until_the_starvation_edge() -> None:
     me = ticket(man("me"))
     rich, old = ticket(woman("rich"), 1.0, credit=50), ticket(woman("old"), 59.999999)
-    pool = _pool(rich, old)
-    assert pool.best_partner(me, START, _anyone_but(me)) == rich
-    assert pool.best_partner(me, START + 1, _anyone_but(me)) == old
+    pool = _pool("fair_queue", rich, old)
+    assert _check(pool, "fair_queue", [rich, old], me, START) == rich
+    assert _check(pool, "fair_queue", [rich, old], me, START + 1) == old
 
 
 def test_of_two_starved_the_older_goes_first_whatever_their_credit() -> None:
     me = ticket(man("me"))
     rich, old = ticket(woman("rich"), 61.0, credit=50), ticket(woman("old"), 62.0)
-    assert _pool(rich, old).best_partner(me, START, _anyone_but(me)) == old
+    pool = _pool("fair_queue", rich, old)
+    assert _check(pool, "fair_queue", [rich, old], me, START) == old
 
 
-def test_equal_waiters_go_by_user_id() -> None:
+def test_the_most_credit_does_not_go_before_the_starved() -> None:
     me = ticket(man("me"))
-    pool = _pool(*(ticket(woman(name), 5.0) for name in ("cleo", "ana", "bea")))
-    best = pool.best_partner(me, START, _anyone_but(me))
-    assert best is not None
-    assert best.user_id == "ana"
+    rich, old = ticket(woman("rich"), 1.0, credit=MOST_CREDIT), ticket(woman("old"), 60.0)
+    pool = _pool("fair_queue", rich, old)
+    assert _check(pool, "fair_queue", [rich, old], me, START) == old
+
+
+def test_a_full_boost_is_overtaken_by_points_that_still_grow() -> None:
+    me = ticket(man("me"))
+    full, grows = ticket(woman("full"), 5_400.0), ticket(woman("grows"), 4_950.0, credit=6)
+    pool, held = _pool("weighted", full, grows), [full, grows]
+    assert _check(pool, "weighted", held, me, START) == full
+    assert _check(pool, "weighted", held, me, after(START, 60)) == grows
+
+
+def test_a_better_fit_wins_and_those_passed_over_for_it_are_named() -> None:
+    me = ticket(man("me", min_age=20, max_age=40))
+    fits = ticket(woman("fits", min_age=20, max_age=40), 10.0)
+    # Eleven points for each tenth of a second more: less than the fit brings.
+    waits = ticket(woman("waits", min_age=30, max_age=50), 11.0)
+    too_far = ticket(woman("too_far", min_age=20, max_age=40, lat=60.0), 12.0)
+    pool = _pool("weighted", fits, waits, too_far)
+    choice = _choose(pool, me)
+    assert choice is not None
+    assert (choice.ticket, choice.passed_over) == (fits, ["waits"])
+
+
+def test_one_who_is_forced_accepts_whoever_comes_from_anywhere() -> None:
+    far = ticket(woman("far", lat=-33.9, lon=151.2, min_age=60, max_age=61), 10.0, tier=Tier.FORCED)
+    me = ticket(man("me", max_distance_km=25_000.0))
+    for policy in POLICIES:
+        assert _check(_pool(policy, far), policy, [far], me, START) == far
+        nearby = ticket(man("me", max_distance_km=50.0))
+        assert _check(_pool(policy, far), policy, [far], nearby, START) is None
 
 
 def test_nobody_is_offered_who_does_not_seek_the_seeker() -> None:
     me = ticket(man("me"))
-    pool = _pool(ticket(person("ana", "woman", "woman")), ticket(person("ben", "man", "man")))
-    assert pool.best_partner(me, START, _anyone_but(me)) is None
+    crowd = ticket(person("ana", "woman", "woman")), ticket(person("ben", "man", "man"))
+    for policy in POLICIES:
+        assert _choose(_pool(policy, *crowd), me) is None
 
 
 def test_a_ticket_that_is_put_again_replaces_the_one_before() -> None:
-    pool = _pool(ticket(woman("ana"), 5.0), ticket(person("ana", "woman", "woman"), 5.0))
+    before, now = ticket(woman("ana"), 5.0), ticket(person("ana", "woman", "woman"), 5.0)
+    pool = _pool("fair_queue", before, now)
     assert len(pool) == 1
-    me = ticket(man("me"))
-    assert pool.best_partner(me, START, _anyone_but(me)) is None
+    assert _choose(pool, ticket(man("me"))) is None

@@ -113,7 +113,7 @@ class Weighted:
     def standing(self, ticket: Ticket, now: Instant) -> Standing:
         """110 points a second until the boost of the wait is full, 10 a second from then on."""
         since = ticket.waiting_since - DAWN
-        fixed = POINT * fixed_points(ticket)
+        fixed = fixed_points(ticket)
         saturated_at = ticket.waiting_since + self._SATURATED_AFTER
         if saturated_at <= now:
             return Standing(fixed + 500_000 * POINT - 10 * since, 1, None)
@@ -136,12 +136,9 @@ def policy_by(rules: Rules) -> Policy:
 
 
 def fixed_points(ticket: Ticket) -> int:
-    """The points of a ticket that neither time nor the looker changes."""
-    return (
-        50_000 * min(ticket.skips, 6)
-        + 100 * (1000 - breadth_thousandths(ticket.person))
-        + 1000 * ticket.credit
-    )
+    """The points of a ticket that neither time nor the looker changes, in millionths."""
+    bonus = 50_000 * min(ticket.skips, 6) + 1000 * ticket.credit
+    return POINT * bonus + round(100_000 * POINT * (1.0 - breadth(ticket.person)))
 
 
 def density_points(queue_size: int) -> int:
@@ -149,11 +146,10 @@ def density_points(queue_size: int) -> int:
     return 10_000 * max(0, 10 - queue_size)
 
 
-def breadth_thousandths(person: Person) -> int:
-    """How broad somebody's wishes are, from 0 to 1000."""
+def breadth(person: Person) -> float:
+    """How broad somebody's wishes are, from 0 to 1."""
     years = (person.max_age - person.min_age) / 50
-    breadth = (years + person.max_distance_km / 200) / 2
-    return floor(min(max(breadth, 0.0), 1.0) * 1000)
+    return min(max((years + person.max_distance_km / 200) / 2, 0.0), 1.0)
 
 
 def age_fit(person: Person, age: int) -> int:

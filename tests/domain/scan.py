@@ -1,0 +1,120 @@
+"""The best partner as R4, R8 and R10 have it written: look at everybody, compute, compare.
+
+Slow and plain on purpose, with fractions in place of floats, and without any code of the index: the
+index is held against this. Only what the rulings leave open (how fit and nearness are rounded) is
+repeated here from the words of `fairness`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from math import floor, inf
+
+from yoked_actor.domain.fairness import Ticket
+from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.people import Person, distance_km
+
+STARVATION_S = 60
+Bounds = tuple[float, float, float]
+"""The least age, the greatest age, and how far."""
+
+
+def age(who: Person, now: Instant) -> int:
+    """Birthdays had by now; who was born on 29 February has theirs on 1 March."""
+    today = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=now)).date()
+    years = today.year - who.birth_date.year
+    day = (who.birth_date.month, who.birth_date.day)
+    return years if (today.month, today.day) >= day else years - 1
+
+
+def bounds(who: Person, tier: int) -> Bounds:
+    """Whom somebody accepts in a tier (R8), by the numbers that come with the house."""
+    if tier == 99:
+        return (18, inf, inf)
+    years, factor = {1: (0, 1.0), 2: (2, 1.2), 3: (5, 1.5)}[tier]
+    oldest = max(who.max_age, min(100, who.max_age + years))
+    return (max(18, who.min_age - years), oldest, who.max_distance_km * factor)
+
+
+def lies_inside(limits: Bounds, who: Person, km: float, now: Instant) -> bool:
+    """Whether somebody at that distance is wanted."""
+    least, most, far = limits
+    return least <= age(who, now) <= most and km <= far
+
+
+def acceptable(
+    seeker: Person, limits: Bounds, other: Ticket, now: Instant, beyond: Bounds | None = None
+) -> bool:
+    """R3 and R4 as far as profiles go: both ways, each by their own limits."""
+    theirs, km = other.person, distance_km(seeker, other.person)
+    return (
+        theirs.gender in seeker.seeking
+        and seeker.gender in theirs.seeking
+        and lies_inside(limits, theirs, km, now)
+        and lies_inside(bounds(theirs, other.tier), seeker, km, now)
+        and not (beyond is not None and lies_inside(beyond, theirs, km, now))
+    )
+
+
+def priority(ticket: Ticket, now: Instant) -> Fraction:
+    """The points of R10 but for the pair terms and the density, which all have alike."""
+    who = ticket.person
+    wait_s = Fraction(now - ticket.waiting_since, 1_000_000)
+    years, km = Fraction(who.max_age - who.min_age), Fraction(who.max_distance_km)
+    breadth = min(max((years / 50 + km / 200) / 2, Fraction(0)), Fraction(1))
+    boost = min(wait_s / 10, 500) + min(50 * ticket.skips, 300) + ticket.credit
+    return 1000 * boost + Fraction(round(100_000 * (1 - breadth) * 10**6), 10**6) + 10 * wait_s
+
+
+def pair_points(a: Person, b: Person, now: Instant) -> Fraction:
+    """100 * preference_match + 10 * distance_score."""
+    preference_match = (_fit(a, age(b, now)) + _fit(b, age(a, now))) / 2
+    limit = min(a.max_distance_km, b.max_distance_km)
+    share = 1.0 - min(1.0, distance_km(a, b) / limit)
+    return 100 * preference_match + 10 * Fraction(floor(10_000 * share), 1000)
+
+
+def _fit(who: Person, years: int) -> Fraction:
+    """10 in the middle of what somebody wishes, 0 outside; in hundredths."""
+    middle, half = Fraction(who.min_age + who.max_age, 2), Fraction(who.max_age - who.min_age, 2)
+    off = min(Fraction(1), abs(years - middle) / (half + 1))
+    return 10 - Fraction(floor(1000 * off), 100)
+
+
+def fair_queue_order(ticket: Ticket, now: Instant) -> tuple[bool, int, int, str]:
+    """The starved first, oldest first; then credit, then wait, then id."""
+    starved = now - ticket.waiting_since >= STARVATION_S * 1_000_000
+    return (not starved, 0 if starved else -ticket.credit, ticket.waiting_since, ticket.user_id)
+
+
+def scan(
+    policy: str,
+    tickets: Iterable[Ticket],
+    seeker: Person,
+    limits: Bounds,
+    now: Instant,
+    allowed: Callable[[str], bool],
+    beyond: Bounds | None = None,
+) -> tuple[Ticket | None, list[str]]:
+    """The best of all acceptable tickets, and who was passed over for it."""
+    found = [
+        each
+        for each in tickets
+        if allowed(each.user_id) and acceptable(seeker, limits, each, now, beyond)
+    ]
+    if not found:
+        return None, []
+    if policy == "fair_queue":
+        return min(found, key=lambda each: fair_queue_order(each, now)), []
+    bases = {each.user_id: priority(each, now) for each in found}
+    best = min(
+        found,
+        key=lambda each: (
+            -bases[each.user_id] - pair_points(seeker, each.person, now),
+            each.user_id,
+        ),
+    )
+    passed = [user_id for user_id, base in bases.items() if base > bases[best.user_id]]
+    return best, sorted(passed)
