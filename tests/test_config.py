@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from yoked_actor.config import MatchingSettings, Settings, SettingsError, load_settings, sections
+from yoked_actor.domain.fairness import MOST_CREDIT
+from yoked_actor.domain.rules import Rules
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -153,7 +155,7 @@ def test_a_file_that_cannot_be_used_is_named(
         ("MATCHING__RESUME_GRACE_S", "-1", "must be a number from 0 to 31622400"),
         ("MATCHING__LIVENESS_S", "nan", "must be a number over 0, up to 31622400"),
         ("MATCHING__LIVENESS_S", "1\nx = 2", "must be a number over 0, up to 31622400"),
-        ("MATCHING__POLICY", "weighted", "must be fair_queue"),
+        ("MATCHING__POLICY", "lottery", "must be one of fair_queue, weighted"),
         ("MATCHING__REMATCH_AFTER_DAYS", "0", "must be a whole number from 1 to 36500, or unset"),
         ("EDGE__ALLOWED_ORIGINS", '["example.org"]', "must be a list of origins"),
         ("EDGE__ALLOWED_ORIGINS", "https://example.org", "must be a list of origins"),
@@ -239,3 +241,72 @@ def test_a_template_with_every_default_taken_in_gives_the_defaults(file: Path) -
     assert keys == {(s, k) for s, model in sections().items() for k in model.model_fields}
     environ = {"YOKED_MATCHING__REMATCH_AFTER_DAYS": ""}  # TOML has no word for unset
     assert load_settings(file, environ, {}) == Settings()
+
+
+def test_the_settings_and_the_rules_of_the_lobby_have_the_same_defaults() -> None:
+    assert MatchingSettings().rules() == Rules()
+
+
+def test_every_setting_of_the_rules_reaches_the_lobby() -> None:
+    changed = {
+        "policy": "weighted",
+        "starvation_after_s": 61.0,
+        "tier2_after_s": 3.0,
+        "tier2_years": 3,
+        "tier2_distance": 1.3,
+        "tier3_after_s": 11.0,
+        "tier3_years": 6,
+        "tier3_distance": 1.6,
+        "forced_after_s": 12.0,
+        "nudge_every_s": 601.0,
+        "nudge_good_for_s": 61.0,
+        "liveness_s": 12.0,
+        "acknowledge_window_s": 6.0,
+        "vote_window_s": 11.0,
+        "date_length_s": 301.0,
+        "resume_grace_s": 61.0,
+        "bar_s": 61.0,
+        "rematch_after_days": 90,
+        "credit_step": 11,
+        "credit_cap": 51,
+        "max_blocks": 4,
+    }
+    assert set(changed) == set(Rules.__struct_fields__)
+    settings = load_settings(None, {}, {"matching": changed})
+    assert settings.matching.rules() == Rules(**changed)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (
+            {"tier2_after_s": 11.0},
+            "matching.tier3_after_s = 10.0: must be at least matching.tier2_after_s (11.0)",
+        ),
+        (
+            {"tier3_after_s": 10.5},
+            "matching.forced_after_s = 10.0: must be at least matching.tier3_after_s (10.5)",
+        ),
+        ({"tier3_years": 1}, "matching.tier3_years = 1: must be at least matching.tier2_years (2)"),
+        (
+            {"tier3_distance": 1.1},
+            "matching.tier3_distance = 1.1: must be at least matching.tier2_distance (1.2)",
+        ),
+        ({"tier2_after_s": -1.0}, "matching.tier2_after_s = -1.0: must be"),
+        ({"tier2_years": -1}, "matching.tier2_years = -1: must be"),
+        ({"tier2_distance": 0.9}, "matching.tier2_distance = 0.9: must be"),
+        ({"nudge_every_s": 0.0}, "matching.nudge_every_s = 0.0: must be"),
+        ({"policy": "lottery"}, 'matching.policy = "lottery": must be one of'),
+        ({"credit_cap": MOST_CREDIT + 1}, "matching.credit_cap = 1024: must be"),
+    ],
+)
+def test_tiers_out_of_order_and_limits_that_would_narrow_are_refused(
+    given: dict[str, object], problem: str
+) -> None:
+    found = problems(overrides={"matching": given})
+    assert any(problem in line for line in found), found
+
+
+def test_tiers_that_open_at_the_same_instant_are_in_order() -> None:
+    edges = {"tier2_after_s": 0.0, "tier3_after_s": 0.0, "forced_after_s": 0.0}
+    assert load_settings(None, {}, {"matching": edges}).matching.forced_after_s == 0.0

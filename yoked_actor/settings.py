@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from yoked_actor.domain.fairness import MOST_CREDIT
 from yoked_actor.domain.rules import Rules
 
 # A year: longer makes no sense here, and keeps sums of instants far from overflow.
@@ -24,6 +25,8 @@ WORD = r"^[a-z][a-z0-9_]{0,31}$"
 
 Duration = Annotated[float, Field(gt=0, le=LONGEST_S)]
 DurationOrZero = Annotated[float, Field(ge=0, le=LONGEST_S)]
+Years = Annotated[int, Field(ge=0, le=100)]
+Factor = Annotated[float, Field(ge=1, le=1000)]
 Rate = Annotated[float, Field(gt=0, le=1_000_000)]
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
 Bytes = Annotated[int, Field(ge=1024, le=LARGEST_BUFFER)]
@@ -117,12 +120,35 @@ class AuthSettings(SettingsModel):
 class MatchingSettings(SettingsModel):
     """Who meets whom, and how long each step may take."""
 
-    policy: Literal["fair_queue"] = Field(
-        "fair_queue", description="Who goes first: the starving, then credit, then the wait."
+    policy: Literal["fair_queue", "weighted"] = Field(
+        "fair_queue",
+        description="Who goes first: by credit and wait, the starving before all, or by points"
+        " for the wait, for narrow wishes, for being skipped, for credit and for the fit.",
     )
     starvation_after_s: Duration = Field(
-        60.0, description="After this wait a user goes before everyone who waits for less."
+        60.0, description="After this wait fair_queue puts a user before all who wait for less."
     )
+    tier2_after_s: DurationOrZero = Field(
+        2.0, description="From this wait on a user's own limits open a little."
+    )
+    tier2_years: Years = Field(2, description="How many years tier 2 adds at either end.")
+    tier2_distance: Factor = Field(1.2, description="By what tier 2 multiplies the distance.")
+    tier3_after_s: DurationOrZero = Field(
+        10.0, description="From this wait on they open further; at least tier2_after_s."
+    )
+    tier3_years: Years = Field(5, description="How many years tier 3 adds; at least tier2_years.")
+    tier3_distance: Factor = Field(
+        1.5, description="By what tier 3 multiplies the distance; at least tier2_distance."
+    )
+    forced_after_s: DurationOrZero = Field(
+        10.0,
+        description="From this wait on any age and any distance will do when tier 3 finds nobody;"
+        " at least tier3_after_s.",
+    )
+    nudge_every_s: Duration = Field(
+        600.0, description="An idle user is nudged at most once in this time."
+    )
+    nudge_good_for_s: Duration = Field(60.0, description="How long a nudge is worth following.")
     liveness_s: Duration = Field(10.0, description="A user silent for this long is lost.")
     heartbeat_every_s: Duration = Field(
         3.0, description="How often clients are told to beat; less than liveness_s."
@@ -144,9 +170,11 @@ class MatchingSettings(SettingsModel):
         examples=[90],
     )
     credit_step: int = Field(
-        10, ge=0, le=1_000_000, description="The credit for a yes that was not returned."
+        10, ge=0, le=MOST_CREDIT, description="The credit for a yes that was not returned."
     )
-    credit_cap: int = Field(50, ge=0, le=1_000_000, description="The most credit a user can hold.")
+    credit_cap: int = Field(
+        50, ge=0, le=MOST_CREDIT, description="The most credit a user can hold."
+    )
     genders: tuple[Annotated[str, Field(pattern=WORD, title="lower-case words")], ...] = Field(
         ("woman", "man", "nonbinary"),
         min_length=1,
@@ -159,7 +187,17 @@ class MatchingSettings(SettingsModel):
     def rules(self) -> Rules:
         """These settings, as the lobby reads them."""
         return Rules(
+            policy=self.policy,
             starvation_after_s=self.starvation_after_s,
+            tier2_after_s=self.tier2_after_s,
+            tier2_years=self.tier2_years,
+            tier2_distance=self.tier2_distance,
+            tier3_after_s=self.tier3_after_s,
+            tier3_years=self.tier3_years,
+            tier3_distance=self.tier3_distance,
+            forced_after_s=self.forced_after_s,
+            nudge_every_s=self.nudge_every_s,
+            nudge_good_for_s=self.nudge_good_for_s,
             liveness_s=self.liveness_s,
             acknowledge_window_s=self.acknowledge_window_s,
             vote_window_s=self.vote_window_s,
@@ -173,7 +211,16 @@ class MatchingSettings(SettingsModel):
         )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Beats too rare to keep anyone alive, a step over the cap, a gender named twice."""
+        """Tiers out of order, beats too rare, a step over the cap, a gender named twice."""
+        for key, least in (
+            ("tier3_after_s", "tier2_after_s"),
+            ("tier3_years", "tier2_years"),
+            ("tier3_distance", "tier2_distance"),
+            ("forced_after_s", "tier3_after_s"),
+        ):
+            if getattr(self, key) < getattr(self, least):
+                rule = f"must be at least matching.{least} ({getattr(self, least)})"
+                yield Conflict((key, least), rule)
         if self.heartbeat_every_s >= self.liveness_s:
             keys = ("heartbeat_every_s", "liveness_s")
             yield Conflict(keys, f"must be less than matching.liveness_s ({self.liveness_s})")
