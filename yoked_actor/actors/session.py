@@ -66,6 +66,8 @@ def _event_of(user_id: str, command: cmd.Command) -> ev.Event:
     match command:
         case cmd.Spin():
             return ev.Spin(user_id)
+        case cmd.Explain():
+            return ev.Explain(user_id)
         case cmd.Leave():
             return ev.Leave(user_id)
         case cmd.Acknowledge(match_id=match_id):

@@ -105,6 +105,10 @@ class Client:
         """Get in line."""
         return await self.command("spin")
 
+    async def explain(self) -> Event:
+        """Ask why nobody has come yet."""
+        return await self.command("explain")
+
     async def leave(self) -> Event:
         """Get out of line, or out of the match."""
         return await self.command("leave")

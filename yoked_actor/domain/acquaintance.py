@@ -26,6 +26,7 @@ class Acquaintance:
         # Which keys to let go of when a user leaves memory.
         self._others: dict[str, set[str]] = {}
         self._blocked: dict[str, set[str]] = {}
+        self._blockers: dict[str, set[str]] = {}
 
     def learn(self, known: Known) -> None:
         """Take in what the store remembers of a user (settled: it is stored already)."""
@@ -39,6 +40,7 @@ class Acquaintance:
             self._note(user_id, other)
         for other, at in known.blocks.items():
             self.blocks.rows.setdefault((user_id, other), at)
+            self._blockers.setdefault(other, set()).add(user_id)
         self._blocked[user_id] = set(known.blocks)
 
     def forget(self, user_id: str) -> None:
@@ -48,6 +50,10 @@ class Acquaintance:
         """
         for other in self._blocked.pop(user_id, ()):
             self.blocks.rows.pop((user_id, other), None)
+            blockers = self._blockers[other]
+            blockers.discard(user_id)
+            if not blockers:
+                del self._blockers[other]
         for other in self._others.pop(user_id, ()):
             if other in self._blocked:
                 continue
@@ -81,6 +87,15 @@ class Acquaintance:
         """Whether a match of these two was cancelled a moment ago."""
         return pair_of(a, b) in self.bars.rows
 
+    def around(self, user_id: str) -> set[str]:
+        """Everyone with whom this user may have a history; nobody else has one with them."""
+        nobody: set[str] = set()
+        return (
+            self._others.get(user_id, nobody)
+            | self._blocked.get(user_id, nobody)
+            | self._blockers.get(user_id, nobody)
+        )
+
     def blocked_by(self, user_id: str) -> dict[str, Instant]:
         """Whom a user has blocked, and since when."""
         rows = self.blocks.rows
@@ -94,6 +109,7 @@ class Acquaintance:
         """Record a block."""
         self.blocks.put((blocker, blocked), at)
         self._blocked.setdefault(blocker, set()).add(blocked)
+        self._blockers.setdefault(blocked, set()).add(blocker)
 
     def unblock(self, blocker: str, blocked: str) -> bool:
         """Lift a block; say whether there was one."""

@@ -45,6 +45,10 @@ class Look(Event, frozen=True):
     """The user asks how things stand."""
 
 
+class Explain(Event, frozen=True):
+    """The user asks why they still wait."""
+
+
 class Spin(Event, frozen=True):
     """The user wants to meet somebody."""
 

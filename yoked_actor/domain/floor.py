@@ -11,8 +11,10 @@ import msgspec
 
 from yoked_actor.domain.acquaintance import Acquaintance
 from yoked_actor.domain.book import Book
+from yoked_actor.domain.census import Census
 from yoked_actor.domain.deadlines import Deadlines, Due
 from yoked_actor.domain.fairness import Ticket, policy_by
+from yoked_actor.domain.idlers import Idlers
 from yoked_actor.domain.instants import Instant, after
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.people import Person
@@ -50,6 +52,10 @@ class Floor:
         self.acquaintance = Acquaintance(rules.rematch_after_days)
         self.lines: Book[str, Line] = Book()
         self.quality: Book[str, Quality] = Book()
+        self.nudged_at: Book[str, Instant] = Book()
+        self.idlers = Idlers()
+        self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
+        """What was last counted for whoever asked why they wait, and for which ticket of theirs."""
         self.tiers = Tiers.by(rules)
         self.pool = Pool(policy_by(rules), self.tiers)
         self.now: Instant = 0
@@ -111,7 +117,7 @@ class Floor:
     def put_person(self, person: Person) -> None:
         """Set a profile."""
         self.people.put(person.user_id, person)
-        self._sync_pool(person.user_id)
+        self._sync(person.user_id)
 
     def put_seat(self, seat: Seat) -> None:
         """Set a seat; a user who is not idle is timed for liveness."""
@@ -119,7 +125,7 @@ class Floor:
         if before is not None and before.last_match_id != seat.last_match_id:
             self._supersede(before.last_match_id)
         self.seats.put(seat.user_id, seat)
-        self._sync_pool(seat.user_id)
+        self._sync(seat.user_id)
         if seat.state is not State.IDLE:
             self._time_liveness(seat.user_id)
 
@@ -132,7 +138,7 @@ class Floor:
     def put_line(self, user_id: str, line: Line) -> None:
         """Set how far a user has come in line."""
         self.lines.put(user_id, line)
-        self._sync_pool(user_id)
+        self._sync(user_id)
 
     def tier_reached(self, user_id: str, edge_at: Instant) -> Tier | None:
         """The tier that a waiting user reaches at an edge; None when the edge is not theirs."""
@@ -151,7 +157,7 @@ class Floor:
     def put_presence(self, user_id: str, presence: Presence) -> None:
         """Set how a user can be reached."""
         self.presences.put(user_id, presence)
-        self._sync_pool(user_id)
+        self._sync(user_id)
         if not presence.here and self.seats.rows[user_id].date_id is not None:
             self._time_liveness(user_id)
 
@@ -211,6 +217,9 @@ class Floor:
         self.lines.rows.pop(user_id, None)
         self.heard_at.pop(user_id, None)
         self._timed.pop(user_id, None)
+        self.nudged_at.rows.pop(user_id, None)
+        self.explained.pop(user_id, None)
+        self.idlers.discard(user_id)
         del self.seats.rows[user_id]
         self._release(seat.last_match_id)
         return True
@@ -237,6 +246,7 @@ class Floor:
         """The changes are stored: they stand."""
         for book in (self.people, self.seats, self.presences, self.lines, self.matches, self.dates):
             book.settle()
+        self.nudged_at.settle()
         # What is stored of a match's quality is not needed in memory.
         self.quality = Book()
         self.acquaintance.settle()
@@ -250,6 +260,8 @@ class Floor:
         """The changes could not be stored: all is as it was, deadlines included."""
         users = self.people.undo() + self.seats.undo() + self.presences.undo() + self.lines.undo()
         self.quality.undo()
+        self.nudged_at.undo()
+        self.explained.clear()  # Counted among people who may not have been there.
         for match_id in self.matches.undo():
             if match_id in self.matches.rows:
                 self._time_match(self.matches.rows[match_id])
@@ -260,7 +272,7 @@ class Floor:
         for pair in self.acquaintance.undo():
             self._time_bar(pair, self.acquaintance.bars.rows[pair])
         for user_id in users:
-            self._sync_pool(user_id)
+            self._sync(user_id)
             self._retime_tier(user_id)
             seat = self.seats.rows.get(user_id)
             if seat is not None and (seat.state is not State.IDLE or seat.date_id is not None):
@@ -324,20 +336,33 @@ class Floor:
 
     # Derived
 
-    def _sync_pool(self, user_id: str) -> None:
+    def ticket(self, user_id: str) -> Ticket | None:
+        """The ticket of a user who waits, whether they can be paired now or not."""
         seat = self.seats.rows.get(user_id)
-        if (
-            seat is not None
-            and seat.state is State.WAITING
-            and seat.waiting_since is not None
-            and self.is_here(user_id)
-        ):
-            line = self.lines.rows.get(user_id, _FRONT)
-            person = self.people.rows[user_id]
-            ticket = Ticket(person, seat.waiting_since, seat.credit, line.skips, line.tier)
+        if seat is None or seat.state is not State.WAITING or seat.waiting_since is None:
+            return None
+        line = self.lines.rows.get(user_id, _FRONT)
+        person = self.people.rows[user_id]
+        return Ticket(person, seat.waiting_since, seat.credit, line.skips, line.tier)
+
+    def _sync(self, user_id: str) -> None:
+        """Keep the pool, and those who could be nudged, in step with the books."""
+        ticket = self.ticket(user_id) if self.is_here(user_id) else None
+        if ticket is not None:
             self.pool.put(ticket, self.now)
         else:
             self.pool.discard(user_id)
+        seat, person = self.seats.rows.get(user_id), self.people.rows.get(user_id)
+        if (
+            seat is not None
+            and person is not None
+            and seat.state is State.IDLE
+            and seat.date_id is None
+            and self.presence(user_id).device
+        ):
+            self.idlers.put(person)
+        else:
+            self.idlers.discard(user_id)
 
     def _supersede(self, match_id: str | None) -> None:
         if match_id is not None:

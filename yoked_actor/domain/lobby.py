@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from yoked_actor.domain import events as ev
 from yoked_actor.domain.dates import end_date, end_date_by, hang_up, lose
 from yoked_actor.domain.deadlines import Deadline, Due
+from yoked_actor.domain.explain import explain
 from yoked_actor.domain.floor import Floor
 from yoked_actor.domain.instants import Instant, after
 from yoked_actor.domain.lifecycle import Cause, State
@@ -47,6 +48,7 @@ from yoked_actor.domain.notices import (
     TierReached,
     WaitReason,
 )
+from yoked_actor.domain.nudges import nudge_idlers
 from yoked_actor.domain.pairing import make_attempts
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.records import Changes, Known, Match, MatchStatus, Presence, VideoDate
@@ -72,9 +74,7 @@ class Lobby:
         if type(event) is not ev.Detached:
             self.floor.hear(event.user_id, now)
         reply = _HANDLERS[type(event)](step, event)
-        if step.attempts:
-            make_attempts(step)
-            step.say_who_waits()
+        _try(step)
         # A spin is answered with where it led, and a snapshot shows what the step made of it all.
         if reply is None:
             reply = _state_reply(step, event)
@@ -86,9 +86,7 @@ class Lobby:
         while (deadline := self.floor.deadlines.pop_due(now)) is not None:
             step = Step(self.floor, now)
             _DEADLINES[deadline[1]](step, deadline)
-            if step.attempts:
-                make_attempts(step)
-                step.say_who_waits()
+            _try(step)
             notices += step.notices
         return notices
 
@@ -141,6 +139,14 @@ class Lobby:
         floor.settle()
 
 
+def _try(step: Step) -> None:
+    """Make the attempts that a step owes, and what follows from those that find nobody."""
+    if step.attempts:
+        make_attempts(step)
+        step.say_who_waits()
+        nudge_idlers(step)
+
+
 def _attached(step: Step, event: ev.Attached) -> Reply | None:
     _be_here(step, event.user_id, replace(step.floor.presence(event.user_id), device=event.device))
     return None
@@ -182,6 +188,10 @@ def _heard(step: Step, event: ev.Heard) -> Reply:
 
 def _look(step: Step, event: ev.Look) -> Reply | None:
     return None
+
+
+def _explain(step: Step, event: ev.Explain) -> Reply:
+    return explain(step.floor, event.user_id, step.now)
 
 
 def _spin(step: Step, event: ev.Spin) -> Reply | None:
@@ -282,6 +292,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.Heard: _heard,
     ev.Called: _called,
     ev.Look: _look,
+    ev.Explain: _explain,
     ev.Spin: _spin,
     ev.Leave: _leave,
     ev.Acknowledge: _acknowledge,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 import msgspec
 
@@ -187,6 +188,35 @@ class BlockList(Reply, frozen=True):
     """Whom a user has blocked, and since when."""
 
     blocks: dict[str, Instant]
+
+
+class Rejections(msgspec.Struct, frozen=True):
+    """How many others each constraint rejects; everyone counts once, by the first that does."""
+
+    seeking: int
+    history: int
+    age: int
+    distance: int
+
+
+class Relaxation(msgspec.Struct, frozen=True):
+    """By how much a user would have to open one of their limits, and how many that would admit."""
+
+    constraint: Literal["age", "distance"]
+    by: int
+    unit: Literal["years", "km"]
+    gives: int
+
+
+class Explanation(Reply, frozen=True):
+    """Why a user still waits."""
+
+    waiting_s: float
+    tier: Tier
+    next_tier_in_s: float | None
+    pool: int
+    rejected_by: Rejections
+    nearest: Relaxation | None
 
 
 class Forgotten(Reply, frozen=True):

@@ -39,6 +39,7 @@ def make_attempts(step: Step) -> None:
         before = step.widened.get(seeker.user_id)
         choice = find_partner(floor, seeker, step.now, before)
         if choice is None:
+            step.in_vain.append(seeker)
             continue
         for user_id in choice.passed_over:
             line = floor.lines.rows[user_id]

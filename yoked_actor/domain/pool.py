@@ -50,6 +50,14 @@ class Pool:
         """Every ticket, in no particular order."""
         return (entry.ticket for entry in self._entries.values())
 
+    def entry(self, user_id: str) -> Entry | None:
+        """Where a user's ticket stands in its group, if they can be paired."""
+        return self._entries.get(user_id)
+
+    def suiting(self, person: Person) -> Iterator[Group]:
+        """The groups whose people and this person have the genders that each other seeks."""
+        return (group for key, group in self._groups.items() if _may_suit(person, key))
+
     def put(self, ticket: Ticket, now: Instant) -> None:
         """Add a ticket, or replace the one its user had."""
         before = self._entries.get(ticket.user_id)
@@ -103,9 +111,8 @@ class Pool:
         """
         self._catch_up(now)
         search = Search(seeker, limits, self._policy, now, allowed, beyond)
-        for key, group in self._groups.items():
-            if _may_suit(seeker.person, key):
-                search.look_at(group)
+        for group in self.suiting(seeker.person):
+            search.look_at(group)
         if search.best is None:
             return None
         return Choice(search.best.ticket, search.best_total, search.passed_over())

@@ -188,6 +188,7 @@ class Changes(msgspec.Struct):
         return bool(
             self.seats
             or self.matches
+            or self.quality
             or self.met
             or self.bars
             or self.people

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from yoked_actor.domain.fairness import Ticket
 from yoked_actor.domain.floor import Floor
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import Cause, State, move
@@ -20,7 +21,7 @@ from yoked_actor.domain.tiers import Tier
 class Step:
     """The floor at one instant, and what happens on it."""
 
-    __slots__ = ("attempts", "floor", "notices", "now", "widened")
+    __slots__ = ("attempts", "floor", "in_vain", "notices", "now", "widened")
 
     def __init__(self, floor: Floor, now: Instant) -> None:
         self.floor = floor
@@ -31,6 +32,8 @@ class Step:
         """Who gets an attempt, and what to say to those for whom it finds nobody."""
         self.widened: dict[str, Tier] = {}
         """Who gets it because they have just left that tier behind."""
+        self.in_vain: list[Ticket] = []
+        """Whose attempt has found nobody."""
 
     def tell(self, user_id: str, notice: Notice) -> None:
         """Tell a user something, once all is stored."""

@@ -56,7 +56,7 @@ def add_profile_calls(app: QuartTrio, doors: Doors) -> None:
 
 
 def add_match_calls(app: QuartTrio, doors: Doors) -> None:
-    """Spin, leave, acknowledge, vote, and how things stand."""
+    """Spin, leave, acknowledge, vote, and how and why things stand."""
 
     @app.post("/api/spin")
     async def spin() -> Response:
@@ -74,6 +74,22 @@ def add_match_calls(app: QuartTrio, doors: Doors) -> None:
         reply = await doors.ask(session, ev.Leave(session.user_id))
         assert isinstance(reply, told.LeaveReply)
         return answer(http.StateAnswer(reply.state))
+
+    @app.get("/api/explain")
+    async def explain() -> Response:
+        session = await doors.caller()
+        reply = await doors.ask(session, ev.Explain(session.user_id))
+        assert isinstance(reply, told.Explanation)
+        return answer(
+            http.ExplainAnswer(
+                reply.waiting_s,
+                reply.tier,
+                reply.next_tier_in_s,
+                reply.pool,
+                reply.rejected_by,
+                reply.nearest,
+            )
+        )
 
     @app.get("/api/match/status")
     async def status() -> Response:

@@ -127,7 +127,9 @@ def _reply_schema(exchange: Exchange, schemas: Schemas) -> Document:
 
 
 def _given(schema: Document) -> Document:
-    """A field that is left out rather than null."""
+    """A field as it is when it is there: null only where that is no default but an answer."""
+    if "default" not in schema:
+        return schema
     options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
     return options[0] if len(options) == 1 else schema
 

@@ -13,9 +13,10 @@ import msgspec
 
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code
+from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire import events as ev
 from yoked_actor.wire import http
-from yoked_actor.wire.exchanges import CARD, DATE, MATCH, TOKEN, moment
+from yoked_actor.wire.exchanges import CARD, DATE, MATCH, NEAREST, REJECTED, TOKEN, moment
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -88,6 +89,14 @@ CALLS: tuple[Call, ...] = (
         "Spin",
         "Get out of line, or out of the match.",
         http.StateAnswer(State.IDLE),
+        refusals=(Code.WRONG_STATE,),
+    ),
+    Call(
+        "GET",
+        "/api/explain",
+        "Spin",
+        "Ask why nobody has come yet.",
+        http.ExplainAnswer(4.5, Tier.WIDER, 5.5, 120, REJECTED, NEAREST),
         refusals=(Code.WRONG_STATE,),
     ),
     Call("GET", "/api/match/status", "Spin", "See how things stand.", _IN_A_MATCH),

@@ -40,6 +40,10 @@ class Heartbeat(Command, frozen=True, tag="heartbeat"):
     """A sign of life."""
 
 
+class Explain(Command, frozen=True, tag="explain"):
+    """Ask why nobody has come yet."""
+
+
 class Spin(Command, frozen=True, tag="spin"):
     """Get in line."""
 
@@ -81,7 +85,9 @@ class Report(Command, frozen=True, kw_only=True, tag="report"):
     match_id: SubjectId | None = None
 
 
-AnyCommand = Hello | Heartbeat | Spin | Leave | Acknowledge | Vote | EndDate | Block | Report
+AnyCommand = (
+    Hello | Heartbeat | Spin | Explain | Leave | Acknowledge | Vote | EndDate | Block | Report
+)
 
 COMMANDS: tuple[type[Command], ...] = AnyCommand.__args__
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.ballot import Outcome
@@ -14,6 +15,7 @@ from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.records import CancelReason
+from yoked_actor.domain.tiers import Tier
 
 IceServers = tuple[dict[str, Any], ...]
 
@@ -45,6 +47,7 @@ class Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
     state: State
     credit: int
     waiting_since: datetime | None = None
+    tier: Tier | None = None
     match: MatchPart | None = None
     date: DatePart | None = None
     last_outcome: Outcome | None = None
@@ -73,6 +76,18 @@ class Waiting(Event, frozen=True, kw_only=True, tag="waiting"):
 
     since: datetime
     reason: told.WaitReason
+
+
+class TierEvent(Event, frozen=True, kw_only=True, tag="tier"):
+    """Your own limits have opened further: tier 2, 3 or 99 (anybody)."""
+
+    tier: Tier
+
+
+class Nudge(Event, frozen=True, kw_only=True, tag="nudge"):
+    """Somebody who would suit you waits: spin, if you like."""
+
+    expires_at: datetime
 
 
 class Idle(Event, frozen=True, kw_only=True, tag="idle"):
@@ -140,6 +155,8 @@ class Draining(Event, frozen=True, kw_only=True, tag="draining"):
 EVENTS: tuple[type[Event], ...] = (
     Welcome,
     Waiting,
+    TierEvent,
+    Nudge,
     Idle,
     Matched,
     Voting,
@@ -160,6 +177,12 @@ class Ok(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     match_id: str | None = None
     vote_by: datetime | None = None
     outcome: Outcome | None = None
+    waiting_s: float | None = None
+    tier: Tier | None = None
+    next_tier_in_s: float | UnsetType | None = UNSET
+    pool: int | None = None
+    rejected_by: told.Rejections | None = None
+    nearest: told.Relaxation | UnsetType | None = UNSET
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="error"):
@@ -186,6 +209,7 @@ def snapshot_part(snapshot: told.Snapshot, ice_servers: IceServers) -> Snapshot:
         state=snapshot.state,
         credit=snapshot.credit,
         waiting_since=_moment(snapshot.waiting_since),
+        tier=snapshot.tier,
         match=None
         if match is None
         else MatchPart(
@@ -219,6 +243,16 @@ def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
             return Ok(re=re, vote_by=_moment(vote_by))
         case told.VoteReply(outcome):
             return Ok(re=re, outcome=outcome)
+        case told.Explanation():
+            return Ok(
+                re=re,
+                waiting_s=reply.waiting_s,
+                tier=reply.tier,
+                next_tier_in_s=reply.next_tier_in_s,
+                pool=reply.pool,
+                rejected_by=reply.rejected_by,
+                nearest=reply.nearest,
+            )
         case _:
             return Ok(re=re)
 
@@ -244,6 +278,10 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
             )
         case told.NowWaiting(since, reason):
             return Waiting(seq=seq, at=at, since=to_datetime(since), reason=reason)
+        case told.TierReached(tier):
+            return TierEvent(seq=seq, at=at, tier=tier)
+        case told.Nudge(expires_at):
+            return Nudge(seq=seq, at=at, expires_at=to_datetime(expires_at))
         case told.NowIdle(reason):
             return Idle(seq=seq, at=at, reason=reason)
         case told.MatchCancelled(match_id, why, following):

@@ -13,9 +13,17 @@ import msgspec
 
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.notices import Code, DateEnd, IdleReason, WaitReason
+from yoked_actor.domain.notices import (
+    Code,
+    DateEnd,
+    IdleReason,
+    Rejections,
+    Relaxation,
+    WaitReason,
+)
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.records import CancelReason
+from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as ev
 
@@ -36,6 +44,8 @@ def moment(second: float) -> datetime:
 
 MATCH, DATE = "m7", "d9"
 CARD = Card("ben", "Ben", 29, "man", ("climbing", "film"), 4)
+REJECTED = Rejections(seeking=61, history=2, age=40, distance=17)
+NEAREST = Relaxation("distance", 12, "km", 3)
 _SNAPSHOT = ev.Snapshot(State.IDLE, 0)
 _ICE: ev.IceServers = ({"urls": ["stun:stun.example.org"]},)
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbmEifQ.c2lnbmF0dXJl"
@@ -57,6 +67,20 @@ EXCHANGES: tuple[Exchange, ...] = (
         ev.Ok(re="c3", state=State.WAITING),
         ("state", "match_id?"),
         (Code.PROFILE_INCOMPLETE, Code.ON_A_DATE, Code.DRAINING),
+    ),
+    Exchange(
+        cmd.Explain(id="c10"),
+        ev.Ok(
+            re="c10",
+            waiting_s=4.5,
+            tier=Tier.WIDER,
+            next_tier_in_s=5.5,
+            pool=120,
+            rejected_by=REJECTED,
+            nearest=NEAREST,
+        ),
+        ("waiting_s", "tier", "next_tier_in_s", "pool", "rejected_by", "nearest"),
+        (Code.WRONG_STATE,),
     ),
     Exchange(cmd.Leave(id="c4"), ev.Ok(re="c4", state=State.IDLE), ("state",), (Code.WRONG_STATE,)),
     Exchange(
@@ -80,6 +104,7 @@ EXCHANGES: tuple[Exchange, ...] = (
 EVENT_EXAMPLES: tuple[ev.Event, ...] = (
     _WELCOME,
     ev.Waiting(seq=1, at=moment(1), since=moment(1), reason=WaitReason.SPUN),
+    ev.TierEvent(seq=2, at=moment(3), tier=Tier.WIDER),
     ev.Matched(seq=2, at=moment(2), match_id=MATCH, partner=CARD, acknowledge_by=moment(7)),
     ev.Voting(seq=3, at=moment(3.5), match_id=MATCH, vote_by=moment(13.5)),
     ev.OutcomeEvent(
@@ -105,6 +130,7 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         ice_servers=_ICE,
     ),
     ev.DateEnded(seq=7, at=moment(50), date_id=DATE, reason=DateEnd.PARTNER_ENDED),
+    ev.Nudge(seq=7, at=moment(52), expires_at=datetime(2026, 1, 1, 8, 1, 52, tzinfo=UTC)),
     ev.Draining(seq=8, at=moment(55), reconnect_after_s=2.0),
 )
 """Every event, in the order in which a client meets them."""

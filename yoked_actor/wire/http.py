@@ -11,8 +11,9 @@ import msgspec
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.notices import Code
+from yoked_actor.domain.notices import Code, Rejections, Relaxation
 from yoked_actor.domain.people import Person, ProfileProblem, check_person
+from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire.commands import Reason, SubjectId
 
 Interest = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
@@ -113,6 +114,17 @@ class StateAnswer(msgspec.Struct, frozen=True):
     """Where the user is now."""
 
     state: State
+
+
+class ExplainAnswer(msgspec.Struct, frozen=True):
+    """Why the user still waits."""
+
+    waiting_s: float
+    tier: Tier
+    next_tier_in_s: float | None
+    pool: int
+    rejected_by: Rejections
+    nearest: Relaxation | None
 
 
 class AcknowledgeBody(msgspec.Struct, frozen=True):
