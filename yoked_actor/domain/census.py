@@ -90,21 +90,22 @@ class _Count:
         columns, limits = group.columns, self._limits
         here = np.ones(len(group), np.bool_)
         here[left_out] = False
-        ages = (self._today - columns["born"].astype(np.int64)) // 10_000
-        wanted = (ages >= limits.min_age) & (ages <= limits.max_age)
+        born = columns["born"]
+        wanted = born <= self._today - 10_000 * limits.min_age
+        wanted &= born > self._today - 10_000 * (limits.max_age + 1)
         wants = here & (columns["min_age"] <= self._age) & (columns["max_age"] >= self._age)
         fit = np.count_nonzero(wants & wanted)
         self.age += int(np.count_nonzero(here) - fit)
         rows = np.flatnonzero(wants)
-        wanted, ages = wanted[rows], ages[rows]
+        wanted = wanted[rows]
         chords2 = self._chords2(group, rows)
         near_them = self._within(group, rows, chords2, columns["reach2"][rows], theirs=True)
         near_me = self._within(group, rows, chords2, reach2(limits.max_km), theirs=False)
         self.distance += int(fit - np.count_nonzero(wanted & near_them & near_me))
-        too_old_or_young = ages[~wanted & near_them & near_me & (ages >= ADULT_AGE)]
-        self._years.append(
-            np.maximum(limits.min_age - too_old_or_young, too_old_or_young - limits.max_age)
-        )
+        others = rows[~wanted & near_them & near_me]
+        ages = (self._today - born[others].astype(np.int64)) // 10_000
+        ages = ages[ages >= ADULT_AGE]
+        self._years.append(np.maximum(limits.min_age - ages, ages - limits.max_age))
         too_far = chords2[wanted & near_them & ~near_me]
         halves = np.minimum(1.0, np.sqrt(too_far) / 2)
         self._kms.append(2 * EARTH_RADIUS_KM * np.arcsin(halves) - limits.max_km)
@@ -145,7 +146,7 @@ class _Count:
         """Who lies inside one's own reach, or has this user inside theirs."""
         within: Mask = chords2 <= reach
         # What rounding, and the hair that every reach is raised by, can make of a squared chord.
-        doubt = 4e-9 * np.asarray(reach) + 4e-15 * np.sqrt(reach) + 1e-17
+        doubt = 8e-9 * np.asarray(reach) + 2e-17
         for index in np.flatnonzero(np.abs(chords2 - reach) <= doubt).tolist():
             entry = group.entries[rows[index]]
             most = entry.max_km if theirs else self._limits.max_km
