@@ -152,6 +152,43 @@ def people(draw: st.DrawFn, user_id: str) -> Person:
 
 
 @st.composite
+def guests(draw: st.DrawFn, user_id: str) -> Person:
+    """A profile of that user whose wishes decide: within reach of others, or one or two tiers off.
+
+    Kilometres between the places: 25, 60, 117; and one is on the other side of the world.
+    """
+    min_age, max_age = draw(st.sampled_from(((18, 99), (18, 99), (28, 32), (20, 23), (33, 40))))
+    return person(
+        user_id,
+        draw(genders),
+        draw(st.one_of(st.just(EVERYONE), seekings)),
+        # 22, 26, 29 or 30, 31, 34, 38; 32 turned 33 after the first midnight.
+        birth_date=draw(
+            st.sampled_from(
+                [date(year, 6, 15) for year in (1987, 1991, 1994, 1999, 2003)]
+                + [date(1993, 1, 2), date(1996, 1, 1), date(1996, 1, 2)]
+            )
+        ),
+        lat=draw(st.sampled_from((52.52, 52.52, 52.745, 53.06, 53.573, -33.9))),
+        min_age=min_age,
+        max_age=max_age,
+        max_distance_km=draw(st.sampled_from((20.0, 50.0, 55.0, 100.0, 25_000.0))),
+    )
+
+
+@st.composite
+def rivals(draw: st.DrawFn, user_id: str) -> Person:
+    """A woman like the others in everything that counts for her alone: the fit of a man decides."""
+    min_age = draw(st.sampled_from((20, 22, 26, 29)))
+    return woman(
+        user_id,
+        lat=draw(st.sampled_from((52.52, 52.6, 52.745))),
+        min_age=min_age,
+        max_age=min_age + 20,
+    )
+
+
+@st.composite
 def tickets(draw: st.DrawFn, user_id: str) -> Ticket:
     """A ticket of that user: any profile, any credit, any skips, any wait, any tier."""
     return ticket(draw(people(user_id)), draw(waits_s), draw(credits), draw(skips), draw(tiers))

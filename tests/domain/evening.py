@@ -21,7 +21,7 @@ from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.notices import Matched, Notice, Refusal, Reply, Snapshot
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Changes, Known, Match, Pair, Seat, VideoDate
+from yoked_actor.domain.records import Changes, Known, Match, Pair, Quality, Seat, VideoDate
 from yoked_actor.domain.rules import Rules
 
 N = TypeVar("N", bound=Notice)
@@ -36,6 +36,7 @@ class ModelStore:
         self.seats: dict[str, Seat] = {}
         self.matches: dict[str, Match] = {}
         self.dates: dict[str, VideoDate] = {}
+        self.quality: dict[str, Quality] = {}
         self.met: dict[Pair, Instant] = {}
         self.blocks: dict[tuple[str, str], Instant] = {}
         self.bars: dict[Pair, Instant] = {}
@@ -46,6 +47,7 @@ class ModelStore:
         self.seats.update((seat.user_id, seat) for seat in changes.seats)
         self.matches.update((match.match_id, match) for match in changes.matches)
         self.dates.update((date.date_id, date) for date in changes.dates)
+        self.quality.update((row.match_id, row) for row in changes.quality)
         _write(self.met, changes.met)
         _write(self.blocks, changes.blocks)
         _write(self.bars, changes.bars)
@@ -242,6 +244,7 @@ class Evening:
         for user_id, notice in notices:
             if isinstance(notice, Matched):
                 assert notice.match_id in self.store.matches
+                assert notice.match_id in self.store.quality
             self._told[user_id].append(notice)
 
 

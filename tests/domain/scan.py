@@ -64,7 +64,7 @@ def priority(ticket: Ticket, now: Instant) -> Fraction:
     wait_s = Fraction(now - ticket.waiting_since, 1_000_000)
     years, km = Fraction(who.max_age - who.min_age), Fraction(who.max_distance_km)
     breadth = min(max((years / 50 + km / 200) / 2, Fraction(0)), Fraction(1))
-    boost = min(wait_s / 10, 500) + min(50 * ticket.skips, 300) + ticket.credit
+    boost = min(wait_s / 10, Fraction(500)) + min(50 * ticket.skips, 300) + ticket.credit
     return 1000 * boost + Fraction(round(100_000 * (1 - breadth) * 10**6), 10**6) + 10 * wait_s
 
 

@@ -21,6 +21,7 @@ from yoked_actor.domain.notices import (
     IdleReason,
     MatchCancelled,
     Matched,
+    Notice,
     NowIdle,
     NowWaiting,
     Snapshot,
@@ -474,8 +475,11 @@ def test_an_undone_wake_is_due_again() -> None:
     lobby.handle(ev.Attached("ana", 1), START)
     lobby.handle(ev.Spin("ana"), START)
     lobby.settle()
-    told = {2: [TierReached(Tier.WIDER)], 10: [TierReached(Tier.FORCED), NowIdle(IdleReason.LOST)]}
-    for due_s, notices in told.items():
+    told: list[tuple[float, list[Notice]]] = [
+        (2.0, [TierReached(Tier.WIDER)]),
+        (10.0, [TierReached(Tier.FORCED), NowIdle(IdleReason.LOST)]),
+    ]
+    for due_s, notices in told:
         due = lobby.next_deadline()
         assert due == after(START, due_s)
         first = lobby.wake(due)

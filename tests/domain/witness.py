@@ -1,12 +1,16 @@
 """One who sees only what goes into the lobby and what comes out, and holds it to the rulings.
 
-From events, replies and notices alone the witness knows who has met, who is blocked or barred, and
-what each client must believe. It shares no code with the lobby's own memory.
+From events, replies and notices alone the witness knows who has met, who is blocked or barred, what
+each client must believe and which tiers it has been told of. It shares no code with the lobby's own
+memory.
 """
 
 from __future__ import annotations
 
+import pytest
+
 from tests.domain.evening import ModelStore
+from tests.domain.scan import age, bounds, lies_inside, pair_points
 from yoked_actor.domain import events as ev
 from yoked_actor.domain.instants import Instant, after
 from yoked_actor.domain.lifecycle import State
@@ -20,11 +24,12 @@ from yoked_actor.domain.notices import (
     OutcomeReached,
     Refusal,
     Reply,
+    TierReached,
     VoteReply,
     VotingOpened,
 )
-from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Pair, pair_of
+from yoked_actor.domain.people import Person, distance_km
+from yoked_actor.domain.records import Pair, Quality, pair_of
 from yoked_actor.domain.rules import Rules
 
 DAY_S = 86_400.0
@@ -45,6 +50,8 @@ class Witness:
         self.blocks: set[tuple[str, str]] = set()
         self.awaited: dict[str, set[str]] = {}
         self.believed: dict[str, State] = dict.fromkeys(user_ids, State.IDLE)
+        self.waits: dict[str, tuple[Instant, int]] = {}
+        """Who waits, since when, and the tier that their client knows of."""
 
     def see(self, event: ev.Event, reply: Reply, notices: Told, now: Instant) -> None:
         """An event was handled."""
@@ -87,12 +94,78 @@ class Witness:
                     self.over.add(notice.match_id)
                     assert self.believed[user_id] is State.VOTING
                     self.believed[user_id] = notice.next
-                case NowWaiting():
+                case NowWaiting(since=since):
                     self.believed[user_id] = State.WAITING
+                    if self.waits.get(user_id, (None, 0))[0] != since:
+                        self.waits[user_id] = (since, self.tier_by(since, now))
+                case TierReached():
+                    self._tier_reached(user_id, notice.tier, now)
                 case NowIdle():
                     self.believed[user_id] = State.IDLE
                 case _:
                     pass
+            if self.believed[user_id] is not State.WAITING:
+                self.waits.pop(user_id, None)
+
+    def tier_by(self, since: Instant, now: Instant) -> int:
+        """The tier of a wait (R8)."""
+        rules, waited = self.rules, now - since
+        edges = ((rules.tier2_after_s, 2), (rules.tier3_after_s, 3), (rules.forced_after_s, 99))
+        return max([tier for after_s, tier in edges if round(after_s * 1e6) <= waited], default=1)
+
+    def _tier_reached(self, user_id: str, tier: int, now: Instant) -> None:
+        """One event for one edge: the next after what the client knows, and not before its time."""
+        since, known = self.waits[user_id]
+        rules = self.rules
+        edges = {
+            after(since, after_s)
+            for after_s in (rules.tier2_after_s, rules.tier3_after_s, rules.forced_after_s)
+        }
+        edge = min(at for at in edges if self.tier_by(since, at) > known)
+        assert edge <= now
+        assert tier == self.tier_by(since, edge)
+        self.waits[user_id] = (since, tier)
+
+    def may_meet(self, a: str, b: str, spun_at: Instant, now: Instant) -> bool:
+        """R3 and R20: nothing that no wait can soften stands between two; R9 is about them."""
+        one, other = self.people[a], self.people[b]
+        pair, days = pair_of(a, b), self.rules.rematch_after_days
+        met_at = self.met.get(pair)
+        return (
+            one.gender in other.seeking
+            and other.gender in one.seeking
+            and min(age(one, now), age(other, now)) >= 18
+            and not {(a, b), (b, a)} & self.blocks
+            and self.bars.get(pair, now) <= now
+            and (met_at is None or (days is not None and spun_at >= after(met_at, days * DAY_S)))
+        )
+
+    def check_quality(self, row: Quality, now: Instant) -> None:
+        """What is recorded of a match that was just made is true, and nobody gave way for another.
+
+        Each side's tier is the least in which they accept the other, and their own wait reached it.
+        """
+        pair = self.pairs[row.match_id]
+        a, b = (self.people[user_id] for user_id in pair)
+        km = distance_km(a, b)
+        assert row.paired_at == now
+        assert row.policy == self.rules.policy
+        assert row.distance_km == round(km, 3)
+        assert row.preference_match * 100 + row.distance_score * 10 == pytest.approx(
+            float(pair_points(a, b, now))
+        )
+        sides = (
+            (a, b, row.a_tier, row.a_wait_s, row.a_group),
+            (b, a, row.b_tier, row.b_wait_s, row.b_group),
+        )
+        for mine, partner, tier, wait_s, group in sides:
+            assert tier <= self.tier_by(now - round(wait_s * 1e6), now)
+            assert lies_inside(bounds(mine, tier), partner, km, now)
+            for narrower in (1, 2, 3):
+                if narrower < tier:
+                    assert not lies_inside(bounds(mine, narrower), partner, km, now)
+            assert group.startswith(f"{mine.gender} seeking ")
+            assert all(gender in group.partition(" seeking ")[2] for gender in mine.seeking)
 
     def _matched(self, user_id: str, notice: Matched, now: Instant) -> None:
         pair = pair_of(user_id, notice.partner.user_id)
@@ -103,6 +176,7 @@ class Witness:
             return  # Told again after a restart; it was right when it was made.
         one, other = (self.people[user_id] for user_id in pair)
         assert pair[0] != pair[1]
+        assert min(age(one, now), age(other, now)) >= 18
         assert one.gender in other.seeking
         assert other.gender in one.seeking
         assert pair not in self.blocks
@@ -123,8 +197,13 @@ class Witness:
         elif match_id not in self.opened:
             self.bars[pair] = after(now, self.rules.bar_s)
 
-    def restarted(self, store: ModelStore) -> None:
+    def restarted(self, store: ModelStore, now: Instant) -> None:
         """A new process has taken over; every client gets a snapshot."""
         self.awaited = {m: set(row.users) for m, row in store.matches.items() if row.is_open}
         for user_id, seat in store.seats.items():
             self.believed[user_id] = seat.state
+        self.waits = {
+            user_id: (seat.waiting_since, self.tier_by(seat.waiting_since, now))
+            for user_id, seat in store.seats.items()
+            if seat.state is State.WAITING and seat.waiting_since is not None
+        }

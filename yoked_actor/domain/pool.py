@@ -9,7 +9,7 @@ import msgspec
 
 from yoked_actor.domain.fairness import DAWN, Policy, Ticket
 from yoked_actor.domain.group import Entry, Group
-from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.instants import Instant, utc_date
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.search import Search
 from yoked_actor.domain.tiers import Limits, Tiers
@@ -110,6 +110,8 @@ class Pool:
         between the two. Whoever lies inside the limits `beyond` is known not to be acceptable.
         """
         self._catch_up(now)
+        if beyond is not None and utc_date(seeker.waiting_since) != utc_date(now):
+            beyond = None  # A birthday may have brought somebody into limits that are known.
         search = Search(seeker, limits, self._policy, now, allowed, beyond)
         for group in self.suiting(seeker.person):
             search.look_at(group)

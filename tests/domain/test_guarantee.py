@@ -1,0 +1,211 @@
+"""Every spin leads to a pairing (R9): tiers in the lobby, from exact to forced."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+from msgspec.structs import replace
+
+from tests.domain.crowds import START, man, woman
+from tests.domain.evening import Evening
+from tests.domain.scan import pair_points, priority
+from yoked_actor.domain import events as ev
+from yoked_actor.domain.fairness import density_points
+from yoked_actor.domain.instants import after, from_datetime
+from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.notices import Matched, NowWaiting, TierReached, WaitReason
+from yoked_actor.domain.records import CancelReason
+from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.tiers import Tier
+
+ANA, BEN = woman("ana"), man("ben")
+"""Both are 30 and in Berlin, and go as far as 50 km."""
+NORTH_55_KM, NORTH_70_KM, SYDNEY = 53.015, 53.15, -33.9
+BOTH_POLICIES = pytest.mark.parametrize("policy", ["fair_queue", "weighted"])
+
+
+@pytest.fixture
+def evening() -> Evening:
+    return Evening()
+
+
+def _tiers_told(evening: Evening, user_id: str) -> list[Tier]:
+    return [each.tier for each in evening.told(user_id) if isinstance(each, TierReached)]
+
+
+@BOTH_POLICIES
+@pytest.mark.parametrize(
+    ("lat", "matched_after_s"),
+    [(52.6, 0.0), (NORTH_55_KM, 2.0), (NORTH_70_KM, 10.0), (SYDNEY, 10.0)],
+)
+def test_two_meet_as_soon_as_both_have_opened_so_far(
+    policy: str, lat: float, matched_after_s: float
+) -> None:
+    evening = Evening(Rules(policy=policy))
+    evening.enter(ANA, replace(BEN, lat=lat))
+    evening.spin("ana", "ben")
+    if matched_after_s:
+        evening.advance(matched_after_s - 0.000001)
+        assert evening.state("ana") is State.WAITING
+        evening.advance(0.000001)
+    assert evening.partner_of("ana") == "ben"
+
+
+def test_nobodys_limits_are_widened_by_somebody_elses_wait(evening: Evening) -> None:
+    evening.enter(ANA, replace(BEN, lat=SYDNEY))
+    evening.spin("ana")
+    evening.advance(100)
+    evening.spin("ben")
+    assert evening.state("ben") is State.WAITING
+    evening.advance(9.999999)
+    assert evening.state("ben") is State.WAITING
+    evening.advance(0.000001)
+    assert evening.partner_of("ben") == "ana"
+    [row] = evening.store.quality.values()
+    assert (row.a_tier, row.b_tier) == (Tier.FORCED, Tier.FORCED)
+    assert (row.a_wait_s, row.b_wait_s) == (110.0, 10.0)
+
+
+def test_each_sides_tier_is_the_least_that_it_took(evening: Evening) -> None:
+    evening.enter(ANA, replace(BEN, lat=NORTH_70_KM, max_distance_km=200.0))
+    evening.spin("ana")
+    evening.advance(30)
+    evening.spin("ben")
+    [row] = evening.store.quality.values()
+    assert (row.a_tier, row.b_tier) == (Tier.WIDEST, Tier.EXACT)
+    assert row.distance_km == pytest.approx(70.05, abs=0.01)
+
+
+def test_one_past_the_forced_edge_is_given_somebody_of_tier_3_before_anybody_else() -> None:
+    evening = Evening()
+    far, near = woman("far", lat=SYDNEY), woman("near", lat=NORTH_70_KM)
+    evening.enter(far, near, BEN)
+    evening.spin("far")
+    evening.advance(30)
+    evening.spin("near")
+    evening.advance(9)
+    evening.spin("ben")
+    evening.advance(10)
+    assert evening.partner_of("ben") == "near", "and not the one who waits longest"
+
+
+def test_each_edge_is_told_once_and_edges_that_coincide_with_the_highest(evening: Evening) -> None:
+    evening.enter(ANA)
+    evening.spin("ana")
+    evening.advance(60)
+    assert _tiers_told(evening, "ana") == [Tier.WIDER, Tier.FORCED]
+
+
+def test_edges_apart_are_told_one_by_one_also_to_the_detached() -> None:
+    evening = Evening(Rules(tier2_after_s=1, tier3_after_s=3, forced_after_s=9))
+    evening.enter(ANA)
+    evening.spin("ana")
+    evening.detach("ana")
+    evening.advance(9)
+    assert _tiers_told(evening, "ana") == [Tier.WIDER, Tier.WIDEST, Tier.FORCED]
+    assert evening.snapshot("ana").tier is Tier.FORCED
+
+
+def test_one_who_comes_back_with_open_limits_is_paired_in_that_instant(evening: Evening) -> None:
+    evening.enter(ANA, replace(BEN, lat=SYDNEY))
+    evening.spin("ben", "ana")
+    evening.detach("ben")
+    evening.advance(9.9)
+    evening.do(ev.Heard("ben"))
+    evening.advance(5)
+    assert evening.state("ana") is State.WAITING
+    evening.attach("ben")
+    assert evening.partner_of("ana") == "ben"
+
+
+def test_one_who_returns_to_an_old_place_has_the_tier_of_the_old_wait(evening: Evening) -> None:
+    evening.enter(ANA)
+    evening.spin("ana")
+    evening.advance(5)
+    evening.enter(BEN)
+    evening.spin("ben")
+    evening.acknowledge("ana")
+    evening.advance(5)
+    assert evening.state("ana") is State.WAITING
+    assert evening.snapshot("ana").tier is Tier.FORCED
+    told = evening.told("ana")
+    assert told[-1] == NowWaiting(START, WaitReason.NOT_ACKNOWLEDGED)
+    assert [each.tier for each in told if isinstance(each, TierReached)] == [Tier.WIDER]
+
+
+def test_a_birthday_between_two_edges_hides_nobody() -> None:
+    """Ana turns 23 at midnight. Tier 2 had looked at her and found her too young."""
+    evening = Evening(now=from_datetime(datetime(2026, 1, 1, 23, 59, 30, tzinfo=UTC)))
+    evening.enter(replace(ANA, birth_date=date(2003, 1, 2)), replace(BEN, min_age=25))
+    evening.spin("ana")
+    evening.advance(25)
+    evening.spin("ben")
+    evening.advance(4)
+    assert evening.snapshot("ben").tier is Tier.WIDER
+    # Between midnight and the forced edge they wait side by side, unaudited: no event of R9 comes.
+    edge_at = after(evening.now, 6)
+    while (due := evening.lobby.next_deadline()) is not None and due <= edge_at:
+        evening.lobby.wake(due)
+    assert evening.partner_of("ben") == "ana"
+
+
+def test_a_minor_is_nobodys_partner_even_when_forced(evening: Evening) -> None:
+    evening.enter(replace(ANA, birth_date=date(2008, 1, 2)), BEN)
+    evening.spin("ana", "ben")
+    evening.advance(30)
+    assert evening.state("ben") is State.WAITING
+
+
+def test_a_forced_pairing_waits_for_the_end_of_the_bar(evening: Evening) -> None:
+    evening.enter(ANA, BEN)
+    evening.spin("ana", "ben")
+    evening.acknowledge("ana")
+    evening.advance(5)
+    assert next(iter(evening.store.matches.values())).cancelled_for is CancelReason.NOT_ACKNOWLEDGED
+    evening.spin("ben")
+    evening.advance(59.999999)
+    assert evening.state("ben") is State.WAITING
+    evening.advance(0.000001)
+    assert evening.partner_of("ben") == "ana"
+
+
+@BOTH_POLICIES
+def test_the_quality_of_a_match_is_recorded(policy: str) -> None:
+    evening = Evening(Rules(policy=policy))
+    ana = replace(ANA, min_age=25, max_age=40)
+    evening.enter(ana, replace(BEN, lat=52.6))
+    evening.spin("ana")
+    evening.advance(1.5)
+    ticket = evening.floor.pool.get("ana")
+    evening.spin("ben")
+    match_id = evening.match_id("ana")
+    row = evening.store.quality[match_id]
+    points = pair_points(ana, replace(BEN, lat=52.6), evening.now)
+    assert row.match_id == match_id
+    assert (row.policy, row.paired_at) == (policy, evening.now)
+    assert (row.a_tier, row.b_tier) == (Tier.EXACT, Tier.EXACT)
+    assert (row.a_wait_s, row.b_wait_s) == (1.5, 0.0)
+    assert (row.a_group, row.b_group) == ("woman seeking man", "man seeking woman")
+    assert 100 * row.preference_match + 10 * row.distance_score == pytest.approx(float(points))
+    assert row.priority == int(priority(ticket, evening.now) + points) + density_points(2)
+
+
+def test_a_better_fit_costs_the_one_who_stood_higher_a_skip() -> None:
+    evening = Evening(Rules(policy="weighted"))
+    older, fits = woman("older", min_age=30, max_age=50), woman("fits", min_age=20, max_age=40)
+    evening.enter(older, fits, BEN)
+    evening.spin("older")
+    evening.advance(1)
+    evening.spin("fits", "ben")
+    assert evening.partner_of("ben") == "fits"
+    assert evening.floor.pool.get("older").skips == 1
+    evening.enter(man("dan"))
+    evening.spin("dan")
+    assert evening.partner_of("dan") == "older"
+    evening.leave("dan")
+    assert evening.floor.pool.get("older").skips == 0, "reset when paired"
+    told = [each for each in evening.told("older") if isinstance(each, Matched)]
+    assert len(told) == 1
+    assert evening.seat("older").waiting_since == START
+    assert after(START, 1) == evening.now
