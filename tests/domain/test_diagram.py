@@ -8,6 +8,8 @@ from pathlib import Path
 from yoked_actor.domain.ballot import VERDICTS, Vote
 from yoked_actor.domain.diagram import ballot_table, lifecycle_mermaid
 from yoked_actor.domain.lifecycle import TRANSITIONS, Cause, State
+from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.tier_picture import tiers_svg
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lifecycle.md"
 
@@ -56,3 +58,8 @@ def test_the_document_explains_every_state_and_every_cause() -> None:
         assert f"- **{state}**:" in text
     for cause in Cause:
         assert f"`{cause}`" in text
+
+
+def test_the_picture_of_the_tiers_is_drawn_from_the_default_rules() -> None:
+    picture = DOCUMENT.parent / "images" / "tiers.svg"
+    assert picture.read_text(encoding="utf-8") == tiers_svg(Rules())
