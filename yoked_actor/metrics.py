@@ -8,10 +8,14 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.instants import Instant
-from yoked_actor.domain.records import CancelReason, Changes, MatchStatus
+from yoked_actor.domain.records import CancelReason, Changes, MatchStatus, Quality
+from yoked_actor.domain.tiers import Tier
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LATENCIES_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 300.0, 1800.0)
+_MOST_GROUPS = 64
+_OTHER_GROUPS = "other"
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 
 
@@ -21,7 +25,20 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry(auto_describe=True)
         r = self.registry
-        self.pairings = Counter("yoked_pairings", "Matches made", registry=r)
+        self._pairings = Counter(
+            "yoked_pairings",
+            "Matches made, by policy and by the wider tier of the two; 99 is a forced one",
+            ["policy", "tier"],
+            registry=r,
+        )
+        self._waits = Histogram(
+            "yoked_wait_seconds",
+            "How long each side of a match had waited, by whom they seek and by their tier",
+            ["group", "tier"],
+            buckets=_WAITS_S,
+            registry=r,
+        )
+        self._groups: set[str] = set()
         outcomes = Counter("yoked_outcomes", "Ballots decided", ["outcome"], registry=r)
         self._outcomes = {outcome: outcomes.labels(outcome.value) for outcome in Outcome}
         cancelled = Counter("yoked_cancellations", "Matches cancelled", ["reason"], registry=r)
@@ -58,6 +75,11 @@ class Metrics:
         self._resumed = hellos.labels("resumed")
         self._too_old = hellos.labels("not_resumed")
 
+    def expect(self, policy: str) -> None:
+        """Name the policy, so that its tiers are there from the start, at nought."""
+        for tier in Tier:
+            self._pairings.labels(policy, tier.value)
+
     def watch(
         self,
         *,
@@ -79,15 +101,32 @@ class Metrics:
         if messages:
             self.messages.inc(messages)
             self.round_size.observe(messages)
+        for quality in changes.quality:
+            self._count_match(quality)
         for match in changes.matches:
-            if match.paired_at == now:
-                self.pairings.inc()
             if match.ended_at != now:
                 continue
             if match.status is MatchStatus.COMPLETED and match.outcome is not None:
                 self._outcomes[match.outcome].inc()
             elif match.cancelled_for is not None:
                 self._cancelled[match.cancelled_for].inc()
+
+    def _count_match(self, quality: Quality) -> None:
+        tier = max(quality.a_tier, quality.b_tier)
+        self._pairings.labels(quality.policy, tier.value).inc()
+        for group, own_tier, wait_s in (
+            (quality.a_group, quality.a_tier, quality.a_wait_s),
+            (quality.b_group, quality.b_tier, quality.b_wait_s),
+        ):
+            self._waits.labels(self._group_label(group), own_tier.value).observe(wait_s)
+
+    def _group_label(self, group: str) -> str:
+        """The group, or one name for all that come when there are many already."""
+        if group not in self._groups:
+            if len(self._groups) >= _MOST_GROUPS:
+                return _OTHER_GROUPS
+            self._groups.add(group)
+        return group
 
     def resumed(self, wanted: bool, done: bool) -> None:
         """Count a hello: one that took up its session, could not, or did not want to."""

@@ -28,6 +28,7 @@ from yoked_actor.domain.lobby import Lobby
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
+from yoked_actor.edge.http_admin import add_admin_calls
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
@@ -108,6 +109,7 @@ async def open_server(
         for known in recovered.users:
             sessions.adopt(known.user_id)
         conversations = Conversations(sessions, tokens, clock, settings.edge)
+        metrics.expect(settings.matching.policy)
         metrics.watch(
             waiting=lambda: len(lobby.floor.pool),
             sessions=lambda: len(sessions),
@@ -129,6 +131,7 @@ async def open_server(
         add_match_calls(app, doors)
         add_safety_calls(app, doors)
         add_ops_calls(app, doors)
+        add_admin_calls(app, doors)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)
         if dev:

@@ -311,6 +311,9 @@ class StoreSettings(SettingsModel):
     max_pending: Count = Field(10000, description="The most commits that may wait.")
     retry_first_s: Duration = Field(0.05, description="The pause after a first failed commit.")
     retry_cap_s: Duration = Field(2.0, description="The longest pause between two attempts.")
+    max_reported: Count = Field(
+        50_000, description="The most matches that a report on quality looks at, newest first."
+    )
     checkpoint_pages: Count = Field(4000, description="WAL pages before a checkpoint.")
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -241,8 +241,8 @@ async def test_attempts_come_further_and_further_apart_up_to_a_bound(autojump_cl
         assert 50 <= failures <= 57
 
 
-def _value(metrics, name):
-    return metrics.registry.get_sample_value(name)
+def _value(metrics, name, **labels):
+    return metrics.registry.get_sample_value(name, labels)
 
 
 # With a bug
@@ -331,7 +331,8 @@ async def test_what_comes_together_shares_one_commit(autojump_clock):
                 nursery.start_soon(client.spin)
         commits = _value(world.server.metrics, "yoked_commit_seconds_count") - before
         assert commits < 20
-        assert _value(world.server.metrics, "yoked_pairings_total") == 10
+        labels = {"policy": "fair_queue", "tier": "1"}
+        assert _value(world.server.metrics, "yoked_pairings_total", **labels) == 10
 
 
 async def test_an_idle_server_does_nothing_at_all(autojump_clock):

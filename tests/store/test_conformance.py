@@ -19,11 +19,16 @@ from yoked_actor.domain.records import (
     Known,
     Match,
     MatchStatus,
+    Quality,
     Seat,
     VideoDate,
 )
+from yoked_actor.domain.tiers import Tier
 from yoked_actor.store import (
+    GroupQuality,
     InlineRunner,
+    Percentiles,
+    QualityReport,
     Report,
     Store,
     StoreError,
@@ -325,3 +330,96 @@ async def test_a_closed_store_says_so(open_again: Opener) -> None:
             await store.commit(Changes(seats=[Seat("ana")]))
         with pytest.raises(StoreError, match="closed"):
             await store.ping()
+
+
+# Quality
+
+WOMEN, MEN = "woman seeking man", "man seeking woman"
+
+
+def quality_of(number: int, wait_s: float = 0.0, tier: Tier = Tier.EXACT, at: int = NOW) -> Quality:
+    """A match of a woman who waited so long, in that tier, and a man who had just come."""
+    return Quality(
+        match_id=f"m{number}",
+        policy="fair_queue",
+        priority=12_345,
+        preference_match=9.875,
+        distance_score=0.1,
+        distance_km=1.234,
+        a_tier=tier,
+        b_tier=Tier.EXACT,
+        a_wait_s=wait_s,
+        b_wait_s=0.0,
+        a_group=WOMEN,
+        b_group=MEN,
+        paired_at=at,
+    )
+
+
+async def test_without_matches_the_report_on_quality_is_empty(open_again: Opener) -> None:
+    async with open_again() as store:
+        assert await store.quality(0, 10) == QualityReport(0, True, [])
+
+
+async def test_waits_are_told_by_their_nearest_rank_and_tiers_are_counted(
+    open_again: Opener,
+) -> None:
+    async with open_again() as store:
+        for number in range(1, 201):
+            tier = Tier.WIDER if number > 150 else Tier.EXACT
+            if number == 200:
+                tier = Tier.FORCED
+            # In no particular order: 0.123456, 1.123456, ... 199.123456.
+            wait_s = (number * 77) % 200 + 0.123456
+            await store.commit(Changes(quality=[quality_of(number, wait_s, tier)]))
+        report = await store.quality(NOW, 1000)
+    men, women = report.groups
+    assert (report.matches, report.complete) == (200, True)
+    assert (women.group, women.count) == (WOMEN, 200)
+    assert women.wait_s == Percentiles(99.123456, 179.123456, 197.123456)
+    assert women.tiers == {Tier.EXACT: 150, Tier.WIDER: 49, Tier.WIDEST: 0, Tier.FORCED: 1}
+    assert women.match_rate is None
+    assert men == GroupQuality(
+        MEN, 200, Percentiles(0.0, 0.0, 0.0), {**dict.fromkeys(Tier, 0), Tier.EXACT: 200}, None
+    )
+
+
+async def test_both_sides_of_a_match_may_be_of_one_group(open_again: Opener) -> None:
+    quality = msgspec.structs.replace(quality_of(1, 4.0), b_group=WOMEN)
+    async with open_again() as store:
+        await store.commit(Changes(quality=[quality]))
+        [women] = (await store.quality(NOW, 10)).groups
+    assert (women.count, women.wait_s) == (2, Percentiles(0.0, 4.0, 4.0))
+
+
+async def test_only_the_newest_matches_since_an_instant_are_reported_on(open_again: Opener) -> None:
+    async with open_again() as store:
+        rows = [quality_of(number, number, at=NOW + number) for number in range(1, 11)]
+        await store.commit(Changes(quality=rows))
+        since = await store.quality(NOW + 6, 5)
+        assert (since.matches, since.complete) == (5, True)
+        newest = await store.quality(0, 2)
+    assert (newest.matches, newest.complete) == (2, False)
+    assert newest.groups[1].wait_s == Percentiles(9.0, 10.0, 10.0)
+
+
+async def test_the_match_rate_is_that_of_the_matches_that_are_over(open_again: Opener) -> None:
+    married = msgspec.structs.replace(ENDED, match_id="m1", outcome=Outcome.BOTH_YES)
+    async with open_again() as store:
+        rows = [quality_of(number) for number in (1, 7, 8)]
+        await store.commit(Changes(quality=rows, matches=[married, ENDED, OPEN]))
+        report = await store.quality(0, 10)
+    assert [group.match_rate for group in report.groups] == [0.5, 0.5]
+
+
+@pytest.mark.usefixtures("reopens")
+async def test_quality_outlives_the_process(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.commit(Changes(quality=[quality_of(1)]))
+    async with open_again() as store:
+        assert (await store.quality(0, 10)).matches == 1
+
+
+def test_a_round_that_has_only_quality_to_save_has_something_to_save() -> None:
+    assert not Changes()
+    assert Changes(quality=[quality_of(1)])

@@ -24,6 +24,7 @@ from yoked_actor.store import (
     ThreadRunner,
     open_store,
 )
+from yoked_actor.store.opening import migrations
 
 RUNNERS = [InlineRunner, ThreadRunner]
 HOLDER = """
@@ -134,6 +135,18 @@ async def test_a_reader_in_the_middle_of_things_does_not_stop_the_end(path: Path
         assert (await store.load_user("ana")).seat == Seat("ana", credit=10)
 
 
+async def test_a_database_of_the_first_version_is_brought_up_to_date_with_all_that_is_in_it(
+    path: Path,
+) -> None:
+    [(_, first), *_] = migrations()
+    write_to(path, first)
+    write_to(path, "INSERT INTO seats VALUES ('ana', 'idle', NULL, 10, NULL, NULL, NULL)")
+    write_to(path, "PRAGMA user_version = 1")
+    async with open_store(path, runner=InlineRunner()) as store:
+        assert (await store.load_user("ana")).seat == Seat("ana", credit=10)
+        assert (await store.quality(0, 10)).matches == 0
+
+
 async def test_a_newer_database_is_refused_in_words(path: Path) -> None:
     async with open_store(path, runner=InlineRunner()):
         pass
@@ -143,7 +156,7 @@ async def test_a_newer_database_is_refused_in_words(path: Path) -> None:
         async with open_store(path, runner=InlineRunner()):
             pass
     assert str(caught.value) == (
-        f"{path} was written by a newer version (schema 7, this program knows 1); "
+        f"{path} was written by a newer version (schema 7, this program knows 2); "
         "upgrade yoked-actor or use another data directory"
     )
     assert content_of(path) == before

@@ -22,6 +22,7 @@ GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
     ({"type": "hello", "token": "t", "resume": None}, cmd.Hello(id="1", token="t")),
     ({"type": "heartbeat"}, cmd.Heartbeat(id="1")),
     ({"type": "spin"}, cmd.Spin(id="1")),
+    ({"type": "explain"}, cmd.Explain(id="1")),
     ({"type": "leave"}, cmd.Leave(id="1")),
     ({"type": "acknowledge", "match_id": "m1"}, cmd.Acknowledge(id="1", match_id="m1")),
     (

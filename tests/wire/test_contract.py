@@ -225,8 +225,9 @@ def check_conversation(client: Client) -> set[str]:
 
 
 async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
+    edges = {"tier2_after_s": 0.05, "tier3_after_s": 0.1, "forced_after_s": 0.1}
     async with (
-        open_house() as (server, address),
+        open_house(matching=edges) as (server, address),
         connect(address) as ana,
         connect(address) as ben,
         connect(address) as carl,
@@ -244,6 +245,9 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         await ana.say("leave")
         await ana.say("spin")
         await ana.event("waiting")
+        await ana.event("tier")
+        await ben.event("nudge")
+        await ana.say("explain")
         await ben.say("spin")
         match_id = (await ben.event("matched"))["match_id"]
         for client in (ana, ben):
@@ -281,9 +285,11 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
     async with open_house(mock_clock=mock_clock) as (server, _):
         http = server.app.test_client()
         token = server.tokens.sign("ana", server.clock.now(), 3600)
+        admin = server.tokens.sign("root", server.clock.now(), 3600, admin=True)
         # The login that is not first would be a profile that is not missing.
         for call in sorted(CALLS, key=lambda call: call.path != "/api/dev/login"):
-            headers = {"Authorization": f"Bearer {token}"} if call.token else {}
+            given = admin if call.is_admin else token
+            headers = {"Authorization": f"Bearer {given}"} if call.token else {}
             answer = await http.open(
                 call.path.replace("{user_id}", "mallory"),
                 method=call.method,
@@ -307,6 +313,17 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
                     assert set(body) <= known, call.path
     refused = {"/api/match/acknowledge", "/api/vote", "/api/date/end"}
     assert done == {call.path for call in CALLS if call.answer is not None} - refused
+
+
+@pytest.mark.parametrize("call", [c for c in CALLS if c.is_admin], ids=lambda call: call.path)
+async def test_what_is_for_the_operator_is_for_nobody_else(call: Any, mock_clock: Any) -> None:
+    async with open_house(mock_clock=mock_clock) as (server, _):
+        http = server.app.test_client()
+        token = server.tokens.sign("ana", server.clock.now(), 3600)
+        headers = {"Authorization": f"Bearer {token}"}
+        answer = await http.open(call.path, method=call.method, headers=headers)
+        assert answer.status_code == 403
+        assert (await answer.get_json())["code"] == "forbidden"
 
 
 @pytest.mark.parametrize("call", [c for c in CALLS if c.token], ids=lambda call: call.summary)

@@ -13,6 +13,7 @@ from yoked_actor.domain.instants import MICROSECONDS, to_datetime
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.records import CancelReason
+from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire import events as wire
 
 NOW = 1_767_254_400 * MICROSECONDS
@@ -33,6 +34,8 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         told.NowWaiting(NOW, told.WaitReason.SPUN),
         {"type": "waiting", "since": "2026-01-01T08:00:00Z", "reason": "spun"},
     ),
+    (told.TierReached(Tier.FORCED), {"type": "tier", "tier": 99}),
+    (told.Nudge(LATER), {"type": "nudge", "expires_at": "2026-01-01T08:00:05.500000Z"}),
     (told.NowIdle(told.IdleReason.LOST), {"type": "idle", "reason": "lost"}),
     (
         told.Matched("m1", BEN, LATER),
@@ -131,6 +134,29 @@ def test_a_reply_carries_what_there_is_and_no_nulls(
     assert said(wire.ok_reply("c1", reply)) == {"type": "ok", "re": "c1", **fields}
 
 
+def test_an_explanation_says_also_what_there_is_not() -> None:
+    rejected = told.Rejections(1, 2, 3, 4)
+    reply = told.Explanation(10.5, Tier.FORCED, None, 10, rejected, None)
+    assert said(wire.ok_reply("c1", reply)) == {
+        "type": "ok",
+        "re": "c1",
+        "waiting_s": 10.5,
+        "tier": 99,
+        "next_tier_in_s": None,
+        "pool": 10,
+        "rejected_by": {"seeking": 1, "history": 2, "age": 3, "distance": 4},
+        "nearest": None,
+    }
+
+
+def test_an_explanation_names_the_nearest_relaxation() -> None:
+    nearest = told.Relaxation("age", 3, "years", 2)
+    reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, told.Rejections(0, 0, 0, 0), nearest)
+    part = said(wire.ok_reply("c1", reply))
+    assert part["nearest"] == {"constraint": "age", "by": 3, "unit": "years", "gives": 2}
+    assert part["next_tier_in_s"] == 1.5
+
+
 def test_a_refusal_becomes_an_error() -> None:
     reply = told.Refusal(told.Code.ON_A_DATE, "end it first")
     assert said(wire.ok_reply("c1", reply)) == {
@@ -151,12 +177,13 @@ def test_a_snapshot_of_somebody_idle_is_short() -> None:
     assert said(wire.snapshot_part(snapshot, ICE)) == {"state": "idle", "credit": 0}
 
 
-def test_a_snapshot_in_line_tells_since_when() -> None:
-    snapshot = told.Snapshot(State.WAITING, 10, NOW)
+def test_a_snapshot_in_line_tells_since_when_and_in_which_tier() -> None:
+    snapshot = told.Snapshot(State.WAITING, 10, NOW, tier=Tier.WIDER)
     assert said(wire.snapshot_part(snapshot, ICE)) == {
         "state": "waiting",
         "credit": 10,
         "waiting_since": "2026-01-01T08:00:00Z",
+        "tier": 2,
     }
 
 

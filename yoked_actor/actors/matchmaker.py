@@ -168,6 +168,17 @@ class Matchmaker:
         _log.error("audit_violation", found=found)
 
     def _log_matches(self, changes: Changes, now: Instant) -> None:
+        for quality in changes.quality:
+            _log.info(
+                "match_made",
+                match_id=quality.match_id,
+                policy=quality.policy,
+                tiers=[quality.a_tier.value, quality.b_tier.value],
+                waits_s=[quality.a_wait_s, quality.b_wait_s],
+                distance_km=quality.distance_km,
+                priority=quality.priority,
+                preference_match=quality.preference_match,
+            )
         for match in changes.matches:
             if match.ended_at == now:
                 _log.info(

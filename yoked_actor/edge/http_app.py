@@ -74,6 +74,13 @@ class Doors(msgspec.Struct):
         """The session of who is calling, within the rate."""
         return await self.session_of(self.identify().user_id)
 
+    async def operator(self) -> Session:
+        """The session of who is calling, who must be an operator, within the rate."""
+        identity = self.identify()
+        if not identity.is_admin:
+            raise Refused(Code.FORBIDDEN, "this is for the operator")
+        return await self.session_of(identity.user_id)
+
     async def session_of(self, user_id: str) -> Session:
         """The session of a user, within the rate."""
         session = await self.sessions.enter(user_id)

@@ -10,7 +10,14 @@ from yoked_actor.store.errors import (
     StoreUnavailable,
     WriteRefused,
 )
-from yoked_actor.store.interface import Recovered, Report, Store
+from yoked_actor.store.interface import (
+    GroupQuality,
+    Percentiles,
+    QualityReport,
+    Recovered,
+    Report,
+    Store,
+)
 from yoked_actor.store.runners import InlineRunner, Runner, ThreadRunner
 from yoked_actor.store.sqlite import SqliteStore, open_store
 from yoked_actor.store.writer import Batch
@@ -20,7 +27,10 @@ __all__ = [
     "DataDirectoryInUse",
     "DatabaseCorrupt",
     "DatabaseTooNew",
+    "GroupQuality",
     "InlineRunner",
+    "Percentiles",
+    "QualityReport",
     "Recovered",
     "Report",
     "Runner",

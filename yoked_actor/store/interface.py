@@ -12,6 +12,7 @@ import msgspec
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Known, Match, VideoDate
+from yoked_actor.domain.tiers import Tier
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -39,6 +40,38 @@ class Recovered(msgspec.Struct, frozen=True):
     """How many times this data directory was started, this time included."""
 
 
+class Percentiles(msgspec.Struct, frozen=True):
+    """What half, nine of ten, and ninety-nine of a hundred stay at or below."""
+
+    p50: float
+    p90: float
+    p99: float
+
+
+class GroupQuality(msgspec.Struct, frozen=True):
+    """How those of one gender who seek the same genders have fared.
+
+    `count` is how often one of them was matched, `wait_s` how long they had waited then, `tiers`
+    how often their limits had to be how wide for it. `match_rate` is the share of those matches
+    that ended with two yeses, of those that are over; null before any is.
+    """
+
+    group: str
+    count: int
+    wait_s: Percentiles
+    tiers: dict[Tier, int]
+    match_rate: float | None
+
+
+class QualityReport(msgspec.Struct, frozen=True):
+    """How good the matches of some time were, by group."""
+
+    matches: int
+    complete: bool
+    """False when there were more, and only the newest were looked at."""
+    groups: list[GroupQuality]
+
+
 class Store(Protocol):
     """What outlives the process."""
 
@@ -61,6 +94,10 @@ class Store(Protocol):
 
     async def load_person(self, user_id: str) -> Person | None:
         """One user's profile."""
+        ...
+
+    async def quality(self, since: Instant, most: int) -> QualityReport:
+        """How good the newest matches were, `most` at most, of those made since an instant."""
         ...
 
     async def ping(self) -> None:

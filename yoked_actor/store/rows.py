@@ -16,9 +16,12 @@ from yoked_actor.domain.records import (
     Known,
     Match,
     MatchStatus,
+    Quality,
     Seat,
     VideoDate,
 )
+from yoked_actor.domain.tiers import Tier
+from yoked_actor.store.interface import GroupQuality, Percentiles
 
 Row = tuple[Any, ...]
 PERSON_COLUMNS = 12
@@ -62,6 +65,7 @@ def commit_parameters(changes: Changes) -> Row:
         unmet,
         unbarred,
         unblocked,
+        _json([quality_row(quality) for quality in changes.quality]),
     )
 
 
@@ -194,6 +198,37 @@ def date_row(video_date: VideoDate) -> Row:
 def date_of(row: Row) -> VideoDate:
     """A video date from its row."""
     return VideoDate(f"d{row[0]}", *row[1:])
+
+
+def quality_row(quality: Quality) -> Row:
+    """How good a match was."""
+    return (
+        _number(quality.match_id),
+        quality.paired_at,
+        quality.policy,
+        quality.priority,
+        quality.preference_match,
+        quality.distance_score,
+        quality.distance_km,
+        quality.a_group,
+        quality.b_group,
+        quality.a_tier,
+        quality.b_tier,
+        quality.a_wait_s,
+        quality.b_wait_s,
+    )
+
+
+def group_quality_of(row: Row) -> GroupQuality:
+    """A group's part of the report, from a row of `quality.sql`."""
+    group, count, p50, p90, p99, *tiers, ended, both_yes = row
+    return GroupQuality(
+        group=group,
+        count=count,
+        wait_s=Percentiles(p50, p90, p99),
+        tiers=dict(zip(Tier, tiers, strict=True)),
+        match_rate=both_yes / ended if ended else None,
+    )
 
 
 def known_of(row: Row) -> Known:

@@ -16,11 +16,12 @@ from typing import TypeVar
 import msgspec
 import trio
 
+from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Known
 from yoked_actor.store import rows
 from yoked_actor.store.errors import StoreError
-from yoked_actor.store.interface import Recovered, Report
+from yoked_actor.store.interface import QualityReport, Recovered, Report
 from yoked_actor.store.opening import (
     DirectoryLock,
     connect,
@@ -37,6 +38,8 @@ _COMMIT = statement("commit")
 _PUT_PERSON = statement("put_person")
 _LOAD_PERSON = statement("load_person")
 _KNOWN = statement("known")
+_QUALITY = statement("quality")
+_COUNT_QUALITY = statement("count_quality")
 _ADD_REPORT = statement("add_report")
 
 
@@ -97,6 +100,10 @@ class SqliteStore:
         """What the process before left open."""
         return await self._read(lambda db: _recover(db, self._boot))
 
+    async def quality(self, since: Instant, most: int) -> QualityReport:
+        """How good the newest matches were, by group."""
+        return await self._read(lambda db: _quality(db, since, most))
+
     async def ping(self) -> None:
         """Read something small, or raise `StoreUnavailable`."""
         await self._read(lambda db: db.execute("SELECT count(*) FROM meta").fetchone())
@@ -137,6 +144,20 @@ def _recover(connection: sqlite3.Connection, boot: int) -> Recovered:
         )
     finally:
         connection.execute("ROLLBACK")
+
+
+def _quality(connection: sqlite3.Connection, since: Instant, most: int) -> QualityReport:
+    connection.execute("BEGIN")  # one snapshot for both
+    try:
+        (found,) = connection.execute(_COUNT_QUALITY, (since, most + 1)).fetchone()
+        groups = connection.execute(_QUALITY, (since, most)).fetchall()
+    finally:
+        connection.execute("ROLLBACK")
+    return QualityReport(
+        matches=min(found, most),
+        complete=found <= most,
+        groups=[rows.group_quality_of(row) for row in groups],
+    )
 
 
 def _close(connection: sqlite3.Connection) -> None:

@@ -14,9 +14,18 @@ import msgspec
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.tiers import Tier
+from yoked_actor.store import GroupQuality, Percentiles
 from yoked_actor.wire import events as ev
 from yoked_actor.wire import http
 from yoked_actor.wire.exchanges import CARD, DATE, MATCH, NEAREST, REJECTED, TOKEN, moment
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A query parameter, which may be left out."""
+
+    name: str
+    schema: dict[str, object]
+    meaning: str
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -33,6 +42,12 @@ class Call(msgspec.Struct, frozen=True):
     token: bool = True
     only: Literal["always", "dev", "mock_clock"] = "always"
     refusals: tuple[Code, ...] = ()
+    query: tuple[Query, ...] = ()
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether only an operator's token opens it."""
+        return self.path.startswith("/api/admin/")
 
     @property
     def is_api(self) -> bool:
@@ -84,19 +99,19 @@ CALLS: tuple[Call, ...] = (
         refusals=(Code.PROFILE_INCOMPLETE, Code.ON_A_DATE, Code.DRAINING),
     ),
     Call(
-        "POST",
-        "/api/leave",
-        "Spin",
-        "Get out of line, or out of the match.",
-        http.StateAnswer(State.IDLE),
-        refusals=(Code.WRONG_STATE,),
-    ),
-    Call(
         "GET",
         "/api/explain",
         "Spin",
         "Ask why nobody has come yet.",
         http.ExplainAnswer(4.5, Tier.WIDER, 5.5, 120, REJECTED, NEAREST),
+        refusals=(Code.WRONG_STATE,),
+    ),
+    Call(
+        "POST",
+        "/api/leave",
+        "Spin",
+        "Get out of line, or out of the match.",
+        http.StateAnswer(State.IDLE),
         refusals=(Code.WRONG_STATE,),
     ),
     Call("GET", "/api/match/status", "Spin", "See how things stand.", _IN_A_MATCH),
@@ -180,6 +195,40 @@ CALLS: tuple[Call, ...] = (
         http.AdvanceBody(10),
         token=False,
         only="mock_clock",
+    ),
+    Call(
+        "GET",
+        "/api/admin/quality",
+        "Operation",
+        "For the operator: how long people waited, how wide their limits had to be.",
+        http.QualityAnswer(
+            moment(0),
+            moment(50),
+            140,
+            True,
+            [
+                GroupQuality(
+                    "woman seeking man",
+                    140,
+                    Percentiles(0.0, 2.0, 10.0),
+                    {Tier.EXACT: 120, Tier.WIDER: 14, Tier.WIDEST: 4, Tier.FORCED: 2},
+                    0.25,
+                )
+            ],
+        ),
+        refusals=(Code.FORBIDDEN, Code.BAD_REQUEST),
+        query=(
+            Query(
+                "hours",
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 744, "default": 24},
+                "How far to look back from now.",
+            ),
+            Query(
+                "since",
+                {"type": "string", "format": "date-time"},
+                "From when on to look instead; 744 hours back at most.",
+            ),
+        ),
     ),
     Call("GET", "/healthz", "Operation", "Is it alive?", http.Health("ok"), token=False),
     Call(

@@ -14,6 +14,7 @@ from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code, Rejections, Relaxation
 from yoked_actor.domain.people import Person, ProfileProblem, check_person
 from yoked_actor.domain.tiers import Tier
+from yoked_actor.store import GroupQuality
 from yoked_actor.wire.commands import Reason, SubjectId
 
 Interest = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
@@ -185,6 +186,16 @@ class ReportBody(msgspec.Struct, frozen=True):
     user_id: SubjectId
     reason: Reason
     match_id: SubjectId | None = None
+
+
+class QualityAnswer(msgspec.Struct, frozen=True):
+    """How good the matches of some time were. Not `complete`: there were more, and older ones."""
+
+    since: datetime
+    until: datetime
+    matches: int
+    complete: bool
+    groups: list[GroupQuality]
 
 
 class Health(msgspec.Struct, frozen=True):

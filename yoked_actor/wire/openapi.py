@@ -79,6 +79,11 @@ def _operation(call: Call, schemas: Schemas) -> Document:
         operation["parameters"] = [
             {"name": name, "in": "path", "required": True, "schema": limits} for name in names
         ]
+    for query in call.query:
+        operation.setdefault("parameters", []).append(
+            {"name": query.name, "in": "query", "description": query.meaning}
+            | {"schema": query.schema}
+        )
     if call.body is not None:
         content = {"schema": schemas.ref(type(call.body)), "example": example_of(call.body)}
         operation["requestBody"] = {"required": True, "content": {JSON: content}}

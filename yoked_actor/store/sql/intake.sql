@@ -7,7 +7,8 @@
 CREATE TEMP VIEW intake AS
 SELECT
     NULL AS seats, NULL AS matches, NULL AS dates, NULL AS met, NULL AS bars, NULL AS blocks,
-    NULL AS unmet, NULL AS unbarred, NULL AS unblocked;
+    NULL AS unmet, NULL AS unbarred, NULL AS unblocked,
+    NULL AS quality;
 
 CREATE TEMP TRIGGER take_seats INSTEAD OF INSERT ON intake WHEN new.seats IS NOT NULL
 BEGIN
@@ -102,4 +103,16 @@ CREATE TEMP TRIGGER take_unblocked INSTEAD OF INSERT ON intake WHEN new.unblocke
 BEGIN
     DELETE FROM blocks
     WHERE (blocker, blocked) IN (SELECT value ->> 0, value ->> 1 FROM json_each(new.unblocked));
+END;
+
+CREATE TEMP TRIGGER take_quality INSTEAD OF INSERT ON intake WHEN new.quality IS NOT NULL
+BEGIN
+    INSERT INTO quality (
+        match_number, paired_at, policy, priority, preference_match, distance_score, distance_km,
+        a_group, b_group, a_tier, b_tier, a_wait_s, b_wait_s
+    )
+    SELECT
+        value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+        value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12
+    FROM json_each(new.quality);
 END;

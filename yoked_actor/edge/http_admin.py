@@ -1,0 +1,54 @@
+"""For the operator: what goes on, as only they may see it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from yoked_actor.domain.instants import Instant, after, from_datetime, to_datetime
+from yoked_actor.domain.notices import Code
+from yoked_actor.edge.http_app import Doors, Refused, answer
+from yoked_actor.wire import http
+
+DEFAULT_HOURS = 24.0
+MOST_HOURS = 31 * 24.0
+
+
+def add_admin_calls(app: QuartTrio, doors: Doors) -> None:
+    """`/api/admin/...`; the token must have the role of an operator."""
+
+    @app.get("/api/admin/quality")
+    async def quality() -> Response:
+        await doors.operator()
+        now = doors.clock.now()
+        since = _since(now)
+        report = await doors.store.quality(since, doors.settings.store.max_reported)
+        return answer(
+            http.QualityAnswer(
+                to_datetime(since), to_datetime(now), report.matches, report.complete, report.groups
+            )
+        )
+
+
+def _since(now: Instant) -> Instant:
+    """From when on to look: `since`, an instant, or so many `hours` back from now."""
+    hours, since = request.args.get("hours"), request.args.get("since")
+    if hours is not None and since is not None:
+        raise Refused(Code.BAD_REQUEST, "give hours or since, not both")
+    if since is not None:
+        try:
+            moment = datetime.fromisoformat(since)
+        except ValueError:
+            raise Refused(Code.BAD_REQUEST, "since is not an ISO 8601 time") from None
+        if moment.tzinfo is None:
+            raise Refused(Code.BAD_REQUEST, "since has no time zone; end it with Z")
+        return max(from_datetime(moment), after(now, -3600 * MOST_HOURS))
+    try:
+        length = DEFAULT_HOURS if hours is None else float(hours)
+    except ValueError:
+        raise Refused(Code.BAD_REQUEST, "hours is not a number") from None
+    if not 0 < length <= MOST_HOURS:
+        raise Refused(Code.BAD_REQUEST, f"hours must be over 0, up to {MOST_HOURS:g}")
+    return after(now, -3600 * length)

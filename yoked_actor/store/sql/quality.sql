@@ -1,0 +1,34 @@
+-- Waits and tiers by group, of the newest matches made since an instant; each match has two sides.
+-- A percentile is the wait of the side that has so many of a hundred at or before it, by the nearest rank.
+WITH
+recent AS (
+    SELECT * FROM quality WHERE paired_at >= ? ORDER BY paired_at DESC, match_number DESC LIMIT ?
+),
+sides AS (
+    SELECT match_number, a_group AS kind, a_tier AS tier, a_wait_s AS wait_s FROM recent
+    UNION ALL
+    SELECT match_number, b_group, b_tier, b_wait_s FROM recent
+),
+ranked AS (
+    SELECT
+        *,
+        row_number() OVER (PARTITION BY kind ORDER BY wait_s) AS place,
+        count(*) OVER (PARTITION BY kind) AS size
+    FROM sides
+)
+SELECT
+    kind,
+    size,
+    max(CASE WHEN place = (size * 50 + 99) / 100 THEN wait_s END),
+    max(CASE WHEN place = (size * 90 + 99) / 100 THEN wait_s END),
+    max(CASE WHEN place = (size * 99 + 99) / 100 THEN wait_s END),
+    sum(tier = 1),
+    sum(tier = 2),
+    sum(tier = 3),
+    sum(tier = 99),
+    sum(m.ended_at IS NOT NULL),
+    sum(m.outcome IS 'both_yes')
+FROM ranked
+LEFT JOIN matches AS m ON m.number = match_number
+GROUP BY kind
+ORDER BY kind;
