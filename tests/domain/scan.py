@@ -8,8 +8,9 @@ repeated here from the words of `fairness`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
+from functools import cache
 from math import floor, inf
 
 from yoked_actor.domain.fairness import Ticket
@@ -21,9 +22,14 @@ Bounds = tuple[float, float, float]
 """The least age, the greatest age, and how far."""
 
 
+@cache
+def _day(now: Instant) -> date:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=now)).date()
+
+
 def age(who: Person, now: Instant) -> int:
     """Birthdays had by now; who was born on 29 February has theirs on 1 March."""
-    today = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=now)).date()
+    today = _day(now)
     years = today.year - who.birth_date.year
     day = (who.birth_date.month, who.birth_date.day)
     return years if (today.month, today.day) >= day else years - 1
@@ -41,18 +47,19 @@ def bounds(who: Person, tier: int) -> Bounds:
 def lies_inside(limits: Bounds, who: Person, km: float, now: Instant) -> bool:
     """Whether somebody at that distance is wanted."""
     least, most, far = limits
-    return least <= age(who, now) <= most and km <= far
+    return km <= far and least <= age(who, now) <= most
 
 
 def acceptable(
     seeker: Person, limits: Bounds, other: Ticket, now: Instant, beyond: Bounds | None = None
 ) -> bool:
     """R3 and R4 as far as profiles go: both ways, each by their own limits."""
-    theirs, km = other.person, distance_km(seeker, other.person)
+    theirs = other.person
+    if theirs.gender not in seeker.seeking or seeker.gender not in theirs.seeking:
+        return False
+    km = distance_km(seeker, theirs)
     return (
-        theirs.gender in seeker.seeking
-        and seeker.gender in theirs.seeking
-        and lies_inside(limits, theirs, km, now)
+        lies_inside(limits, theirs, km, now)
         and lies_inside(bounds(theirs, other.tier), seeker, km, now)
         and not (beyond is not None and lies_inside(beyond, theirs, km, now))
     )

@@ -69,7 +69,7 @@ def test_a_standing_holds_until_it_says_that_it_changes(
             assert policy.standing(each, now) == standing
     if standing.changes_at is not None:
         changed = policy.standing(each, standing.changes_at)
-        assert changed.phase != standing.phase
+        assert changed.key != standing.key
         assert changed.changes_at is None
 
 

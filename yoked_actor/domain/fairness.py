@@ -94,7 +94,7 @@ class FairQueue:
         age_part = (1 << _SINCE_BITS) - (ticket.waiting_since - DAWN)
         starved_at = ticket.waiting_since + self._starvation
         if starved_at <= now:
-            return Standing(_STARVED + age_part, 1, None)
+            return Standing(_STARVED + age_part, 0, None)
         return Standing((ticket.credit << _SINCE_BITS) + age_part, 0, starved_at)
 
     def pair_terms(self, a: Person, a_age: int, b: Person, b_age: int, km: float) -> int:

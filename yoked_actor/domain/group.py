@@ -1,13 +1,15 @@
 """The waiting users of one gender who seek the same genders, kept so that they are quickly found.
 
 Each ticket stands in order by its key three times: among all of the group, among those of the same
-place (a cell of half a degree), and among those of the same place and year of birth. It also is a
+place (a cell of one degree), and among those of the same place and year of birth. It also is a
 row of numbers, for the searches that must look at everybody (`Columns`).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heapreplace
 from math import cos, floor, pi, radians, sin
 from typing import Any
 
@@ -19,13 +21,17 @@ from yoked_actor.domain.fairness import Standing, Ticket
 from yoked_actor.domain.people import EARTH_RADIUS_KM, born_number
 from yoked_actor.domain.tiers import Limits
 
-CELL_DEGREES = 0.5
+CELL_DEGREES = 1.0
+ROW = 1 << 12
 ALL_YEARS = 0
 
 Item = tuple[int, str, "Entry"]
 """Sorts by falling key, then by user id, which is unique."""
 Phases = tuple[list[Item], list[Item]]
-Place = tuple[int, int]
+Line = tuple[Sequence[Item], Sequence[Item]]
+"""Tickets in order, by phase."""
+Place = int
+"""The number of a cell: its row times ROW, and its band."""
 
 _SLACK = 1 + 1e-9
 _LONGEST_CHORD2 = 4.001
@@ -34,7 +40,7 @@ _ANY_AGE = 30_000
 
 def place_of(lat: float, lon: float) -> Place:
     """The cell that a position lies in."""
-    return (floor(lat / CELL_DEGREES), floor(lon / CELL_DEGREES))
+    return ROW * floor(lat / CELL_DEGREES) + floor(lon / CELL_DEGREES)
 
 
 def reach2(km: float) -> float:
@@ -207,3 +213,22 @@ class Group:
                 del years[year]
         if not years:
             del self.places[entry.place]
+
+
+def walk(lines: Sequence[Line], lifts: tuple[int, int]) -> Iterator[tuple[int, Entry]]:
+    """Everybody in some ordered lists, with their standing, in falling order of it."""
+    heads: list[tuple[int, str, Entry, int, Sequence[Item], int]] = []
+    for phases in lines:
+        for line, lift in zip(phases, lifts, strict=True):
+            if line:
+                minus_key, user_id, entry = line[0]
+                heads.append((minus_key - lift, user_id, entry, 1, line, lift))
+    heapify(heads)
+    while heads:
+        minus_base, _, entry, following, line, lift = heads[0]
+        yield -minus_base, entry
+        if following < len(line):
+            minus_key, user_id, entry = line[following]
+            heapreplace(heads, (minus_key - lift, user_id, entry, following + 1, line, lift))
+        else:
+            heappop(heads)

@@ -68,7 +68,11 @@ class Pool:
         limits = self._tiers.limits(ticket.person, ticket.tier)
         entry = Entry(ticket, limits, self._policy.standing(ticket, now))
         self._entries[ticket.user_id] = entry
-        self._groups.setdefault(_group_of(ticket.person), Group()).add(entry)
+        key = _group_of(ticket.person)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = Group()
+        group.add(entry)
         self._await_change(entry)
 
     def discard(self, user_id: str) -> None:

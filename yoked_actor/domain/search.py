@@ -10,25 +10,35 @@ angles; whoever could win by them is checked exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from heapq import heapify, heappop, heapreplace
+from collections.abc import Callable, Sequence
 from math import asin, cos, degrees, floor, radians, sin
 
 import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.fairness import DAWN, Policy, Ticket
-from yoked_actor.domain.group import ALL_YEARS, CELL_DEGREES, Entry, Group, Item, Phases, reach2
+from yoked_actor.domain.group import (
+    ALL_YEARS,
+    CELL_DEGREES,
+    ROW,
+    Entry,
+    Group,
+    Line,
+    Phases,
+    reach2,
+    walk,
+)
 from yoked_actor.domain.instants import Instant, utc_date
 from yoked_actor.domain.people import EARTH_RADIUS_KM, age_on, born_number, haversine_km
 from yoked_actor.domain.tiers import Limits
 
 _SHORT_WALK = 160
-_MOST_LINES = 48
+_MOST_LINES = 32
 _MOST_CELLS = 400
 _FULL_TURN = round(360 / CELL_DEGREES)
 _SLACK = 20_000
 """How far, in millionths of a point, the nearness of the NumPy pass may be off: two steps of it."""
+_NEAR_KM = 0.001
 
 
 class Search:
@@ -92,8 +102,8 @@ class Search:
         """Look for someone better in a group whose genders suit."""
         lines = self._lines(group)
         patience = _SHORT_WALK + len(group) // 250
-        for base, entry in _walk(lines, self._lifts):
-            if self.best is not None and base + self._bound < self.best_total:
+        for base, entry in walk(lines, self._lifts):
+            if self._is_settled(base + self._bound, entry):
                 return
             if patience == 0:
                 break
@@ -111,12 +121,22 @@ class Search:
         for group, rows, bases in self._swept:
             for index in np.flatnonzero(bases > self.best_base).tolist():
                 entry = group.entries[rows[index]]
-                if entry.user_id not in passed and self._km_if_acceptable(entry) is not None:
-                    passed.add(entry.user_id)
+                user_id = entry.user_id
+                if user_id in passed or not self._allowed(user_id):
+                    continue
+                if self._km_if_acceptable(entry) is not None:
+                    passed.add(user_id)
         passed.discard(self.best.user_id)
         return sorted(passed)
 
-    def _lines(self, group: Group) -> Sequence[tuple[Sequence[Item], Sequence[Item]]]:
+    def _is_settled(self, most: int, entry: Entry) -> bool:
+        """Whether neither this one, with so much at most, nor anybody after it can win."""
+        best = self.best
+        if best is None or most > self.best_total:
+            return False
+        return most < self.best_total or (self._bound == 0 and entry.user_id > best.user_id)
+
+    def _lines(self, group: Group) -> Sequence[Line]:
         """Ordered lists that together hold everybody inside the limits."""
         places = self._places(group)
         if places is None:
@@ -152,11 +172,12 @@ class Search:
         bands = {(band + half) % _FULL_TURN - half for band in range(west, east + 1)}
         if half - 1 in bands or -half in bands:
             bands.add(half)  # The meridian of 180 degrees, written with a plus.
+        places = group.places
         return [
             years
-            for row in range(south, north + 1)
+            for row in range(south * ROW, (north + 1) * ROW, ROW)
             for band in bands
-            if (years := group.places.get((row, band))) is not None
+            if (years := places.get(row + band)) is not None
         ]
 
     def _km_if_acceptable(self, entry: Entry) -> float | None:
@@ -206,16 +227,15 @@ class Search:
             totals = bases + self._pair_terms(group, rows, chords2)
             self._swept.append((group, rows, bases))
         wanted = 64
-        while len(rows):
-            least = totals.min()
-            if wanted < len(rows):
-                least = np.partition(totals, len(rows) - wanted)[len(rows) - wanted]
-            chosen = np.flatnonzero(totals >= least)
+        while len(rows) > wanted:
+            least = np.partition(totals, len(rows) - wanted)[len(rows) - wanted]
+            chosen = totals >= least
             if self._settle_among(group, rows[chosen], bases[chosen], totals[chosen]):
                 return
-            rest = totals < least
+            rest = ~chosen
             rows, bases, totals = rows[rest], bases[rest], totals[rest]
-            wanted *= 8
+            wanted *= 16
+        self._settle_among(group, rows, bases, totals)
 
     def _rows_inside(self, group: Group) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Who passes by age and, as far as can be told, by distance; and the squared chords."""
@@ -246,7 +266,10 @@ class Search:
         mine = np.abs(2 * ages - person.min_age - person.max_age)
         fit -= np.minimum(1000, 1000 * mine // (person.max_age - person.min_age + 2))
         km = 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(1.0, np.sqrt(chords2) / 2))
-        limits = np.minimum(columns["wanted_km"][rows], person.max_distance_km)
+        # Where steps of nearness are finer than what chords can tell, too near is near enough.
+        limits = np.maximum(
+            np.minimum(columns["wanted_km"][rows], person.max_distance_km), _NEAR_KM
+        )
         near = np.floor(10_000 * (1.0 - np.minimum(1.0, km / limits))).astype(np.int64)
         terms: NDArray[np.int64] = 500_000 * fit + 10_000 * near
         return terms
@@ -258,44 +281,21 @@ class Search:
         bases: NDArray[np.int64],
         totals: NDArray[np.int64],
     ) -> bool:
-        """Consider these by falling total, equals by user id; True when nobody later can win."""
+        """Consider these by falling total; True when nobody later can win."""
         slack = _SLACK if self._bound else 0
-        found = zip(rows.tolist(), bases.tolist(), totals.tolist(), strict=True)
-        ranked = sorted(
-            ((-total, group.entries[row].user_id, row, base) for row, base, total in found)
+        entries = group.entries
+        order = np.argsort(-totals, kind="stable")
+        found = zip(
+            rows[order].tolist(), bases[order].tolist(), totals[order].tolist(), strict=True
         )
-        for minus_total, _, row, base in ranked:
-            if self.best is not None and slack - minus_total < self.best_total:
-                return True
-            self._consider(group.entries[row], base)
-            if self._bound == 0 and self.best is group.entries[row]:
-                return True
+        for row, base, total in found:
+            entry = entries[row]
+            if self._is_settled(total + slack, entry):
+                # Equals stand in no order here: the next one's id may be less.
+                if total + slack < self.best_total:
+                    return True
+                continue
+            # Hardly anybody here is too far after all, so what costs least to ask comes first.
+            if self._allowed(entry.user_id):
+                self._consider(entry, base)
         return False
-
-
-def _walk(
-    lines: Sequence[tuple[Sequence[Item], Sequence[Item]]], lifts: tuple[int, int]
-) -> Iterator[tuple[int, Entry]]:
-    """Everybody in some ordered lists, with their standing, in falling order of it."""
-    heads: list[tuple[int, str, Entry, Iterator[Item], int]] = []
-    for phases in lines:
-        for phase, lift in enumerate(lifts):
-            line = iter(phases[phase])
-            for minus_key, user_id, entry in line:
-                heads.append((minus_key - lift, user_id, entry, line, lift))
-                break
-    if len(heads) == 1:
-        minus_base, _, entry, line, lift = heads[0]
-        yield -minus_base, entry
-        for minus_key, _, entry in line:
-            yield lift - minus_key, entry
-        return
-    heapify(heads)
-    while heads:
-        minus_base, _, entry, line, lift = heads[0]
-        yield -minus_base, entry
-        for minus_key, user_id, entry in line:
-            heapreplace(heads, (minus_key - lift, user_id, entry, line, lift))
-            break
-        else:
-            heappop(heads)
