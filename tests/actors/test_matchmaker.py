@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import UTC, date, datetime
@@ -102,6 +103,7 @@ async def test_windows_that_close_while_nothing_can_be_stored_are_told_once_afte
         assert told(await news(ana)) == [
             ("outcome", "yes_idle", "waiting"),
             ("waiting", "requeued"),
+            ("tier", 2),
         ]
         assert told(await news(ben)) == [("outcome", "yes_idle", "idle"), ("idle", "idle_vote")]
         assert (await status(world, "ana"))["credit"] == 10
@@ -243,6 +245,55 @@ async def test_attempts_come_further_and_further_apart_up_to_a_bound(autojump_cl
 
 def _value(metrics, name, **labels):
     return metrics.registry.get_sample_value(name, labels)
+
+
+# What is counted and logged of a match
+
+
+async def test_a_match_is_counted_by_policy_and_tier_and_logged_without_its_people(
+    autojump_clock, capsys
+):
+    async with open_world() as world:
+        ana = await world.join("ana", **WOMAN, min_age=30)
+        ben = await world.join("ben", **MAN)
+        await ana.spin()
+        await trio.sleep(0.5)
+        await ben.spin()
+        # He is 27, and she takes him when her limits have opened to 25.
+        await ana.wait_for("matched")
+        metrics = world.server.metrics
+        labels = {"policy": "fair_queue"}
+        counts = [
+            _value(metrics, "yoked_pairings_total", **labels, tier=tier)
+            for tier in ("1", "2", "3", "99")
+        ]
+        assert counts == [0, 0, 1, 0]
+        wait = {"group": "woman seeking man", "tier": "3"}
+        assert _value(metrics, "yoked_wait_seconds_sum", **wait) == 10
+        wait = {"group": "man seeking woman", "tier": "1"}
+        assert _value(metrics, "yoked_wait_seconds_sum", **wait) == 9.5
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "match_made" in line]
+    for fact in ("match_id=m1", "policy=fair_queue", "tiers=[3, 1]", "waits_s=[10.0, 9.5]"):
+        assert fact in line
+    assert "distance_km=0.0" in line
+    assert not {"ana", "ben", "Ana", "Ben"} & set(re.findall(r"\w+", line))
+
+
+async def test_there_are_only_so_many_groups_among_the_metrics(autojump_clock):
+    genders = [f"g{number}" for number in range(64)]
+    async with open_world(settings={"matching": {"genders": tuple(genders)}}) as world:
+        for gender in genders:
+            for name in "ab":
+                client = await world.join(f"{name}{gender}", gender=gender, seeking=[gender])
+                await client.spin()
+        for name in "ab":
+            client = await world.join(name, gender="g1", seeking=["g1", "g2"])
+            await client.spin()
+        metrics = world.server.metrics
+        last = {"group": "g63 seeking g63", "tier": "1"}
+        assert _value(metrics, "yoked_wait_seconds_count", **last) == 2
+        other = {"group": "other", "tier": "1"}
+        assert _value(metrics, "yoked_wait_seconds_count", **other) == 2
 
 
 # With a bug

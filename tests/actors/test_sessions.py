@@ -247,8 +247,8 @@ async def test_a_reply_under_way_reaches_the_socket_that_took_the_session_up(
             await ana.say({**hello, "resume": resume(first, 0)})
             await trio.sleep(1)
         await trio.sleep(3)
-        heard = [await ana.hear() for _ in range(3)]
-        assert {m["type"] for m in heard} >= {"welcome", "waiting"}
+        heard = [await ana.hear() for _ in range(4)]
+        assert [m["type"] for m in heard] == ["welcome", "waiting", "waiting", "tier"]
         assert (await ana.ask("spin", id="x"))["state"] == "waiting"
 
 
@@ -266,6 +266,7 @@ async def test_the_newest_socket_takes_over_and_the_older_is_told_why(autojump_c
         assert welcome["snapshot"]["state"] == "waiting"
         # The end of the old socket does not detach the user.
         await trio.sleep(5)
+        assert (await tablet.hear())["tier"] == 2
         ben = await world.join("ben", **MAN)
         await tablet.ask("heartbeat")
         assert (await ben.spin()).state == "matched"
@@ -293,6 +294,7 @@ async def test_a_command_is_a_sign_of_life_and_noise_is_not(autojump_clock, comm
         await ana.ask("spin")
         await ana.hear()
         await trio.sleep(6)
+        assert (await ana.hear())["tier"] == 2
         # Refused or not, a command is heard.
         await ana.ask(command, match_id="m99", token=world.token("ana"))
         await trio.sleep(6)
@@ -306,9 +308,10 @@ async def test_the_same_beat_again_and_again_is_still_a_sign_of_life(autojump_cl
         ana, _ = await Talker.greet(world, "ana")
         await ana.ask("spin")
         await ana.hear()
-        for _ in range(5):
+        for tiers in ([2], [99], [], [], []):
             await ana.ask("heartbeat", id="beat")
             await trio.sleep(6)
+            assert [(await ana.hear())["tier"] for _ in tiers] == tiers
         assert await state_of(world, "ana") == "waiting"
 
 
@@ -319,6 +322,7 @@ async def test_pongs_are_no_sign_of_life(autojump_clock):
         await ana.ask("spin")
         assert (await ana.hear())["type"] == "waiting"
         # Hearing answers pings.
+        assert [(await ana.hear())["tier"] for _ in range(2)] == [2, 99]
         lost = await ana.hear()
         assert (lost["type"], lost["reason"]) == ("idle", "lost")
         assert trio.current_time() == 10

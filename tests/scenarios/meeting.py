@@ -54,9 +54,10 @@ async def news(client: Client) -> list[Event]:
 
 
 def told(events: list[Event]) -> list[tuple[Any, ...]]:
-    """Events in short: their type, and whatever says why or what next."""
+    """Events in short: their type, and whatever says why, what next or how wide."""
+    names = ("reason", "outcome", "next", "tier")
     return [
-        (event.type, *(event.fields[f] for f in ("reason", "outcome", "next") if f in event.fields))
+        (event.type, *(event.fields[name] for name in names if name in event.fields))
         for event in events
     ]
 

@@ -56,8 +56,11 @@ async def test_a_waiting_place_and_credit_are_kept(autojump_clock, world):
     assert ana.snapshot["state"] == "waiting"
     assert (ana.snapshot["waiting_since"], ana.snapshot["credit"]) == (since, 10)
     assert ana.snapshot["last_outcome"] == "yes_pass"
-    welcome, waiting = await news(ana)
+    tier, welcome, waiting = await news(ana)
+    assert tier.tier == 2
     assert welcome.snapshot == ana.snapshot
+    # The wait goes on from where it was, and so does what it has opened.
+    assert welcome.snapshot["tier"] == 99
     assert (waiting.reason, waiting.since, waiting.seq) == ("resumed", since, 1)
     # The old place counts: she goes before a woman who came later.
     zoe = await world.join("aaa", **WOMAN)

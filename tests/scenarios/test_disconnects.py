@@ -40,8 +40,13 @@ async def test_who_vanishes_while_waiting_is_not_paired_and_is_lost_after_ten_se
         await ana.come_back()
         assert ana.resumed
         assert ana.snapshot["state"] == "idle"
-        assert told(await news(ana)) == [("waiting", "spun"), ("idle", "lost")]
-        assert told(await news(ben)) == [("waiting", "spun")]
+        assert told(await news(ana)) == [
+            ("waiting", "spun"),
+            ("tier", 2),
+            ("tier", 99),
+            ("idle", "lost"),
+        ]
+        assert told(await news(ben)) == [("waiting", "spun"), ("tier", 2)]
         assert world.audit() == []
 
 
@@ -62,7 +67,7 @@ async def test_who_comes_back_in_time_keeps_the_place_and_is_paired_in_that_inst
         assert ana.resumed
         assert ana.snapshot["state"] == "matched"
         assert ana.snapshot["match"]["partner"]["user_id"] == "ben"
-        assert told(await news(ana)) == [("matched",)]
+        assert told(await news(ana)) == [("tier", 2), ("matched",)]
         await ben.wait_for("matched")
         await ben.leave()
         assert (await ana.wait_for("waiting")).since == since
@@ -76,9 +81,10 @@ async def test_who_comes_back_to_an_empty_room_is_told_of_the_old_place(autojump
         await ana.drop(stay_away=True)
         await trio.sleep(9)
         await ana.come_back()
-        [waiting] = await news(ana)
+        tier, waiting = await news(ana)
+        assert (tier.type, tier.tier) == ("tier", 2)
         assert (waiting.type, waiting.reason, waiting.since) == ("waiting", "resumed", since)
-        assert ana.snapshot["waiting_since"] == since
+        assert (ana.snapshot["waiting_since"], ana.snapshot["tier"]) == (since, 2)
 
 
 async def test_a_call_over_http_is_a_way_to_come_back(autojump_clock):
@@ -100,7 +106,12 @@ async def test_beats_keep_a_waiter_for_as_long_as_they_come(autojump_clock):
         assert await state_of(world, "ana") == "waiting"
         ana.beating = False
         await trio.sleep(10)
-        assert told(await news(ana)) == [("waiting", "spun"), ("idle", "lost")]
+        assert told(await news(ana)) == [
+            ("waiting", "spun"),
+            ("tier", 2),
+            ("tier", 99),
+            ("idle", "lost"),
+        ]
 
 
 # At the match
@@ -236,6 +247,7 @@ async def test_an_outcome_that_was_missed_is_told_on_coming_back(autojump_clock)
         assert told(await news(ben)) == [
             ("outcome", "pass_pass", "waiting"),
             ("waiting", "requeued"),
+            ("tier", 2),
             ("waiting", "resumed"),
         ]
 

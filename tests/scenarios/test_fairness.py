@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from tests.scenarios.meeting import MAN, WOMAN, join_pair, news, settle
+from tests.scenarios.meeting import MAN, WOMAN, join_pair, news, settle, told
 from yoked_actor.testing import open_world
 
 
@@ -24,8 +24,10 @@ async def test_a_three_minute_waiter_is_paired_before_anyone_newer(autojump_cloc
 
         assert (await ben.wait_for("matched")).partner["user_id"] == "zoe"
         assert (await old.wait_for("matched")).partner["user_id"] == "ben"
-        for one in newer:
-            assert [event.type for event in await news(one)] == ["waiting"]
+        for number, one in enumerate(newer):
+            # All but the last have come to tier 2 by now.
+            widened = [("tier", 2)] if number < 4 else []
+            assert told(await news(one)) == [("waiting", "spun"), *widened]
         assert world.audit() == []
 
 

@@ -13,8 +13,8 @@ async def test_two_who_have_met_are_never_paired_again(autojump_clock):
         ana, ben = await join_pair(world)
         await settle(ana, ben, ("pass", "pass"))
         await trio.sleep(3600)
-        assert told(await news(ana)) == [("waiting", "requeued")]
-        assert told(await news(ben)) == [("waiting", "requeued")]
+        for client in (ana, ben):
+            assert told(await news(client)) == [("waiting", "requeued"), ("tier", 2), ("tier", 99)]
         assert world.audit() == []
         # It is this pair that is barred, not the people.
         carl = await world.join("carl", **MAN)
@@ -30,7 +30,7 @@ async def test_to_have_met_it_is_enough_that_voting_opened(autojump_clock):
         await ana.wait_for("waiting")
         await ben.spin()
         await trio.sleep(120)
-        assert await news(ana) == []
+        assert told(await news(ana)) == [("tier", 2), ("tier", 99)]
 
 
 async def test_a_match_cancelled_before_voting_bars_the_pair_for_a_minute_only(autojump_clock):
@@ -44,6 +44,8 @@ async def test_a_match_cancelled_before_voting_bars_the_pair_for_a_minute_only(a
         assert told(await news(ana)) == [
             ("match_cancelled", "partner_left", "waiting"),
             ("waiting", "partner_left"),
+            ("tier", 2),
+            ("tier", 99),
         ]
         await trio.sleep(0.1)
         assert told(await news(ana)) == [("matched",)]
@@ -76,7 +78,7 @@ async def test_history_survives_a_crash(autojump_clock, tmp_path):
         await ana.spin()
         assert (await ben.spin()).state == "waiting"
         await trio.sleep(60)
-        assert told(await news(ana)) == [("waiting", "spun")]
+        assert told(await news(ana)) == [("waiting", "spun"), ("tier", 2), ("tier", 99)]
 
 
 async def test_history_survives_being_forgotten_by_memory(autojump_clock):

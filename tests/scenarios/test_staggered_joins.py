@@ -26,5 +26,7 @@ async def test_two_who_suit_are_paired_at_once_and_the_third_waits(autojump_cloc
         await trio.sleep(3)
         assert (await carl.spin()).state == "waiting"
         await trio.sleep(20)
-        assert [event.type for event in carl.pending_events()] == ["waiting"]
+        # His limits open, and still there is nobody but those who are with each other.
+        told = [(event.type, event.fields.get("tier")) for event in carl.pending_events()]
+        assert told == [("waiting", None), ("tier", 2), ("tier", 99)]
         assert (await world.api("carl").call("GET", "/api/match/status"))["state"] == "waiting"

@@ -244,6 +244,7 @@ async def test_who_does_not_acknowledge_is_idle_and_the_other_keeps_the_old_plac
             since,
         )
         assert told(await news(ben)) == [
+            ("nudge",),
             ("matched",),
             ("match_cancelled", "not_acknowledged", "idle"),
             ("idle", "not_acknowledged"),
