@@ -248,7 +248,7 @@ def test_the_settings_and_the_rules_of_the_lobby_have_the_same_defaults() -> Non
 
 
 def test_every_setting_of_the_rules_reaches_the_lobby() -> None:
-    changed = {
+    changed: dict[str, Any] = {
         "policy": "weighted",
         "starvation_after_s": 61.0,
         "tier2_after_s": 3.0,

@@ -48,7 +48,7 @@ async def test_each_edge_is_told_once_and_coinciding_ones_as_the_highest(autojum
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN)
         await ana.spin()
-        seen = []
+        seen: list[tuple[str, int | None, float]] = []
         while len(seen) < 3:
             event = await ana.next_event()
             seen.append((event.type, event.fields.get("tier"), trio.current_time()))

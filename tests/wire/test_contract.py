@@ -321,7 +321,7 @@ async def test_what_is_for_the_operator_is_for_nobody_else(call: Any, mock_clock
         http = server.app.test_client()
         token = server.tokens.sign("ana", server.clock.now(), 3600)
         headers = {"Authorization": f"Bearer {token}"}
-        answer = await http.open(call.path, method=call.method, headers=headers)
+        answer = await http.open(call.path, method=call.method, headers=headers, json=None)
         assert answer.status_code == 403
         assert (await answer.get_json())["code"] == "forbidden"
 
