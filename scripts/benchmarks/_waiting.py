@@ -20,6 +20,7 @@ CROWDS = {
     "picky": "as ordinary, but everybody wants their own age, give or take a year",
     "one-sided": "as ordinary, but nine of ten are men",
     "far-apart": "scattered over the globe, and nobody goes further than 20 km",
+    "mixed": "as ordinary, but of three genders who seek any one, two or three of them",
     "forced": "as ordinary, but everybody is past the forced edge and accepts anybody",
     "burst": "as ordinary, but all have waited equally long, with equal credit and skips",
     "met-best": "as ordinary, but the seeker has met the thousand best who are acceptable",
@@ -45,16 +46,20 @@ def anybody(draw: Random, user_id: str, crowd: str) -> Person:
     age = min(70, max(18, int(draw.gauss(32, 9))))
     younger, older = (1, 1) if crowd == "picky" else (draw.randint(2, 10), draw.randint(2, 10))
     is_man = draw.random() < (0.9 if crowd == "one-sided" else 0.5)
+    gender, seeking = ("man", {"woman"}) if is_man else ("woman", {"man"})
+    if crowd == "mixed":
+        genders = ("woman", "man", "nonbinary")
+        gender, seeking = draw.choice(genders), set(draw.sample(genders, draw.randint(1, 3)))
     return Person(
         user_id=user_id,
         display_name="Somebody",
         birth_date=date(2027, 1, 1) - timedelta(days=age * 365 + draw.randint(10, 350)),
-        gender="man" if is_man else "woman",
+        gender=gender,
         lat=lat,
         lon=lon,
         time_zone="UTC",
         interests=(),
-        seeking=frozenset({"woman" if is_man else "man"}),
+        seeking=frozenset(seeking),
         min_age=max(18, age - younger),
         max_age=age + older,
         max_distance_km=km,

@@ -113,6 +113,7 @@ def main(
       picky      everybody wants their own age, give or take a year
       one-sided  nine of ten are men
       far-apart  scattered over the globe, and nobody goes further than 20 km
+      mixed      three genders who seek any one, two or three of them: up to twelve groups to search
       forced     everybody is past the forced edge and accepts anybody
       burst      all have waited equally long, with equal credit and skips
       met-best   the seeker has met the thousand best who are acceptable

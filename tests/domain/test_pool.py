@@ -305,6 +305,30 @@ def test_the_tiniest_distances_are_told_apart(policy: str, km: float, far_east: 
 
 
 @both_policies
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((0.0, 180.0), (0.0, -179.9)),
+        ((0.0, 180.0), (0.0, -180.0)),
+        ((0.0, 179.9), (0.0, -179.9)),
+        ((65.0, 179.9), (65.2, -179.2)),
+        ((89.95, 0.0), (89.95, 180.0)),
+        ((90.0, 0.0), (90.0, 77.0)),
+        ((-89.9, 10.0), (-89.9, -170.0)),
+        ((0.0, 0.0), (-0.3, -0.3)),
+        ((48.0, 2.0), (47.6, 2.0)),
+    ],
+)
+def test_neighbours_are_near_across_any_line_of_the_map(
+    policy: str, one: tuple[float, float], other: tuple[float, float]
+) -> None:
+    for here, there in ((one, other), (other, one)):
+        ana = ticket(woman("ana", lat=here[0], lon=here[1]), 1.0)
+        me = ticket(man("me", lat=there[0], lon=there[1]))
+        assert _check(_pool(policy, ana), policy, [ana], me, START) == ana
+
+
+@both_policies
 @pytest.mark.parametrize("km", [20_015.0, 20_015.08, 20_015.1, 20_015.2])
 def test_antipodes_are_reached_by_those_who_would_go_so_far(policy: str, km: float) -> None:
     crowd = [

@@ -8,9 +8,9 @@ row of numbers, for the searches that must look at everybody (`Columns`).
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
-from math import cos, floor, pi, radians, sin
+from math import asin, cos, degrees, floor, pi, radians, sin
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ Line = tuple[Sequence[Item], Sequence[Item]]
 Place = int
 """The number of a cell: its row times ROW, and its band."""
 
+_HALF_TURN = round(180 / CELL_DEGREES)
 _SLACK = 1 + 1e-9
 _LONGEST_CHORD2 = 4.001
 _ANY_AGE = 30_000
@@ -41,6 +42,24 @@ _ANY_AGE = 30_000
 def place_of(lat: float, lon: float) -> Place:
     """The cell that a position lies in."""
     return ROW * floor(lat / CELL_DEGREES) + floor(lon / CELL_DEGREES)
+
+
+def cells_around(lat: float, lon: float, km: float, most: int) -> list[Place] | None:
+    """The cells within a distance, and perhaps a few more; None when they are too many."""
+    radius = km / EARTH_RADIUS_KM
+    high = degrees(radius) * _SLACK + 1e-9
+    if abs(lat) + high >= 89.9:
+        return None  # Around a pole every band is near.
+    wide = degrees(asin(sin(radius) / cos(radians(lat)))) * _SLACK + 1e-9
+    south, north = floor((lat - high) / CELL_DEGREES), floor((lat + high) / CELL_DEGREES)
+    west, east = floor((lon - wide) / CELL_DEGREES), floor((lon + wide) / CELL_DEGREES)
+    if (north - south + 1) * (east - west + 1) > most or east - west >= 2 * _HALF_TURN - 1:
+        return None
+    bands: Iterable[int] = range(west, east + 1)
+    if west <= -_HALF_TURN or east >= _HALF_TURN - 1:
+        bands = {(band + _HALF_TURN) % (2 * _HALF_TURN) - _HALF_TURN for band in bands}
+        bands.add(_HALF_TURN)  # The meridian of 180 degrees, written with a plus.
+    return [row + band for row in range(south * ROW, (north + 1) * ROW, ROW) for band in bands]
 
 
 def reach2(km: float) -> float:

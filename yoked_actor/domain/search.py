@@ -11,7 +11,7 @@ angles; whoever could win by them is checked exactly.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import asin, cos, degrees, floor, radians, sin
+from math import cos, radians, sin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 from yoked_actor.domain.fairness import DAWN, Policy, Ticket
 from yoked_actor.domain.group import (
     ALL_YEARS,
-    CELL_DEGREES,
-    ROW,
     Entry,
     Group,
     Line,
-    Phases,
+    cells_around,
     reach2,
     walk,
 )
@@ -35,7 +33,6 @@ from yoked_actor.domain.tiers import Limits
 _SHORT_WALK = 160
 _MOST_LINES = 32
 _MOST_CELLS = 400
-_FULL_TURN = round(360 / CELL_DEGREES)
 _SLACK = 20_000
 """How far, in millionths of a point, the nearness of the NumPy pass may be off: two steps of it."""
 _NEAR_KM = 0.001
@@ -51,6 +48,7 @@ class Search:
         "_born_after",
         "_born_by",
         "_bound",
+        "_cells",
         "_cos_lat",
         "_lat",
         "_lifts",
@@ -89,6 +87,7 @@ class Search:
         self._lat = radians(person.lat)
         self._lon = radians(person.lon)
         self._cos_lat = cos(self._lat)
+        self._cells = cells_around(person.lat, person.lon, limits.max_km, _MOST_CELLS)
         elapsed = now - DAWN
         self._lifts = (policy.slopes[0] * elapsed, policy.slopes[1] * elapsed)
         self._bound = policy.pair_bound
@@ -138,9 +137,10 @@ class Search:
 
     def _lines(self, group: Group) -> Sequence[Line]:
         """Ordered lists that together hold everybody inside the limits."""
-        places = self._places(group)
-        if places is None:
+        if self._cells is None:
             return [group.order]
+        find = group.places.get
+        places = [years for cell in self._cells if (years := find(cell)) is not None]
         first_year, last_year = self._born_after // 10_000, self._born_by // 10_000
         if (last_year - first_year + 1) * len(places) <= _MOST_LINES:
             return [
@@ -152,33 +152,6 @@ class Search:
         if len(places) > _MOST_LINES:
             return [group.order]
         return [years[ALL_YEARS] for years in places]
-
-    def _places(self, group: Group) -> list[dict[int, Phases]] | None:
-        """The cells inside the limits; None when there are too many to name them."""
-        radius = self._limits.max_km / EARTH_RADIUS_KM
-        lat, lon = self._person.lat, self._person.lon
-        high = degrees(radius) * (1 + 1e-9) + 1e-9
-        if abs(lat) + high >= 89.9:
-            return None
-        spread = sin(radius) / cos(radians(abs(lat)))
-        if spread >= 1:
-            return None
-        wide = degrees(asin(spread)) * (1 + 1e-9) + 1e-9
-        south, north = floor((lat - high) / CELL_DEGREES), floor((lat + high) / CELL_DEGREES)
-        west, east = floor((lon - wide) / CELL_DEGREES), floor((lon + wide) / CELL_DEGREES)
-        if (north - south + 1) * (east - west + 1) > _MOST_CELLS or east - west >= _FULL_TURN - 1:
-            return None
-        half = _FULL_TURN // 2
-        bands = {(band + half) % _FULL_TURN - half for band in range(west, east + 1)}
-        if half - 1 in bands or -half in bands:
-            bands.add(half)  # The meridian of 180 degrees, written with a plus.
-        places = group.places
-        return [
-            years
-            for row in range(south * ROW, (north + 1) * ROW, ROW)
-            for band in bands
-            if (years := places.get(row + band)) is not None
-        ]
 
     def _km_if_acceptable(self, entry: Entry) -> float | None:
         """The distance of somebody acceptable; None for anybody else."""
