@@ -131,8 +131,7 @@ async def test_everything_on_the_way_happens_at_its_own_time(mock_clock):
 
 async def test_a_whole_day_can_be_skipped_in_one_call(mock_clock):
     async with open_world() as world:
-        await world.join("ana", **WOMAN)
-        api = world.api("ana")
+        api = await world.sign_up("ana", **WOMAN)
         moved = await api.call("POST", "/api/dev/clock/advance", {"seconds": 86_399})
         assert moved == {"at": "2026-01-02T07:59:59Z"}
         # Tokens are judged by the same clock: this one was good for a day.
