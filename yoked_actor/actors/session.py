@@ -25,6 +25,7 @@ from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.ballot import Vote
 from yoked_actor.domain.instants import MICROSECONDS, Instant, to_datetime
+from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
@@ -188,8 +189,12 @@ class Session:
             self.post(ev.Heard(self.user_id))
 
     async def _report(self, command: cmd.Report, now: Instant) -> None:
-        self._pending[command.id] = 1
         self._heard()
+        if not is_user_id(command.user_id):
+            message = "user_id is not the id of a user"
+            self._refuse(command.id, told.Code.BAD_REQUEST, message, remember=True)
+            return
+        self._pending[command.id] = 1
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
         session_id = self.session_id
         try:
