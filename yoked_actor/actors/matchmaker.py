@@ -41,7 +41,7 @@ Then = Callable[[Reply, Instant], None]
 """What to do with the reply to a message."""
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, gc=False):
     """An event for the lobby, who sent it, and what they do with the reply."""
 
     event: Event

@@ -14,7 +14,7 @@ from yoked_actor.domain.people import Person
 OrderKey = tuple[int, int, int, str]
 
 
-class Ticket(msgspec.Struct, frozen=True):
+class Ticket(msgspec.Struct, frozen=True, gc=False):
     """A waiting user who can be paired."""
 
     person: Person
