@@ -35,13 +35,13 @@ def find_partner(floor: Floor, seeker: Ticket, now: Instant) -> Ticket | None:
 
 def may_be_paired(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
     """Whether two waiting users may be put before each other (R3, R20)."""
-    between = floor.acquaintance
+    between, one, other = floor.acquaintance, a.person.user_id, b.person.user_id
     return (
-        a.user_id != b.user_id
+        one != other
         and attracted(a.person, b.person)
-        and not between.have_met(a.user_id, b.user_id, max(a.waiting_since, b.waiting_since))
-        and not between.is_blocked(a.user_id, b.user_id)
-        and not between.is_barred(a.user_id, b.user_id)
+        and not between.have_met(one, other, max(a.waiting_since, b.waiting_since))
+        and not between.is_blocked(one, other)
+        and not between.is_barred(one, other)
         and both_adults(a.person, b.person, now)
     )
 

@@ -94,18 +94,12 @@ class Pool:
         """The first in the order of the policy among all whom the seeker may meet."""
         starved_before = self._policy.starved_before(now)
         groups = [group for key, group in self._groups.items() if _may_suit(seeker.person, key)]
-        starved = (self._oldest_starved(group, starved_before, acceptable) for group in groups)
-        best = self._first(starved, now)
-        if best is not None:
-            return best
-        fresh = (self._best_fresh(group, starved_before, acceptable) for group in groups)
-        return self._first(fresh, now)
-
-    def _first(self, tickets: Iterable[Ticket | None], now: Instant) -> Ticket | None:
-        found = [ticket for ticket in tickets if ticket is not None]
-        if len(found) < 2:
-            return found[0] if found else None
-        return min(found, key=lambda ticket: self._policy.key(ticket, now))
+        for best_of in (self._oldest_starved, self._best_fresh):
+            found = [best_of(group, starved_before, acceptable) for group in groups]
+            tickets = [ticket for ticket in found if ticket is not None]
+            if tickets:
+                return min(tickets, key=lambda ticket: self._policy.key(ticket, now))
+        return None
 
     def _oldest_starved(
         self, group: _Group, starved_before: Instant, acceptable: Callable[[Ticket], bool]
