@@ -89,7 +89,10 @@ async def _exchange(
     await stream.send_all(out)
     status, found, body = 0, {}, b""
     while True:
-        event = connection.next_event()
+        try:
+            event = connection.next_event()
+        except h11.RemoteProtocolError as error:
+            raise ConnectionError(f"no whole answer came: {error}") from error
         if event is h11.NEED_DATA:
             connection.receive_data(bytes(await stream.receive_some()))
         elif isinstance(event, h11.Response):
