@@ -20,14 +20,14 @@ _READY = re.compile(rb"yoked-actor ready on (https?://\S+:(\d+))\n")
 
 
 class House:
-    """`yoked-actor serve --dev` on one data directory; the port stays the same when restarted."""
+    """`yoked-actor serve` on one data directory; the port stays the same when restarted."""
 
-    def __init__(self, data_dir: Path, *flags: str, **settings: object) -> None:
+    def __init__(self, data_dir: Path, *flags: str, dev: bool = True, **settings: object) -> None:
         self.data_dir = data_dir
         self.port = 0
         self.url = ""
         self.starts = 0
-        self._flags = flags
+        self._flags = ("--dev", *flags) if dev else flags
         self._settings = {f"YOKED_{name.upper()}": str(value) for name, value in settings.items()}
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -61,7 +61,7 @@ class House:
         with self._log_file.open("ab") as log:
             return subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "yoked_actor", "serve", "--dev"),
+                    *(sys.executable, "-m", "yoked_actor", "serve"),
                     *("--data", str(self.data_dir)),
                     *self._flags,
                     *flags,
@@ -115,9 +115,11 @@ class House:
 
 
 @contextmanager
-def open_house(data_dir: Path, *flags: str, **settings: object) -> Iterator[House]:
+def open_house(
+    data_dir: Path, *flags: str, dev: bool = True, **settings: object
+) -> Iterator[House]:
     """A house that serves while the block runs, unless the block ends it itself."""
-    house = House(data_dir, *flags, **settings)
+    house = House(data_dir, *flags, dev=dev, **settings)
     house.start()
     try:
         yield house

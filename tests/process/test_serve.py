@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sqlite3
 import ssl
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
 import trio
 import trustme
 
-from tests.edge.raw_client import CLOSE, TEXT, RawWebSocket, frame
-from tests.process.house import PATIENCE_S, House, open_house, run_cli
+from tests.edge.raw_client import CLOSE, frame
+from tests.process.house import PATIENCE_S, open_house, run_cli
+from tests.process.visitors import receive, welcomed
 from yoked_actor.client import Api, CallRefused, open_client
 from yoked_actor.client.dialing import Address
 from yoked_actor.testing import make_profile
@@ -35,29 +35,14 @@ def shared(tmp_path_factory):
         yield house
 
 
-@asynccontextmanager
-async def dial_raw(house: House, token: str):
-    """A raw WebSocket that has been welcomed."""
-    async with await trio.open_tcp_stream("127.0.0.1", house.port) as stream:
-        raw = RawWebSocket(stream)
-        await raw.shake_hands()
-        hello = {"type": "hello", "id": "h", "token": token}
-        await stream.send_all(frame(TEXT, json.dumps(hello).encode()))
-        _, text = await raw.receive()
-        assert json.loads(text)["type"] == "welcome"
-        yield raw
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_drains_tells_everybody_and_ends_with_0(house, number):
-    token = await Api(house.url).login("ana", make_profile("Ana"))
-    async with dial_raw(house, token) as raw:
+    async with welcomed(house, "ana") as raw:
         with trio.fail_after(PATIENCE_S):
             house.signal(number)
-            opcode, text = await raw.receive()
-            assert opcode == TEXT
-            assert json.loads(text)["type"] == "draining"
-            assert json.loads(text)["reconnect_after_s"] > 0
+            draining = await receive(raw)
+            assert draining["type"] == "draining"
+            assert draining["reconnect_after_s"] > 0
             opcode, payload = await raw.receive()
             assert opcode == CLOSE
             assert int.from_bytes(payload[:2]) == 4010
@@ -187,9 +172,8 @@ async def test_on_a_mock_clock_who_beats_stays_and_who_is_silent_is_lost_after_t
 
 
 async def test_a_frozen_server_stops_though_a_client_does_not_say_goodbye(tmp_path):
-    with open_house(tmp_path / "data", "--mock-clock") as house:
-        token = await Api(house.url).login("ana", make_profile("Ana"))
-        async with dial_raw(house, token):
+    with open_house(tmp_path / "data", "--mock-clock", server__drain_s=1) as house:
+        async with welcomed(house, "ana"):
             assert await trio.to_thread.run_sync(house.stop) == 0
 
 
