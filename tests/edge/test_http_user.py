@@ -79,6 +79,15 @@ async def test_a_profile_is_read_as_it_was_written(autojump_clock):
         assert await ana.call("GET", "/api/profile") == changed
 
 
+async def test_what_is_answered_is_what_was_stored(autojump_clock):
+    async with open_world() as world:
+        ana = world.api("ana")
+        untidy = make_profile("  Ana ", interests=["jazz", "jazz"], seeking=["woman", "man"])
+        stored = await ana.call("PUT", "/api/profile", untidy)
+        assert (stored["display_name"], stored["interests"]) == ("Ana", ["jazz"])
+        assert await ana.call("GET", "/api/profile") == stored
+
+
 PREFERENCES = make_profile()["preferences"]
 
 
@@ -375,6 +384,7 @@ async def test_what_is_not_there_is_not_found_and_the_wrong_method_is_said(autoj
         ana = await world.sign_up("ana")
         assert await refusal(ana, "GET", "/api/nothing") == (404, "not_found")
         assert await refusal(ana, "GET", "/api/spin") == (405, "bad_request")
+        assert (await ana.request("GET", "/api/spin")).headers["allow"] == "POST"
 
 
 # Limits
