@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from click.testing import CliRunner
 
@@ -105,6 +108,23 @@ def test_a_file_with_an_unknown_key_is_named(run, tmp_path):
     started = run("serve", "--dev", "--config", "mine.toml")
     assert started.exit_code == 1
     assert "livenes_s" in started.stderr
+
+
+def test_a_newer_database_is_refused(run, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "yoked.db")) as database:
+        database.execute("PRAGMA user_version = 9999")
+    started = run("serve", "--dev", "--port", "0", "--data", str(tmp_path))
+    assert started.exit_code == 1
+    assert "was written by a newer version (schema 9999" in started.stderr
+    assert "Traceback" not in started.stderr
+
+
+def test_a_file_that_is_no_database_is_refused(run, tmp_path):
+    (tmp_path / "yoked.db").write_bytes(b"this is not a database at all " * 100)
+    started = run("serve", "--dev", "--port", "0", "--data", str(tmp_path))
+    assert started.exit_code == 1
+    assert "not a database" in started.stderr
+    assert "Traceback" not in started.stderr
 
 
 async def test_a_token_speaks_for_its_user_for_so_long(run):
