@@ -33,6 +33,10 @@ from yoked_actor.store import Store, StoreUnavailable
 _log = structlog.get_logger()
 
 
+class MatchmakerCrashed(Exception):
+    """The matchmaker met a bug, or a store that broke its word; the server cannot go on."""
+
+
 class AuditFailed(Exception):
     """The lobby is in a state that it must never be in."""
 
@@ -88,10 +92,14 @@ class Matchmaker:
         """Whether the last commit failed and is being tried again."""
 
     async def run(self) -> None:
-        """Work until cancelled. Anything this raises is a bug, and fatal to the server."""
-        while True:
-            await self._wait()
-            await self._round()
+        """Work until cancelled. A bug here is fatal to the server: nothing could be trusted."""
+        try:
+            while True:
+                await self._wait()
+                await self._round()
+        except Exception as error:
+            _log.critical("matchmaker_crashed", exc_info=True)
+            raise MatchmakerCrashed("the matchmaker has crashed") from error
 
     async def _wait(self) -> None:
         due = self._lobby.next_deadline()
