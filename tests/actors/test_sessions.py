@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 
 import pytest
 import trio
@@ -11,7 +12,17 @@ from trio.testing import wait_all_tasks_blocked
 
 from tests.scenarios.meeting import MAN, WOMAN, join_pair, match, settle, state_of, status
 from tests.scenarios.talker import Talker
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.mailbox import Mailbox
+from yoked_actor.actors.matchmaker import Message
+from yoked_actor.actors.sessions import Sessions
+from yoked_actor.config import Settings
+from yoked_actor.domain import events as ev
+from yoked_actor.domain.notices import Done
+from yoked_actor.metrics import Metrics
+from yoked_actor.store import InlineRunner, open_store
 from yoked_actor.testing import open_world
+from yoked_actor.wire.commands import Hello
 
 IMPATIENT = {"store": {"busy_timeout_s": 0.0}}
 
@@ -414,3 +425,51 @@ async def test_who_comes_back_in_the_instant_of_being_forgotten_is_there(autojum
         await match(ana, ben)
         await trio.sleep(60)
         assert (await ana.spin()).state == "waiting"
+
+
+async def test_a_caller_whose_body_comes_late_may_have_been_forgotten_meanwhile(autojump_clock):
+    async with open_world(settings=FORGETFUL) as world:
+        await world.sign_up("ana", **WOMAN)
+        body = b'{"user_id": "ben"}'
+        head = (
+            "POST /api/blocks HTTP/1.1\r\nHost: world.test\r\nConnection: close\r\n"
+            f"Authorization: Bearer {world.token('ana')}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        stream = await world.dial()()
+        await stream.send_all(head.encode())
+        await trio.sleep(25)
+        assert len(world.server.sessions) == 0
+        await stream.send_all(body)
+        assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
+        blocks = (await world.api("ana").call("GET", "/api/blocks"))["blocks"]
+        assert [block["user_id"] for block in blocks] == ["ben"]
+
+
+async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(autojump_clock):
+    class Silent:
+        def send(self, text):
+            pass
+
+        def flush(self):
+            pass
+
+        def close(self, code, reason):
+            pass
+
+    clock = Clock.starting(datetime(2026, 1, 1, tzinfo=UTC))
+    mailbox: Mailbox[Message] = Mailbox(1)
+    async with open_store(None, runner=InlineRunner()) as store, trio.open_nursery() as nursery:
+        sessions = Sessions(clock, store, Metrics(), Settings(), boot=1)
+        sessions.use(mailbox)
+        session = await sessions.enter("ana")
+        [entered] = mailbox.take_all()
+        sessions.answer(entered, Done(), clock.now())
+        assert sessions.may_forget("ana")
+        mailbox.put_nowait(Message(ev.Heard("ben"), None))
+        nursery.start_soon(session.attach, Silent(), Hello(id="1", token="x"), 1)
+        await wait_all_tasks_blocked()
+        assert len(mailbox) == 1
+        assert not sessions.may_forget("ana")
+        # Who gives up waiting holds nothing any more.
+        nursery.cancel_scope.cancel()
+    assert sessions.may_forget("ana")

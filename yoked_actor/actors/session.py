@@ -235,8 +235,13 @@ class Session:
             self._bind(connection, hello, reply, now)
             welcomed.set()
 
-        await self._around.mailbox.put(Message(ev.Attached(self.user_id, device), self, bind))
+        # Counted before there is room for it: who waits for that must not leave memory meanwhile.
         self.in_flight += 1
+        try:
+            await self._around.mailbox.put(Message(ev.Attached(self.user_id, device), self, bind))
+        except BaseException:
+            self.in_flight -= 1
+            raise
         await welcomed.wait()
 
     def detach(self, connection: Connection, device: int) -> None:
