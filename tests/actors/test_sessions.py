@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Sized
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from tests.scenarios.meeting import MAN, WOMAN, join_pair, match, settle, state_of, status
-from tests.scenarios.talker import Talker
+from tests.scenarios.talker import Message, Talker
+from yoked_actor.actors import matchmaker
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
-from yoked_actor.actors.matchmaker import Message
 from yoked_actor.actors.sessions import Sessions
 from yoked_actor.config import Settings
 from yoked_actor.domain import events as ev
 from yoked_actor.domain.notices import Done
 from yoked_actor.metrics import Metrics
 from yoked_actor.store import InlineRunner, open_store
-from yoked_actor.testing import open_world
+from yoked_actor.testing import World, open_world
 from yoked_actor.wire.commands import Hello
 
 IMPATIENT = {"store": {"busy_timeout_s": 0.0}}
 
 
 @contextmanager
-def locked(database):
+def locked(database: Path) -> Iterator[None]:
     with closing(sqlite3.connect(database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
 
 
-def resume(welcome, seq):
+def resume(welcome: Message, seq: int) -> Message:
     return {"session": welcome["session"], "seq": seq}
 
 
-async def make_events(talker, count):
+async def make_events(talker: Talker, count: int) -> None:
     """Get in and out of line: one event each time."""
     for n in range(count):
         await talker.ask("leave" if n % 2 else "spin")
@@ -340,12 +342,13 @@ async def test_pongs_are_no_sign_of_life(autojump_clock):
 FORGETFUL = {"session": {"forget_after_s": 20.0}}
 
 
-def is_empty(world):
+def is_empty(world: World) -> bool:
     floor = world.server.lobby.floor
     between = floor.acquaintance
-    books = (floor.people, floor.seats, floor.presences, floor.matches, floor.dates)
-    books += (between.blocks, between.met, between.bars)
-    return not any(book.rows for book in books) and not floor.heard_at and not floor.pool
+    rows: list[Sized] = [floor.people.rows, floor.seats.rows, floor.presences.rows]
+    rows += [floor.matches.rows, floor.dates.rows, floor.heard_at, floor.pool]
+    rows += [between.blocks.rows, between.met.rows, between.bars.rows]
+    return not any(rows)
 
 
 async def test_who_is_gone_for_long_leaves_memory_and_finds_everything_intact(autojump_clock):
@@ -457,7 +460,7 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
             pass
 
     clock = Clock.starting(datetime(2026, 1, 1, tzinfo=UTC))
-    mailbox: Mailbox[Message] = Mailbox(1)
+    mailbox: Mailbox[matchmaker.Message] = Mailbox(1)
     async with open_store(None, runner=InlineRunner()) as store, trio.open_nursery() as nursery:
         sessions = Sessions(clock, store, Metrics(), Settings(), boot=1)
         sessions.use(mailbox)
@@ -465,7 +468,7 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
         [entered] = mailbox.take_all()
         sessions.answer(entered, Done(), clock.now())
         assert sessions.may_forget("ana")
-        mailbox.put_nowait(Message(ev.Heard("ben"), None))
+        mailbox.put_nowait(matchmaker.Message(ev.Heard("ben"), None))
         nursery.start_soon(session.attach, Silent(), Hello(id="1", token="x"), 1)
         await wait_all_tasks_blocked()
         assert len(mailbox) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from typing import Any
 
 import pytest
 import trio
@@ -12,18 +13,18 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.scenarios.meeting import MAN, WOMAN, join_pair, match
 from tests.scenarios.talker import Talker
 from yoked_actor.client import Api
-from yoked_actor.testing import open_world
+from yoked_actor.testing import World, open_world
 
 URL = "http://world.test"
 
 
-async def ask(world, path):
+async def ask(world: World, path: str) -> tuple[int, Any]:
     """Status and body of a call without a token."""
     answer = await Api(URL, dial=world.dial()).request("GET", path)
     return answer.status, answer.json()
 
 
-async def metrics(world):
+async def metrics(world: World) -> dict[tuple[str, ...], float]:
     """Every sample by name and labels."""
     answer = await Api(URL, dial=world.dial()).request("GET", "/metrics")
     assert answer.status == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import trio
@@ -14,7 +15,7 @@ from yoked_actor.testing import make_profile, open_world
 URL = "http://world.test"
 
 
-async def refusal(api, method, path, body=None):
+async def refusal(api: Api, method: str, path: str, body: Any = None) -> tuple[int, str]:
     """The problem a call is answered with, checked for its form."""
     answer = await api.request(method, path, body)
     assert answer.headers["content-type"] == "application/problem+json", answer

@@ -9,7 +9,7 @@ import trio
 
 from tests.scenarios.meeting import MAN, WOMAN
 from yoked_actor.client import CommandRefused, ConnectionLost, open_client
-from yoked_actor.testing import open_world, run
+from yoked_actor.testing import World, open_world, run
 
 URL = "http://world.test"
 PEOPLE = 10
@@ -18,11 +18,13 @@ PEOPLE = 10
 class Tapped(trio.abc.Stream):
     """A stream that writes down what it receives after the handshake, whose key is random."""
 
-    def __init__(self, stream, name, transcript):
+    def __init__(
+        self, stream: trio.abc.Stream, name: str, transcript: list[tuple[str, bytes]]
+    ) -> None:
         self._stream, self._name, self._transcript = stream, name, transcript
         self._open = False
 
-    async def receive_some(self, max_bytes=None):
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
         data = bytes(await self._stream.receive_some(max_bytes))
         said = data
         if not self._open and b"\r\n\r\n" in data:
@@ -31,13 +33,13 @@ class Tapped(trio.abc.Stream):
             self._transcript.append((self._name, said))
         return data
 
-    async def send_all(self, data):
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         await self._stream.send_all(data)
 
-    async def wait_send_all_might_not_block(self):
+    async def wait_send_all_might_not_block(self) -> None:
         await self._stream.wait_send_all_might_not_block()
 
-    async def aclose(self):
+    async def aclose(self) -> None:
         await self._stream.aclose()
 
 
@@ -45,17 +47,17 @@ def transcript(seed: int) -> list[tuple[str, bytes]]:
     """Everything that was said to anybody on that evening."""
     said: list[tuple[str, bytes]] = []
 
-    async def evening():
+    async def evening() -> None:
         async with open_world(seed=seed) as world, trio.open_nursery() as nursery:
             for n in range(PEOPLE):
                 await world.sign_up(f"p{n}", **(WOMAN if n % 2 else MAN))
             for n in range(PEOPLE):
                 nursery.start_soon(live, world, f"p{n}")
 
-    async def live(world, name):
+    async def live(world: World, name: str) -> None:
         random = Random(f"{seed} {name}")
 
-        async def dial():
+        async def dial() -> trio.abc.Stream:
             return Tapped(await world.dial()(), name, said)
 
         async with open_client(URL, world.token(name), dial=dial) as client:
