@@ -93,6 +93,7 @@ async def open_server(
         observer=_commit_observer(metrics),
     ) as store:
         recovered = await store.recover()
+        metrics.newest_match = recovered.next_number - 1
         lobby = Lobby(settings.matching.rules(), recovered.next_number)
         lobby.restore(recovered.users, recovered.matches, recovered.dates, clock.now())
         _log.info(

@@ -133,8 +133,8 @@ class Matchmaker:
                 continue
             self.stalled = False
             self._lobby.settle()
-            self._metrics.count_round(len(messages), changes, now)
-            self._log_matches(changes, now)
+            self._metrics.count_round(len(messages), changes)
+            self._log_matches(changes)
             self._tell(messages, decided, notices, now)
             return
 
@@ -175,9 +175,9 @@ class Matchmaker:
             raise AuditFailed("; ".join(found))
         _log.error("audit_violation", found=found)
 
-    def _log_matches(self, changes: Changes, now: Instant) -> None:
+    def _log_matches(self, changes: Changes) -> None:
         for match in changes.matches:
-            if match.ended_at == now:
+            if match.ended_at is not None:
                 _log.info(
                     "match_ended",
                     match_id=match.match_id,

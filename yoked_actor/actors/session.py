@@ -137,7 +137,8 @@ class Session:
         try:
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
-            self.may_speak(now)
+            if self.may_speak(now):
+                self._heard()
             self._say(wire.Error(re=bad.id, code=told.Code.BAD_REQUEST, message=bad.message))
         else:
             await self._obey(command, now)
