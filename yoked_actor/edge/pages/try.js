@@ -1,6 +1,11 @@
 // Two people on one page. What is shown is what the server said: nothing is guessed ahead of it.
 
 const FINAL = { 4001: "Another window speaks for this user now.", 4003: "The token is not good any more: sign in again." };
+const TIERS = {
+  2: "Nobody yet: looking a little further.",
+  3: "Nobody yet: looking further.",
+  99: "Nobody yet: anybody will do now, of any age and anywhere.",
+};
 const OUTCOMES = { both_yes: "Both said yes.", yes_pass: "One yes, one pass.", pass_pass: "Both passed.", yes_idle: "One yes, one silent.", pass_idle: "One pass, one silent.", idle_idle: "Nobody voted." };
 const STORIES = {
   waiting: { spun: "In line until somebody suitable spins.", requeued: "Back in line. Two who have met never meet again: make two new people for another go.", partner_left: "They left; back in your old place.", partner_lost: "They were lost; back in your old place.", not_acknowledged: "They did not turn up; back in your old place.", resumed: "Still in line." },
@@ -125,6 +130,8 @@ class Person {
         if (command === "acknowledge" && this.match) this.match.acknowledged = true;
         return;
       case "waiting": this.move("waiting"); return this.tell(STORIES.waiting[message.reason], message.reason === "requeued");
+      case "tier": return this.tell(TIERS[message.tier]);
+      case "nudge": return this.tell("Somebody who would suit is waiting: spin?");
       case "idle": this.move("idle"); return this.tell(STORIES.idle[message.reason], message.reason === "idle_vote");
       case "matched":
         this.move("matched");
