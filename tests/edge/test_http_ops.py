@@ -84,7 +84,7 @@ async def test_the_metrics_count_what_has_happened(autojump_clock):
         for client, vote in ((ana, "yes"), (ben, "pass")):
             await client.vote(match_id, vote)
         found = await metrics(world)
-        assert found[("yoked_pairings_total", "fair_queue", "1")] == 2
+        assert found[("yoked_pairings_total", "1", "fair_queue")] == 2
         assert found[("yoked_outcomes_total", "yes_pass")] == 1
         assert found[("yoked_outcomes_total", "both_yes")] == 0
         assert found[("yoked_cancellations_total", "partner_left")] == 1
