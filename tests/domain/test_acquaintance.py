@@ -23,7 +23,9 @@ def _of(*user_ids: str, days: float | None = None) -> Acquaintance:
 
 def _is_empty(between: Acquaintance) -> bool:
     books = (between.blocks, between.met, between.bars)
-    return not any(book.rows for book in books) and not between._others and not between._blocked
+    return not any(book.rows for book in books) and not (
+        between._others or between._blocked or between._blockers
+    )
 
 
 def test_a_block_stands_between_both_whoever_set_it() -> None:
@@ -194,6 +196,10 @@ def test_coming_and_going_in_any_order_loses_no_fact_and_keeps_none_too_long(his
         assert set(between.blocks.rows) == {row for row in disk.blocks if row[0] in here}
         for user_id in here:
             assert set(between.blocked_by(user_id)) == {b for a, b in disk.blocks if a == user_id}
+            # Whoever has something with them is among those around them.
+            pairs = {*between.met.rows, *between.bars.rows, *between.blocks.rows}
+            others = {other for pair in pairs if user_id in pair for other in pair}
+            assert between.around(user_id) >= others - {user_id}
     for user_id in NAMES:
         between.forget(user_id)
     assert _is_empty(between)

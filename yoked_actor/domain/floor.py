@@ -277,6 +277,7 @@ class Floor:
             seat = self.seats.rows.get(user_id)
             if seat is not None and (seat.state is not State.IDLE or seat.date_id is not None):
                 self._time_liveness(user_id)
+        self.pool.admit(self.now)
         self._superseded.clear()
 
     # Deadlines
@@ -349,7 +350,7 @@ class Floor:
         """Keep the pool, and those who could be nudged, in step with the books."""
         ticket = self.ticket(user_id) if self.is_here(user_id) else None
         if ticket is not None:
-            self.pool.put(ticket, self.now)
+            self.pool.expect(ticket, self.now)
         else:
             self.pool.discard(user_id)
         seat, person = self.seats.rows.get(user_id), self.people.rows.get(user_id)

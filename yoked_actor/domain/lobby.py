@@ -145,6 +145,7 @@ def _try(step: Step) -> None:
         make_attempts(step)
         step.say_who_waits()
         nudge_idlers(step)
+    step.floor.pool.admit(step.now)
 
 
 def _attached(step: Step, event: ev.Attached) -> Reply | None:

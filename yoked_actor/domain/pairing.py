@@ -40,6 +40,7 @@ def make_attempts(step: Step) -> None:
         choice = find_partner(floor, seeker, step.now, before)
         if choice is None:
             step.in_vain.append(seeker)
+            floor.pool.admit(step.now)
             continue
         for user_id in choice.passed_over:
             line = floor.lines.rows[user_id]

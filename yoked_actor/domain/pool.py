@@ -1,4 +1,8 @@
-"""The waiting users who can be paired now, and the best partner among ALL of them."""
+"""The waiting users who can be paired now, and the best partner among ALL of them.
+
+Most who come are paired in the same step. So who comes is looked for first, and is put where others
+find them (`admit`) only when that search has found nobody.
+"""
 
 from __future__ import annotations
 
@@ -32,23 +36,25 @@ class Pool:
         self._policy = policy
         self._tiers = tiers
         self._entries: dict[str, Entry] = {}
+        self._arriving: dict[str, Ticket] = {}
         self._groups: dict[GroupKey, Group] = {}
         self._changes: list[tuple[Instant, str]] = []
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._entries) + len(self._arriving)
 
     def __contains__(self, user_id: str) -> bool:
-        return user_id in self._entries
+        return user_id in self._entries or user_id in self._arriving
 
     def get(self, user_id: str) -> Ticket | None:
         """The ticket of a user, if they can be paired."""
         entry = self._entries.get(user_id)
-        return None if entry is None else entry.ticket
+        return self._arriving.get(user_id) if entry is None else entry.ticket
 
     def tickets(self) -> Iterator[Ticket]:
         """Every ticket, in no particular order."""
-        return (entry.ticket for entry in self._entries.values())
+        yield from (entry.ticket for entry in self._entries.values())
+        yield from self._arriving.values()
 
     def entry(self, user_id: str) -> Entry | None:
         """Where a user's ticket stands in its group, if they can be paired."""
@@ -57,6 +63,20 @@ class Pool:
     def suiting(self, person: Person) -> Iterator[Group]:
         """The groups whose people and this person have the genders that each other seeks."""
         return (group for key, group in self._groups.items() if _may_suit(person, key))
+
+    def expect(self, ticket: Ticket, now: Instant) -> None:
+        """Take a ticket that can look for others, and be found once it is admitted."""
+        if ticket.user_id in self._entries:
+            self.put(ticket, now)
+        else:
+            self._arriving[ticket.user_id] = ticket
+
+    def admit(self, now: Instant) -> None:
+        """Let all who were expected be found from now on."""
+        if self._arriving:
+            arriving, self._arriving = self._arriving, {}
+            for ticket in arriving.values():
+                self.put(ticket, now)
 
     def put(self, ticket: Ticket, now: Instant) -> None:
         """Add a ticket, or replace the one its user had."""
@@ -77,6 +97,7 @@ class Pool:
 
     def discard(self, user_id: str) -> None:
         """Take a user's ticket out, if there is one."""
+        self._arriving.pop(user_id, None)
         entry = self._entries.pop(user_id, None)
         if entry is None:
             return
@@ -88,9 +109,8 @@ class Pool:
 
     def in_order(self, user_ids: Iterable[str], now: Instant) -> list[Ticket]:
         """The tickets of some users, in the order of the policy."""
-        tickets = [
-            self._entries[user_id].ticket for user_id in user_ids if user_id in self._entries
-        ]
+        found = map(self.get, user_ids)
+        tickets = [ticket for ticket in found if ticket is not None]
         if len(tickets) > 1:
             tickets.sort(key=lambda ticket: (-self.base(ticket, now), ticket.user_id))
         return tickets
