@@ -38,6 +38,7 @@ def floor_with(waiting: list[Ticket]) -> Floor:
         floor.seats.put(user_id, Seat(user_id))
         floor.put_presence(user_id, Presence(device=1))
         floor.put_seat(Seat(user_id, State.WAITING, one.waiting_since, one.credit))
+    floor.pool.admit(START)
     return floor
 
 
