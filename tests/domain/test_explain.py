@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from math import ceil
+from math import ceil, nextafter
 from time import perf_counter
 
 import pytest
@@ -279,3 +279,14 @@ def test_an_explanation_of_a_crowd_of_one_gender_leaves_out_the_one_who_asks() -
     floor = floor_with([ticket(person("me")), ticket(person("you"))])
     reply = explained(floor, "me")
     assert (reply.pool, reply.rejected_by) == (1, Rejections(0, 0, 0, 0))
+
+
+@pytest.mark.parametrize("whose", ["mine", "theirs"])
+def test_the_edge_of_a_limit_is_measured_exactly(whose: str) -> None:
+    place = {"lat": 52.6, "lon": 13.5}
+    km = distance_km(woman("me"), man("him", **place))
+    for limit, rejected in ((km, 0), (nextafter(km, 0), 1)):
+        mine, theirs = (limit, 50.0) if whose == "mine" else (50.0, limit)
+        me, him = woman("me", max_distance_km=mine), man("him", max_distance_km=theirs, **place)
+        floor = floor_with([ticket(me), ticket(him)])
+        assert explained(floor, "me").rejected_by == Rejections(0, 0, 0, rejected)
