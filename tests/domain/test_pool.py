@@ -410,16 +410,45 @@ def test_a_full_boost_is_overtaken_by_points_that_still_grow() -> None:
     assert _check(pool, "weighted", held, me, after(START, 60)) == grows
 
 
-def test_a_better_fit_wins_and_those_passed_over_for_it_are_named() -> None:
+@pytest.mark.parametrize("paths", [(160, 32, 400), (0, 0, 0)])
+def test_a_better_fit_wins_and_those_passed_over_for_it_are_named(
+    paths: tuple[int, int, int],
+) -> None:
     me = ticket(man("me", min_age=20, max_age=40))
     fits = ticket(woman("fits", min_age=20, max_age=40), 10.0)
     # Eleven points for each tenth of a second more: less than the fit brings.
     waits = ticket(woman("waits", min_age=30, max_age=50), 11.0)
     too_far = ticket(woman("too_far", min_age=20, max_age=40, lat=60.0), 12.0)
     pool = _pool("weighted", fits, waits, too_far)
-    choice = _choose(pool, me)
+    with _thresholds(*paths):
+        choice = _choose(pool, me)
     assert choice is not None
     assert (choice.ticket, choice.passed_over) == (fits, ["waits"])
+
+
+@pytest.mark.parametrize("paths", [(160, 32, 400), (3, 32, 400), (0, 0, 0)])
+def test_among_rivals_whom_only_the_fit_tells_apart_all_passed_over_are_named(
+    paths: tuple[int, int, int],
+) -> None:
+    draw, held = Random(f"rivals {paths}"), dict[str, Ticket]()
+    for number in range(300):
+        youngest, lat = draw.randint(18, 32), 52.52 + draw.gauss(0, 0.2)
+        who = woman(f"w{number}", min_age=youngest, max_age=youngest + 20, lat=lat)
+        held[who.user_id] = ticket(who, draw.uniform(0, 8))
+    pool, passed = _pool("weighted", *held.values()), 0
+    with _thresholds(*paths):
+        for number in range(60):
+            youngest = draw.randint(18, 30)
+            me = ticket(man(f"m{number}", min_age=youngest, max_age=youngest + 15))
+            refused = {user_id for user_id in held if draw.random() < 0.5}
+            best = _check(pool, "weighted", list(held.values()), me, START, refused)
+            assert best is not None
+            choice = _choose(pool, me, START, refused)
+            assert choice is not None
+            passed += len(choice.passed_over)
+            pool.discard(best.user_id)
+            del held[best.user_id]
+    assert passed > 100
 
 
 def test_one_who_is_forced_accepts_whoever_comes_from_anywhere() -> None:
