@@ -23,6 +23,7 @@ import click
 import msgspec
 
 from scripts.benchmarks._echo import cpu_us_per_echo
+from scripts.benchmarks._lonely import PATIENCE, let_wait
 from scripts.benchmarks._process import Process, cores, serving, token
 from scripts.benchmarks._spinning import PAIRS_USED, Window, cycle, pace, sit
 
@@ -57,6 +58,8 @@ class Report(msgspec.Struct, omit_defaults=True):
     p99_ms: float | None = None
     worst_ms: float | None = None
     kib_per_idle: float | None = None
+    waiting: int = 0
+    crowded_per_cpu_s: float | None = None
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -88,6 +91,11 @@ class Report(msgspec.Struct, omit_defaults=True):
 )
 @click.option("--profile", is_flag=True, help="Full load under cProfile; prints the top functions.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.option(
+    "--waiting",
+    default=0,
+    help="Measure the load once more with so many others in line whom nobody can meet.",
+)
 @click.option("--seed", default=1, show_default=True, help="For when people spin (latency).")
 def main(
     clients: int,
@@ -101,6 +109,7 @@ def main(
     only: tuple[str, ...],
     profile: bool,
     as_json: bool,
+    waiting: int,
     seed: int,
 ) -> None:
     """Measure the spin loop: CPU per pair lifetime, spin-to-matched latency, idle memory.
@@ -151,7 +160,11 @@ def main(
             report.echo_us = cpu_us_per_echo(folder / "echo.log", server_core, clients, 3.0)
             say(f"echo: {report.echo_us:.1f} us of CPU")
         # Memory and latency come first: they want people without a past.
-        users = _users(max(idle + _WARM_IDLERS, clients * (1 + _windows(clients, seconds))))
+        rounds = 2 if waiting else 1
+        fresh = clients * (1 + rounds * _windows(clients, seconds))
+        users = _users(max(idle + _WARM_IDLERS, fresh))
+        if waiting:
+            settings |= PATIENCE
         say(f"storing {len(users)} profiles over HTTP")
         with serving(data, settings, server_core) as server:
             store_profiles(server, users)
@@ -166,7 +179,17 @@ def main(
         if "load" in wanted:
             profile_file = folder / "profile" if profile else None
             with serving(data, settings, server_core, profile_file) as server:
-                _measure_load(report, server, users[clients:], clients, seconds, mode, say)
+                half = (len(users) - clients) // rounds // clients * clients
+                players = users[clients : clients + half]
+                _measure_load(report, server, players, clients, seconds, mode, say)
+                if waiting:
+                    say(f"bringing {waiting} others into line")
+                    let_wait(server, waiting)
+                    crowded = Report(report.pinned, runner, report.sync_ms, report.load_average)
+                    others = users[clients + half :]
+                    _measure_load(crowded, server, others, clients, seconds, mode, say)
+                    report.waiting = waiting
+                    report.crowded_per_cpu_s = crowded.lifetimes_per_cpu_s
             _check_stored(data, report.lifetimes, say)
             if profile_file is not None:
                 pstats.Stats(str(profile_file)).sort_stats("tottime").print_stats(45)
@@ -318,6 +341,11 @@ def _print(report: Report) -> None:
             ("messages per commit", f"{report.messages_per_commit:.1f}", ""),
             ("commit, ms (mean)", f"{report.commit_ms:.2f}", ""),
         ]
+    if report.crowded_per_cpu_s is not None and report.lifetimes_per_cpu_s is not None:
+        share = report.crowded_per_cpu_s / report.lifetimes_per_cpu_s
+        name = f"the same with {report.waiting:,} others in line"
+        lines.append((name, f"{report.crowded_per_cpu_s:,.0f}", ""))
+        lines.append(("as a share of that with none", f"{share:.0%}", "90%"))
     if report.echoes_per_lifetime is not None:
         lines.append(("bare echoes per lifetime", f"{report.echoes_per_lifetime:.1f}", ""))
     if report.p99_ms is not None:

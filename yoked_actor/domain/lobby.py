@@ -18,25 +18,23 @@ from typing import Any
 from msgspec.structs import replace
 
 from yoked_actor.domain import events as ev
-from yoked_actor.domain.dates import end_date, end_date_by, hang_up, lose
-from yoked_actor.domain.deadlines import Deadline, Due
+from yoked_actor.domain.dates import end_date_by, hang_up
+from yoked_actor.domain.due import run_deadline
 from yoked_actor.domain.explain import explain
 from yoked_actor.domain.floor import Floor
 from yoked_actor.domain.instants import Instant, after
 from yoked_actor.domain.lifecycle import Cause, State
 from yoked_actor.domain.matches import (
     acknowledge,
-    acknowledge_timeout,
     cancel_for_block,
     come_back,
-    conclude,
+    go,
     leave_match,
     vote,
 )
 from yoked_actor.domain.notices import (
     BlockList,
     Code,
-    DateEnd,
     Done,
     Effects,
     IdleReason,
@@ -45,13 +43,12 @@ from yoked_actor.domain.notices import (
     Refusal,
     Reply,
     SpinReply,
-    TierReached,
     WaitReason,
 )
 from yoked_actor.domain.nudges import nudge_idlers
 from yoked_actor.domain.pairing import make_attempts
 from yoked_actor.domain.people import is_user_id
-from yoked_actor.domain.records import Changes, Known, Match, MatchStatus, Presence, VideoDate
+from yoked_actor.domain.records import Changes, Known, Match, Presence, VideoDate
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.snapshot import snapshot_of
 from yoked_actor.domain.step import Step
@@ -85,7 +82,7 @@ class Lobby:
         notices: list[tuple[str, Notice]] = []
         while (deadline := self.floor.deadlines.pop_due(now)) is not None:
             step = Step(self.floor, now)
-            _DEADLINES[deadline[1]](step, deadline)
+            run_deadline(step, deadline)
             _try(step)
             notices += step.notices
         return notices
@@ -216,15 +213,8 @@ def _spin(step: Step, event: ev.Spin) -> Reply | None:
 def _leave(step: Step, event: ev.Leave) -> Reply:
     if step.floor.seat(event.user_id).state is State.IDLE:
         return Refusal(Code.WRONG_STATE, "you are not in line")
-    _go(step, event.user_id, Cause.LEFT, IdleReason.LEFT)
+    go(step, event.user_id, Cause.LEFT, IdleReason.LEFT)
     return LeaveReply(State.IDLE)
-
-
-def _go(step: Step, user_id: str, cause: Cause, reason: IdleReason) -> None:
-    match = step.floor.open_match(user_id)
-    if match is not None:
-        leave_match(step, match, user_id, cause)
-    step.rest(user_id, cause, reason)
 
 
 def _acknowledge(step: Step, event: ev.Acknowledge) -> Reply:
@@ -305,64 +295,3 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.ProfileChanged: _profile_changed,
 }
 """What each event does. None for a reply: it is read off the floor when the step is over."""
-
-
-def _window_closed(step: Step, deadline: Deadline) -> None:
-    at, due, _, match_id = deadline
-    match = step.floor.matches.get(match_id)
-    if match is None or match.closes_at != at:
-        return
-    if match.status is MatchStatus.VOTING and due is Due.VOTE:
-        conclude(step, match)
-    elif match.status is MatchStatus.MATCHED and due is Due.ACKNOWLEDGE:
-        acknowledge_timeout(step, match)
-
-
-def _date_over(step: Step, deadline: Deadline) -> None:
-    date = step.floor.dates.get(deadline[3])
-    if date is not None and date.ended_at is None:
-        end_date(step, date, DateEnd.TIME_UP)
-
-
-def _edge_reached(step: Step, deadline: Deadline) -> None:
-    at, _, user_id, _ = deadline
-    line = step.floor.lines.get(user_id)
-    tier = step.floor.tier_reached(user_id, at)
-    if line is None or tier is None:
-        return
-    step.tell(user_id, TierReached(tier))
-    step.attempts[user_id] = None
-    step.widened[user_id] = line.tier
-
-
-def _bar_over(step: Step, deadline: Deadline) -> None:
-    at, _, a, b = deadline
-    if step.floor.acquaintance.bars.get((a, b)) != at:
-        return
-    step.floor.acquaintance.lift_bar((a, b))
-    for user_id in (a, b):
-        if user_id in step.floor.seats.rows:
-            step.try_again(user_id)
-
-
-def _silent(step: Step, deadline: Deadline) -> None:
-    at, _, user_id, _ = deadline
-    floor = step.floor
-    if not floor.liveness_fired(user_id, at):
-        return
-    date = floor.open_date(user_id)
-    if date is not None:
-        lose(step, date, user_id)
-        return
-    floor.put_presence(user_id, replace(floor.presence(user_id), called=False))
-    _go(step, user_id, Cause.LOST, IdleReason.LOST)
-
-
-_DEADLINES: dict[Due, Callable[[Step, Deadline], None]] = {
-    Due.VOTE: _window_closed,
-    Due.ACKNOWLEDGE: _window_closed,
-    Due.DATE: _date_over,
-    Due.TIER: _edge_reached,
-    Due.BAR: _bar_over,
-    Due.LIVENESS: _silent,
-}

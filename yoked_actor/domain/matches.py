@@ -162,6 +162,14 @@ def leave_match(step: Step, match: Match, user_id: str, cause: Cause) -> None:
     _stay_behind(step, match, partner, partner_cause, reason, wait_reason)
 
 
+def go(step: Step, user_id: str, cause: Cause, reason: IdleReason) -> None:
+    """Take a user out of line, and out of the match they are in."""
+    match = step.floor.open_match(user_id)
+    if match is not None:
+        leave_match(step, match, user_id, cause)
+    step.rest(user_id, cause, reason)
+
+
 def acknowledge_timeout(step: Step, match: Match) -> None:
     """Not both acknowledged in time: who did waits again in the old place, who did not is idle."""
     cancel(step, match, CancelReason.NOT_ACKNOWLEDGED)
