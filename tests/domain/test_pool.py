@@ -304,6 +304,21 @@ def test_the_tiniest_distances_are_told_apart(policy: str, km: float, far_east: 
             _check(pool, policy, crowd, seeker, START)
 
 
+def test_steps_of_nearness_finer_than_a_chord_can_tell_are_told_apart() -> None:
+    for seed in range(200, 260):
+        draw = Random(seed)
+        km = 10 ** draw.uniform(-11, -7)
+        lat, lon = draw.uniform(-80, 80), draw.uniform(-170, 170)
+        crowd = []
+        for number in range(6):
+            north, east = (draw.uniform(-1, 1) * km / 111 for _ in range(2))
+            who = woman(f"w{number}", lat=lat + north, lon=lon + east, max_distance_km=km)
+            crowd.append(ticket(who, 1.0))
+        me = ticket(man("me", lat=lat, lon=lon, max_distance_km=km))
+        with _thresholds(0, 0, 0):
+            _check(_pool("weighted", *crowd), "weighted", crowd, me, START)
+
+
 @both_policies
 @pytest.mark.parametrize(
     ("one", "other"),
