@@ -263,11 +263,14 @@ def test_a_crowd_of_thousands_is_searched_exactly(policy: str) -> None:
 
 @both_policies
 @pytest.mark.parametrize("paths", [(160, 48, 400), (0, 0, 0)])
-@pytest.mark.parametrize("refuse", [0, 1, 300])
-def test_in_a_burst_of_equals_the_user_id_decides(
-    policy: str, paths: tuple[int, int, int], refuse: int
+@pytest.mark.parametrize("refuse", [0, 1, 64, 300])
+@pytest.mark.parametrize("apart_s", [0.0, 0.000001])
+def test_in_a_burst_a_microsecond_decides_or_else_the_user_id(
+    policy: str, paths: tuple[int, int, int], refuse: int, apart_s: float
 ) -> None:
-    crowd = [ticket(woman(f"w{number:03d}"), 30.0) for number in range(301)]
+    crowd = [
+        ticket(woman(f"w{number:03d}"), 30.0 + (300 - number) * apart_s) for number in range(301)
+    ]
     Random(1).shuffle(crowd)
     pool = _pool(policy, *crowd)
     refused = {f"w{number:03d}" for number in range(refuse)}
