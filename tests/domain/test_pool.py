@@ -263,11 +263,14 @@ def test_a_crowd_of_thousands_is_searched_exactly(policy: str) -> None:
 
 @both_policies
 @pytest.mark.parametrize("paths", [(160, 48, 400), (0, 0, 0)])
-@pytest.mark.parametrize("refuse", [0, 1, 300])
-def test_in_a_burst_of_equals_the_user_id_decides(
-    policy: str, paths: tuple[int, int, int], refuse: int
+@pytest.mark.parametrize("refuse", [0, 1, 64, 300])
+@pytest.mark.parametrize("apart_s", [0.0, 0.000001])
+def test_in_a_burst_a_microsecond_decides_or_else_the_user_id(
+    policy: str, paths: tuple[int, int, int], refuse: int, apart_s: float
 ) -> None:
-    crowd = [ticket(woman(f"w{number:03d}"), 30.0) for number in range(301)]
+    crowd = [
+        ticket(woman(f"w{number:03d}"), 30.0 + (300 - number) * apart_s) for number in range(301)
+    ]
     Random(1).shuffle(crowd)
     pool = _pool(policy, *crowd)
     refused = {f"w{number:03d}" for number in range(refuse)}
@@ -302,6 +305,21 @@ def test_the_tiniest_distances_are_told_apart(policy: str, km: float, far_east: 
     for paths in ((160, 48, 400), (0, 0, 0)):
         with _thresholds(*paths):
             _check(pool, policy, crowd, seeker, START)
+
+
+def test_steps_of_nearness_finer_than_a_chord_can_tell_are_told_apart() -> None:
+    for seed in range(200, 260):
+        draw = Random(seed)
+        km = 10 ** draw.uniform(-11, -7)
+        lat, lon = draw.uniform(-80, 80), draw.uniform(-170, 170)
+        crowd = []
+        for number in range(6):
+            north, east = (draw.uniform(-1, 1) * km / 111 for _ in range(2))
+            who = woman(f"w{number}", lat=lat + north, lon=lon + east, max_distance_km=km)
+            crowd.append(ticket(who, 1.0))
+        me = ticket(man("me", lat=lat, lon=lon, max_distance_km=km))
+        with _thresholds(0, 0, 0):
+            _check(_pool("weighted", *crowd), "weighted", crowd, me, START)
 
 
 @both_policies
