@@ -134,7 +134,8 @@ async def test_on_a_mock_clock_who_beats_stays_and_who_is_silent_is_lost_after_t
             assert idle.reason == "lost"
             assert datetime.fromisoformat(idle.at) == start + timedelta(seconds=10)
             assert (await eva.spin()).state == "waiting"
-            assert [event.type for event in eva.pending_events()] == ["waiting"]
+            told = [(event.type, event.fields.get("tier")) for event in eva.pending_events()]
+            assert told == [("waiting", None), ("tier", 2), ("tier", 99)]
 
             await advance(3600)
             with trio.fail_after(PATIENCE_S):
