@@ -126,8 +126,13 @@ async def _serve(
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
     clock = Clock.real() if mock is None else Clock.starting(start_at)
     ssl_context = tls_context(settings.edge)
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+    with (
+        trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals,
+        contextlib.ExitStack() as closing,
+    ):
         listeners = open_listeners(settings.server.host, settings.server.port)
+        for listener in listeners:
+            closing.callback(listener.close)
         host, port = listeners[0].getsockname()[:2]
         async with open_server(
             settings,

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from yoked_actor.domain.ballot import Outcome
-from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.records import CancelReason, Changes, MatchStatus, Quality
 from yoked_actor.domain.tiers import Tier
 
@@ -95,7 +94,7 @@ class Metrics:
         ):
             Gauge(name, text, registry=self.registry).set_function(read)
 
-    def count_round(self, messages: int, changes: Changes, now: Instant) -> None:
+    def count_round(self, messages: int, changes: Changes) -> None:
         """Count what a round of the matchmaker has brought about."""
         self.rounds.inc()
         if messages:
@@ -104,8 +103,6 @@ class Metrics:
         for quality in changes.quality:
             self._count_match(quality)
         for match in changes.matches:
-            if match.ended_at != now:
-                continue
             if match.status is MatchStatus.COMPLETED and match.outcome is not None:
                 self._outcomes[match.outcome].inc()
             elif match.cancelled_for is not None:

@@ -187,6 +187,11 @@ def edge_limits(edge: EdgeSettings) -> EdgeLimits:
         send_buffer_bytes=edge.send_buffer_bytes,
         max_buffered_bytes=edge.max_buffered_bytes,
         stall_timeout_s=edge.stall_timeout_s,
+        last_words_s=edge.last_words_s,
+        http_keep_alive_s=edge.http_keep_alive_s,
+        http_stall_timeout_s=edge.http_stall_timeout_s,
+        http_requests_per_connection=edge.http_requests_per_connection,
+        remembered_addresses=edge.remembered_addresses,
     )
 
 

@@ -20,7 +20,7 @@ from yoked_actor.domain.rules import Rules
 # A year: longer makes no sense here, and keeps sums of instants far from overflow.
 LONGEST_S = 31_622_400
 LARGEST_BUFFER = 64 * 1024 * 1024
-ORIGIN = r"^https?://[^/?#\s]+$"
+ORIGIN = r"^(https?://[^/?#\s]+|\*)$"
 WORD = r"^[a-z][a-z0-9_]{0,31}$"
 
 Duration = Annotated[float, Field(gt=0, le=LONGEST_S)]
@@ -237,7 +237,7 @@ class EdgeSettings(SettingsModel):
     allowed_origins: tuple[Annotated[str, Field(pattern=ORIGIN, title="origins")], ...] = Field(
         (),
         max_length=1000,
-        description="Origins of other sites whose pages may connect, such as https://example.org.",
+        description="Origins whose pages may connect, such as https://example.org; * is any.",
     )
     max_message_bytes: Bytes = Field(16384, description="The largest WebSocket message taken.")
     max_buffered_bytes: Bytes = Field(
@@ -268,6 +268,21 @@ class EdgeSettings(SettingsModel):
     max_head_bytes: Bytes = Field(16384, description="The largest head of a request.")
     max_body_bytes: Bytes = Field(16384, description="The largest body of a request.")
     request_timeout_s: Duration = Field(30.0, description="How long an HTTP request may take.")
+    http_keep_alive_s: Duration = Field(
+        15.0, description="How long an HTTP connection may wait for its next request."
+    )
+    http_stall_timeout_s: Duration = Field(
+        20.0, description="How long an HTTP client may leave an answer unread."
+    )
+    http_requests_per_connection: Count = Field(
+        1000, description="Requests on one HTTP connection before it is closed."
+    )
+    last_words_s: Duration = Field(
+        1.0, description="How long a connection that is turned away may take to read why."
+    )
+    remembered_addresses: Count = Field(
+        10000, description="How many addresses the rate of new connections is kept for."
+    )
     tls_certificate: str = Field(
         "", description="A PEM file: the certificate chain. With tls_key it turns TLS on."
     )

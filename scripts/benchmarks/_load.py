@@ -12,7 +12,7 @@ import os
 import select
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -20,6 +20,7 @@ from scripts.benchmarks._process import token
 
 _TEXT, _CLOSE, _PING = 0x81, 0x88, 0x89
 _RECEIVE_BYTES = 65536
+ARRIVALS = 16
 
 
 class Heard(msgspec.Struct):
@@ -147,22 +148,29 @@ class Crowd:
         self._clients: dict[int, Client] = {}
 
     def connect(
-        self, user_ids: Iterable[str], hear: Callable[[Client, Heard], None]
+        self,
+        user_ids: Iterable[str],
+        hear: Callable[[Client, Heard], None],
+        arrivals: int = ARRIVALS,
     ) -> list[Client]:
-        """Connect users and wait until all are welcomed."""
-        clients = []
+        """Connect users, at most `arrivals` unwelcomed at a time, and wait for all."""
+        clients: list[Client] = []
         for user_id in user_ids:
             client = Client(user_id, self._port, hear)
             self._clients[client.sock.fileno()] = client
             self._poll.register(client.sock, select.EPOLLIN)
             clients.append(client)
-            self.step(0)
+            if len(clients) >= arrivals:
+                self._await_welcome([clients[-arrivals]])
+        self._await_welcome(clients)
+        return clients
+
+    def _await_welcome(self, clients: Sequence[Client]) -> None:
         deadline = time.monotonic() + 60
         while not all(client.welcomed for client in clients):
             if time.monotonic() > deadline:
                 raise SystemExit("not everybody was welcomed within a minute")
             self.step(0.1)
-        return clients
 
     def step(self, timeout_s: float) -> None:
         """Hear what has come, waiting for something at most that long."""

@@ -199,16 +199,17 @@ def pace(
     return pacing.waits_s, pacing.lifetimes / 2 / took_s
 
 
-def sit(server: Process, user_ids: Sequence[str], warm: Sequence[str]) -> float:
+def sit(server: Process, user_ids: Sequence[str], warm: Sequence[str], arrivals: int) -> float:
     """KiB of resident memory that one connected, welcomed, idle user costs the server.
 
-    Some come first, so that what the server makes once is not counted.
+    Some come first, so that what the server makes once is not counted. The more arrive at once, the
+    higher the peak of their handshakes, and an allocator gives little of a peak back.
     """
     crowd = Crowd(server.port)
     crowd.connect(warm, _ignore)
     _settle(crowd)
     before = server.rss_kib()
-    crowd.connect(user_ids, _ignore)
+    crowd.connect(user_ids, _ignore, arrivals)
     _settle(crowd)
     grown = server.rss_kib() - before
     crowd.leave()

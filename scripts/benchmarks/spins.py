@@ -38,8 +38,11 @@ class Report(msgspec.Struct, omit_defaults=True):
     pinned: bool
     runner: str
     sync_ms: float
+    load_average: float
+    """Of the machine before the run: what others do disturbs all of this."""
     echo_us: float | None = None
     mode: str = ""
+    lifetimes: int = 0
     lifetimes_per_cpu_s: float | None = None
     lifetimes_per_s: float | None = None
     cpu_us_per_lifetime: float | None = None
@@ -61,6 +64,7 @@ class Report(msgspec.Struct, omit_defaults=True):
 @click.option("--seconds", default=12.0, show_default=True, help="Length of each measurement.")
 @click.option("--rate", default=40.0, show_default=True, help="Lifetimes/s for the latency.")
 @click.option("--idle", default=2000, show_default=True, help="Idle users for the memory.")
+@click.option("--arrivals", default=16, show_default=True, help="How many of them come at once.")
 @click.option(
     "--mode",
     type=click.Choice(["spin", "requeue", "date"]),
@@ -76,7 +80,12 @@ class Report(msgspec.Struct, omit_defaults=True):
     help="Where the server runs its SQL (store.runner).",
 )
 @click.option("--level", default="info", show_default=True, help="The server's log level.")
-@click.option("--only", type=click.Choice(["echo", "load", "latency", "memory"]), multiple=True)
+@click.option(
+    "--only",
+    type=click.Choice(["echo", "load", "latency", "memory"]),
+    multiple=True,
+    help="Measure this part only; may be given more than once.",
+)
 @click.option("--profile", is_flag=True, help="Full load under cProfile; prints the top functions.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @click.option("--seed", default=1, show_default=True, help="For when people spin (latency).")
@@ -85,6 +94,7 @@ def main(
     seconds: float,
     rate: float,
     idle: int,
+    arrivals: int,
     mode: str,
     runner: str,
     level: str,
@@ -118,6 +128,7 @@ def main(
     MEMORY is the growth of the server's resident memory by idle, welcomed users with profiles.
 
     ECHO is the yardstick of this machine, now: CPU of one 64-byte echo of a bare trio server.
+    When the load average is not near 0 before the run, do not trust a single figure.
     """
     wanted = set(only or ("echo", "load", "latency", "memory"))
     if profile:
@@ -132,7 +143,9 @@ def main(
     data = folder / "data"
     settings = {"YOKED_STORE__RUNNER": runner, "YOKED_LOG__LEVEL": level}
     try:
-        report = Report(pinned=pinning is not None, runner=runner, sync_ms=sync_ms(folder))
+        report = Report(pinning is not None, runner, sync_ms(folder), os.getloadavg()[0])
+        cores_text = "a core each" if report.pinned else "no core of their own"
+        say(f"server and clients have {cores_text}; load average {report.load_average:.1f}")
         say(f"disk: write and sync of 4 KiB takes {report.sync_ms:.2f} ms (median)")
         if "echo" in wanted:
             report.echo_us = cpu_us_per_echo(folder / "echo.log", server_core, clients, 3.0)
@@ -145,7 +158,7 @@ def main(
         if "memory" in wanted:
             with serving(data, settings, server_core) as server:
                 warm, sitting = users[-_WARM_IDLERS:], users[:idle]
-                report.kib_per_idle = sit(server, sitting, warm)
+                report.kib_per_idle = sit(server, sitting, warm, arrivals)
                 say(f"memory: {report.kib_per_idle:.1f} KiB for each of {idle} idle users")
         if "latency" in wanted:
             with serving(data, settings, server_core) as server:
@@ -154,7 +167,7 @@ def main(
             profile_file = folder / "profile" if profile else None
             with serving(data, settings, server_core, profile_file) as server:
                 _measure_load(report, server, users[clients:], clients, seconds, mode, say)
-            _check_stored(data, say)
+            _check_stored(data, report.lifetimes, say)
             if profile_file is not None:
                 pstats.Stats(str(profile_file)).sort_stats("tottime").print_stats(45)
     finally:
@@ -229,6 +242,7 @@ def _measure_load(
         server.metric(name) - old for name, old in zip(names, before, strict=True)
     )
     report.mode = mode
+    report.lifetimes = total.lifetimes
     report.lifetimes_per_cpu_s = total.lifetimes / total.cpu_s
     report.lifetimes_per_s = total.lifetimes / total.seconds
     report.cpu_us_per_lifetime = total.cpu_s / total.lifetimes * 1e6
@@ -241,11 +255,15 @@ def _measure_load(
     report.commit_ms = commit_s / commits * 1000
 
 
-def _check_stored(data: Path, say: Callable[[str], None]) -> None:
+def _check_stored(data: Path, lifetimes: int, say: Callable[[str], None]) -> None:
     """Every lifetime that was counted must be in the database, with its outcome."""
-    with sqlite3.connect(data / "yoked.db") as database:
-        (stored,) = database.execute("SELECT count(*) FROM matches WHERE outcome IS NOT NULL")
-    say(f"load: {stored[0]} outcomes are in the database")
+    database = sqlite3.connect(data / "yoked.db")
+    query = "SELECT count(*) FROM matches WHERE outcome IS NOT NULL"
+    (stored,) = database.execute(query).fetchone()
+    database.close()
+    if stored < lifetimes:
+        raise SystemExit(f"{lifetimes} outcomes were told, and only {stored} are stored")
+    say(f"load: {stored} outcomes are stored, warm-up included")
 
 
 def _measure_latency(

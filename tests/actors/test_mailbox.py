@@ -41,7 +41,7 @@ async def test_who_wants_to_wait_gets_in_when_there_is_room_and_never_over_the_b
         for item in range(5):
             nursery.start_soon(mailbox.put, item)
         await wait_all_tasks_blocked()
-        taken = []
+        taken: list[int] = []
         while len(taken) < 5:
             assert 0 < len(mailbox) <= 2
             taken += mailbox.take_all()

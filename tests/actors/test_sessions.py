@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Sized
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from tests.scenarios.meeting import MAN, WOMAN, join_pair, match, settle, state_of, status
-from tests.scenarios.talker import Talker
-from yoked_actor.testing import open_world
+from tests.scenarios.talker import Message, Talker
+from yoked_actor.actors import matchmaker
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.mailbox import Mailbox
+from yoked_actor.actors.sessions import Sessions
+from yoked_actor.config import Settings
+from yoked_actor.domain import events as ev
+from yoked_actor.domain.notices import Done
+from yoked_actor.metrics import Metrics
+from yoked_actor.store import InlineRunner, open_store
+from yoked_actor.testing import World, open_world
+from yoked_actor.wire.commands import Hello
 
 IMPATIENT = {"store": {"busy_timeout_s": 0.0}}
 
 
 @contextmanager
-def locked(database):
+def locked(database: Path) -> Iterator[None]:
     with closing(sqlite3.connect(database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
 
 
-def resume(welcome, seq):
+def resume(welcome: Message, seq: int) -> Message:
     return {"session": welcome["session"], "seq": seq}
 
 
-async def make_events(talker, count):
+async def make_events(talker: Talker, count: int) -> None:
     """Get in and out of line: one event each time."""
     for n in range(count):
         await talker.ask("leave" if n % 2 else "spin")
@@ -286,18 +299,16 @@ async def test_a_session_can_be_resumed_from_under_a_socket_that_is_half_dead(au
 
 
 @pytest.mark.parametrize("command", ["heartbeat", "acknowledge", "nonsense", "hello"])
-async def test_a_command_is_a_sign_of_life_and_noise_is_not(autojump_clock, command):
+async def test_a_command_is_a_sign_of_life_even_when_it_is_refused(autojump_clock, command):
     async with open_world() as world:
         await world.sign_up("ana", **WOMAN)
         ana, _ = await Talker.greet(world, "ana")
         await ana.ask("spin")
         await ana.hear()
         await trio.sleep(6)
-        # Refused or not, a command is heard.
         await ana.ask(command, match_id="m99", token=world.token("ana"))
         await trio.sleep(6)
-        alive = "idle" if command == "nonsense" else "waiting"
-        assert await state_of(world, "ana") == alive
+        assert await state_of(world, "ana") == "waiting"
 
 
 async def test_the_same_beat_again_and_again_is_still_a_sign_of_life(autojump_clock):
@@ -329,12 +340,13 @@ async def test_pongs_are_no_sign_of_life(autojump_clock):
 FORGETFUL = {"session": {"forget_after_s": 20.0}}
 
 
-def is_empty(world):
+def is_empty(world: World) -> bool:
     floor = world.server.lobby.floor
     between = floor.acquaintance
-    books = (floor.people, floor.seats, floor.presences, floor.matches, floor.dates)
-    books += (between.blocks, between.met, between.bars)
-    return not any(book.rows for book in books) and not floor.heard_at and not floor.pool
+    rows: list[Sized] = [floor.people.rows, floor.seats.rows, floor.presences.rows]
+    rows += [floor.matches.rows, floor.dates.rows, floor.heard_at, floor.pool]
+    rows += [between.blocks.rows, between.met.rows, between.bars.rows]
+    return not any(rows)
 
 
 async def test_who_is_gone_for_long_leaves_memory_and_finds_everything_intact(autojump_clock):
@@ -414,3 +426,51 @@ async def test_who_comes_back_in_the_instant_of_being_forgotten_is_there(autojum
         await match(ana, ben)
         await trio.sleep(60)
         assert (await ana.spin()).state == "waiting"
+
+
+async def test_a_caller_whose_body_comes_late_may_have_been_forgotten_meanwhile(autojump_clock):
+    async with open_world(settings=FORGETFUL) as world:
+        await world.sign_up("ana", **WOMAN)
+        body = b'{"user_id": "ben"}'
+        head = (
+            "POST /api/blocks HTTP/1.1\r\nHost: world.test\r\nConnection: close\r\n"
+            f"Authorization: Bearer {world.token('ana')}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        stream = await world.dial()()
+        await stream.send_all(head.encode())
+        await trio.sleep(25)
+        assert len(world.server.sessions) == 0
+        await stream.send_all(body)
+        assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
+        blocks = (await world.api("ana").call("GET", "/api/blocks"))["blocks"]
+        assert [block["user_id"] for block in blocks] == ["ben"]
+
+
+async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(autojump_clock):
+    class Silent:
+        def send(self, text):
+            pass
+
+        def flush(self):
+            pass
+
+        def close(self, code, reason):
+            pass
+
+    clock = Clock.starting(datetime(2026, 1, 1, tzinfo=UTC))
+    mailbox: Mailbox[matchmaker.Message] = Mailbox(1)
+    async with open_store(None, runner=InlineRunner()) as store, trio.open_nursery() as nursery:
+        sessions = Sessions(clock, store, Metrics(), Settings(), boot=1)
+        sessions.use(mailbox)
+        session = await sessions.enter("ana")
+        [entered] = mailbox.take_all()
+        sessions.answer(entered, Done(), clock.now())
+        assert sessions.may_forget("ana")
+        mailbox.put_nowait(matchmaker.Message(ev.Heard("ben"), None))
+        nursery.start_soon(session.attach, Silent(), Hello(id="1", token="x"), 1)
+        await wait_all_tasks_blocked()
+        assert len(mailbox) == 1
+        assert not sessions.may_forget("ana")
+        # Who gives up waiting holds nothing any more.
+        nursery.cancel_scope.cancel()
+    assert sessions.may_forget("ana")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import trio
@@ -14,7 +15,7 @@ from yoked_actor.testing import make_profile, open_world
 URL = "http://world.test"
 
 
-async def refusal(api, method, path, body=None):
+async def refusal(api: Api, method: str, path: str, body: Any = None) -> tuple[int, str]:
     """The problem a call is answered with, checked for its form."""
     answer = await api.request(method, path, body)
     assert answer.headers["content-type"] == "application/problem+json", answer
@@ -77,6 +78,15 @@ async def test_a_profile_is_read_as_it_was_written(autojump_clock):
         changed = profile | {"display_name": "Änne"}
         await ana.call("PUT", "/api/profile", changed)
         assert await ana.call("GET", "/api/profile") == changed
+
+
+async def test_what_is_answered_is_what_was_stored(autojump_clock):
+    async with open_world() as world:
+        ana = world.api("ana")
+        untidy = make_profile("  Ana ", interests=["jazz", "jazz"], seeking=["woman", "man"])
+        stored = await ana.call("PUT", "/api/profile", untidy)
+        assert (stored["display_name"], stored["interests"]) == ("Ana", ["jazz"])
+        assert await ana.call("GET", "/api/profile") == stored
 
 
 PREFERENCES = make_profile()["preferences"]
@@ -375,6 +385,7 @@ async def test_what_is_not_there_is_not_found_and_the_wrong_method_is_said(autoj
         ana = await world.sign_up("ana")
         assert await refusal(ana, "GET", "/api/nothing") == (404, "not_found")
         assert await refusal(ana, "GET", "/api/spin") == (405, "bad_request")
+        assert (await ana.request("GET", "/api/spin")).headers["allow"] == "POST"
 
 
 # Limits

@@ -6,6 +6,7 @@ import os
 import re
 import select
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -20,14 +21,21 @@ _READY = re.compile(rb"yoked-actor ready on (https?://\S+:(\d+))\n")
 
 
 class House:
-    """`yoked-actor serve --dev` on one data directory; the port stays the same when restarted."""
+    """`yoked-actor serve` on one data directory; the port stays the same when restarted."""
 
-    def __init__(self, data_dir: Path, *flags: str, **settings: object) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        *flags: str,
+        dev: bool = True,
+        port: int | None = None,
+        **settings: object,
+    ) -> None:
         self.data_dir = data_dir
-        self.port = 0
+        self.port = _free_port() if port is None else port
         self.url = ""
         self.starts = 0
-        self._flags = flags
+        self._flags = ("--dev", *flags) if dev else flags
         self._settings = {f"YOKED_{name.upper()}": str(value) for name, value in settings.items()}
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -61,7 +69,7 @@ class House:
         with self._log_file.open("ab") as log:
             return subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "yoked_actor", "serve", "--dev"),
+                    *(sys.executable, "-m", "yoked_actor", "serve"),
                     *("--data", str(self.data_dir)),
                     *self._flags,
                     *flags,
@@ -115,9 +123,15 @@ class House:
 
 
 @contextmanager
-def open_house(data_dir: Path, *flags: str, **settings: object) -> Iterator[House]:
+def open_house(
+    data_dir: Path,
+    *flags: str,
+    dev: bool = True,
+    port: int | None = None,
+    **settings: object,
+) -> Iterator[House]:
     """A house that serves while the block runs, unless the block ends it itself."""
-    house = House(data_dir, *flags, **settings)
+    house = House(data_dir, *flags, dev=dev, port=port, **settings)
     house.start()
     try:
         yield house
@@ -141,6 +155,22 @@ def run_cli(*arguments: str, **settings: object) -> subprocess.CompletedProcess[
         timeout=PATIENCE_S,
         check=False,
     )
+
+
+def _free_port() -> int:
+    """A port below those that the system hands out to clients.
+
+    While a server is down, a client that connects to its port from that very port would be
+    connected to itself, and the server could not come back.
+    """
+    for port in range(20_000 + os.getpid() % 10_000, 32_000):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("there is no free port")
 
 
 def _read_line(process: subprocess.Popen[bytes]) -> bytes:

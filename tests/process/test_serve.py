@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import signal
-import sqlite3
 import ssl
-from contextlib import asynccontextmanager, closing
 from datetime import datetime, timedelta
 
 import pytest
 import trio
 import trustme
 
-from tests.edge.raw_client import CLOSE, TEXT, RawWebSocket, frame
-from tests.process.house import PATIENCE_S, House, open_house, run_cli
+from tests.edge.raw_client import CLOSE, frame
+from tests.process.house import PATIENCE_S, open_house, run_cli
+from tests.process.visitors import receive, welcomed
 from yoked_actor.client import Api, CallRefused, open_client
 from yoked_actor.client.dialing import Address
 from yoked_actor.testing import make_profile
@@ -35,29 +33,14 @@ def shared(tmp_path_factory):
         yield house
 
 
-@asynccontextmanager
-async def dial_raw(house: House, token: str):
-    """A raw WebSocket that has been welcomed."""
-    async with await trio.open_tcp_stream("127.0.0.1", house.port) as stream:
-        raw = RawWebSocket(stream)
-        await raw.shake_hands()
-        hello = {"type": "hello", "id": "h", "token": token}
-        await stream.send_all(frame(TEXT, json.dumps(hello).encode()))
-        _, text = await raw.receive()
-        assert json.loads(text)["type"] == "welcome"
-        yield raw
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_drains_tells_everybody_and_ends_with_0(house, number):
-    token = await Api(house.url).login("ana", make_profile("Ana"))
-    async with dial_raw(house, token) as raw:
+    async with welcomed(house, "ana") as raw:
         with trio.fail_after(PATIENCE_S):
             house.signal(number)
-            opcode, text = await raw.receive()
-            assert opcode == TEXT
-            assert json.loads(text)["type"] == "draining"
-            assert json.loads(text)["reconnect_after_s"] > 0
+            draining = await receive(raw)
+            assert draining["type"] == "draining"
+            assert draining["reconnect_after_s"] > 0
             opcode, payload = await raw.receive()
             assert opcode == CLOSE
             assert int.from_bytes(payload[:2]) == 4010
@@ -81,10 +64,11 @@ async def test_who_is_drained_comes_back_to_the_next_server_in_the_same_place(ho
     assert profile["display_name"] == "Ana", "the token is good there, too"
 
 
-async def test_port_0_takes_a_free_port_and_says_which(shared):
-    assert shared.url == f"http://127.0.0.1:{shared.port}"
-    assert shared.port > 0
-    assert await Api(shared.url).call("GET", "/readyz") == {"status": "ok"}
+async def test_port_0_takes_a_free_port_and_says_which(tmp_path):
+    with open_house(tmp_path / "data", port=0) as house:
+        assert house.url == f"http://127.0.0.1:{house.port}"
+        assert house.port > 0
+        assert await Api(house.url).call("GET", "/readyz") == {"status": "ok"}
 
 
 def test_a_second_server_on_the_same_data_directory_is_refused(shared):
@@ -104,32 +88,6 @@ def test_a_taken_port_is_refused(shared, tmp_path):
     assert str(shared.port) in second.stderr
     assert "in use" in second.stderr
     assert "Traceback" not in second.stderr
-
-
-def test_a_newer_database_is_refused(tmp_path):
-    with closing(sqlite3.connect(tmp_path / "yoked.db")) as database:
-        database.execute("PRAGMA user_version = 9999")
-        database.commit()
-    started = run_cli("serve", "--dev", "--port", "0", "--data", str(tmp_path))
-    assert started.returncode == 1
-    assert "newer version" in started.stderr
-    assert "9999" in started.stderr
-    assert "Traceback" not in started.stderr
-
-
-def test_a_file_that_is_no_database_is_refused(tmp_path):
-    (tmp_path / "yoked.db").write_bytes(b"this is not a database at all " * 100)
-    started = run_cli("serve", "--dev", "--port", "0", "--data", str(tmp_path))
-    assert started.returncode == 1
-    assert "not a database" in started.stderr
-    assert "Traceback" not in started.stderr
-
-
-def test_an_unknown_setting_is_named(tmp_path):
-    started = run_cli("serve", "--dev", "--data", str(tmp_path), edge__bogus=1)
-    assert started.returncode == 1
-    assert "bogus" in started.stderr.lower()
-    assert "Traceback" not in started.stderr
 
 
 async def test_a_token_of_the_command_line_is_accepted(shared):
@@ -187,9 +145,8 @@ async def test_on_a_mock_clock_who_beats_stays_and_who_is_silent_is_lost_after_t
 
 
 async def test_a_frozen_server_stops_though_a_client_does_not_say_goodbye(tmp_path):
-    with open_house(tmp_path / "data", "--mock-clock") as house:
-        token = await Api(house.url).login("ana", make_profile("Ana"))
-        async with dial_raw(house, token):
+    with open_house(tmp_path / "data", "--mock-clock", server__drain_s=1) as house:
+        async with welcomed(house, "ana"):
             assert await trio.to_thread.run_sync(house.stop) == 0
 
 

@@ -20,8 +20,8 @@ from tests.scenarios.meeting import (
     told,
 )
 from tests.scenarios.talker import Talker
-from yoked_actor.client import CommandRefused
-from yoked_actor.testing import open_world
+from yoked_actor.client import Client, CommandRefused
+from yoked_actor.testing import World, open_world
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ async def world(autojump_clock, tmp_path):
         yield world
 
 
-async def crash_and_start(world, *away, pause_s=0.0):
+async def crash_and_start(world: World, *away: Client, pause_s: float = 0.0) -> None:
     """Crash, with some people staying away for good, and start again after a while."""
     for client in away:
         await client.drop(stay_away=True)
@@ -39,7 +39,7 @@ async def crash_and_start(world, *away, pause_s=0.0):
     await world.start()
 
 
-def seconds_from(earlier, later):
+def seconds_from(earlier: str, later: str) -> float:
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)) / timedelta(seconds=1)
 
 

@@ -6,7 +6,8 @@ import pytest
 import trio
 
 from tests.scenarios.meeting import MAN, WOMAN, join_pair, news, settle
-from yoked_actor.testing import open_world
+from yoked_actor.client import Client
+from yoked_actor.testing import World, open_world
 
 
 async def test_a_three_minute_waiter_is_paired_before_anyone_newer(autojump_clock):
@@ -51,7 +52,7 @@ async def test_equal_waits_are_settled_by_user_id(autojump_clock):
         assert (await ben.wait_for("matched")).partner["user_id"] == "abby"
 
 
-async def earn_credit(world, name):
+async def earn_credit(world: World, name: str) -> Client:
     """Somebody whose yes was answered with a pass, and who waits now with ten credits."""
     she, he = await join_pair(world, name, f"{name}s-date")
     await settle(she, he, ("yes", "pass"))

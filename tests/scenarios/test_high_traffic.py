@@ -5,7 +5,8 @@ from __future__ import annotations
 import trio
 
 from tests.scenarios.meeting import MAN, WOMAN
-from yoked_actor.client import CommandRefused
+from yoked_actor.client import Client, CommandRefused
+from yoked_actor.domain.instants import Instant
 from yoked_actor.testing import open_world
 
 WOMEN, MEN = 300, 200
@@ -13,15 +14,17 @@ WOMEN, MEN = 300, 200
 
 async def test_five_hundred_people_are_all_served_in_order_and_nobody_is_stuck(autojump_clock):
     async with open_world(settings={"edge": {"ping_interval_s": 600.0}}) as world:
-        people = {}
+        people: dict[str, Client] = {}
         for n in range(WOMEN):
             people[f"w{n:03}"] = await world.join(f"w{n:03}", **WOMAN)
         for n in range(MEN):
             people[f"m{n:03}"] = await world.join(f"m{n:03}", **MAN)
-        spun_at, paired_at, served = {}, {}, set()
+        spun_at: dict[str, Instant] = {}
+        paired_at: dict[str, Instant] = {}
+        served: set[str] = set()
         everybody = trio.Event()
 
-        async def once(user_id, client):
+        async def once(user_id: str, client: Client) -> None:
             """One woman: spins, meets one man, goes."""
             await trio.sleep((int(user_id[1:]) * 37 % WOMEN) / 100)
             spun_at[user_id] = world.now()
@@ -29,14 +32,14 @@ async def test_five_hundred_people_are_all_served_in_order_and_nobody_is_stuck(a
             await meet(user_id, client)
             await client.leave()
 
-        async def again_and_again(user_id, client):
+        async def again_and_again(user_id: str, client: Client) -> None:
             """One man: meets whoever comes, until all women have been served."""
             await trio.sleep(3)
             await client.spin()
             while not everybody.is_set():
                 await meet(user_id, client)
 
-        async def meet(user_id, client):
+        async def meet(user_id: str, client: Client) -> None:
             """Meet somebody up to the outcome, however many leave before that."""
             while True:
                 matched = await client.wait_for("matched")

@@ -18,11 +18,11 @@ from tests.scenarios.meeting import (
 )
 from tests.scenarios.talker import Talker
 from yoked_actor.client import CommandRefused
-from yoked_actor.domain.instants import to_datetime
+from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.testing import open_world
 
 
-def iso(at):
+def iso(at: Instant) -> str:
     return to_datetime(at).isoformat().replace("+00:00", "Z")
 
 

@@ -33,6 +33,10 @@ from yoked_actor.store import Store, StoreUnavailable
 _log = structlog.get_logger()
 
 
+class MatchmakerCrashed(Exception):
+    """The matchmaker met a bug, or a store that broke its word; the server cannot go on."""
+
+
 class AuditFailed(Exception):
     """The lobby is in a state that it must never be in."""
 
@@ -41,7 +45,7 @@ Then = Callable[[Reply, Instant], None]
 """What to do with the reply to a message."""
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, gc=False):
     """An event for the lobby, who sent it, and what they do with the reply."""
 
     event: Event
@@ -88,10 +92,14 @@ class Matchmaker:
         """Whether the last commit failed and is being tried again."""
 
     async def run(self) -> None:
-        """Work until cancelled. Anything this raises is a bug, and fatal to the server."""
-        while True:
-            await self._wait()
-            await self._round()
+        """Work until cancelled. A bug here is fatal to the server: nothing could be trusted."""
+        try:
+            while True:
+                await self._wait()
+                await self._round()
+        except Exception as error:
+            _log.critical("matchmaker_crashed", exc_info=True)
+            raise MatchmakerCrashed("the matchmaker has crashed") from error
 
     async def _wait(self) -> None:
         due = self._lobby.next_deadline()
@@ -125,8 +133,8 @@ class Matchmaker:
                 continue
             self.stalled = False
             self._lobby.settle()
-            self._metrics.count_round(len(messages), changes, now)
-            self._log_matches(changes, now)
+            self._metrics.count_round(len(messages), changes)
+            self._log_matches(changes)
             self._tell(messages, decided, notices, now)
             return
 
@@ -167,7 +175,7 @@ class Matchmaker:
             raise AuditFailed("; ".join(found))
         _log.error("audit_violation", found=found)
 
-    def _log_matches(self, changes: Changes, now: Instant) -> None:
+    def _log_matches(self, changes: Changes) -> None:
         for quality in changes.quality:
             _log.info(
                 "match_made",
@@ -180,7 +188,7 @@ class Matchmaker:
                 preference_match=quality.preference_match,
             )
         for match in changes.matches:
-            if match.ended_at == now:
+            if match.ended_at is not None:
                 _log.info(
                     "match_ended",
                     match_id=match.match_id,

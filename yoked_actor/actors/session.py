@@ -25,6 +25,7 @@ from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.ballot import Vote
 from yoked_actor.domain.instants import MICROSECONDS, Instant, to_datetime
+from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
@@ -138,7 +139,8 @@ class Session:
         try:
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
-            self.may_speak(now)
+            if self.may_speak(now):
+                self._heard()
             self._say(wire.Error(re=bad.id, code=told.Code.BAD_REQUEST, message=bad.message))
         else:
             await self._obey(command, now)
@@ -190,8 +192,12 @@ class Session:
             self.post(ev.Heard(self.user_id))
 
     async def _report(self, command: cmd.Report, now: Instant) -> None:
-        self._pending[command.id] = 1
         self._heard()
+        if not is_user_id(command.user_id):
+            message = "user_id is not the id of a user"
+            self._refuse(command.id, told.Code.BAD_REQUEST, message, remember=True)
+            return
+        self._pending[command.id] = 1
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
         session_id = self.session_id
         try:
@@ -232,8 +238,13 @@ class Session:
             self._bind(connection, hello, reply, now)
             welcomed.set()
 
-        await self._around.mailbox.put(Message(ev.Attached(self.user_id, device), self, bind))
+        # Counted before there is room for it: who waits for that must not leave memory meanwhile.
         self.in_flight += 1
+        try:
+            await self._around.mailbox.put(Message(ev.Attached(self.user_id, device), self, bind))
+        except BaseException:
+            self.in_flight -= 1
+            raise
         await welcomed.wait()
 
     def detach(self, connection: Connection, device: int) -> None:

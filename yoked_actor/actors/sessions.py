@@ -156,6 +156,8 @@ class Sessions:
             replies.append(reply)
             answered.set()
 
+        # A body may take its time, and the user may have left memory since the head was read.
+        session = await self.enter(session.user_id)
         session.post(ev.Called(session.user_id))
         session.post(event, answer)
         await answered.wait()

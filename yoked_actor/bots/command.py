@@ -8,7 +8,6 @@ import secrets
 import signal
 
 import click
-import h11
 import msgspec
 import trio
 from rich.console import Console
@@ -105,7 +104,7 @@ async def _knock(url: str) -> str | None:
         with trio.fail_after(_FIRST_ANSWER_S):
             await Api(url).login("bot")
     except CallRefused as refused:
-        if refused.code == "not_found":
+        if refused.status in (404, 405):
             return (
                 f"the server at {url} does not run in --dev mode; bots log in through its"
                 " development login: start one with yoked-actor serve --dev"
@@ -115,7 +114,7 @@ async def _knock(url: str) -> str | None:
         return f"the server at {url} gives no answer"
     except (OSError, trio.BrokenResourceError) as error:
         return f"the server at {url} cannot be reached: {error}"
-    except (h11.RemoteProtocolError, msgspec.MsgspecError, LookupError, TypeError):
+    except (msgspec.MsgspecError, LookupError, TypeError):
         return f"what answers at {url} is not a yoked-actor server"
     return None
 

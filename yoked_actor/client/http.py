@@ -54,8 +54,7 @@ class Api:
         """Make a call and return its JSON answer; a problem raises `CallRefused`."""
         answer = await self.request(method, path, body)
         if answer.status >= 400:
-            problem = answer.json()
-            raise CallRefused(answer.status, problem["code"], problem["detail"])
+            raise _refusal(answer)
         return answer.json() if answer.body else None
 
     async def request(self, method: str, path: str, body: Any = None) -> Answer:
@@ -89,7 +88,10 @@ async def _exchange(
     await stream.send_all(out)
     status, found, body = 0, {}, b""
     while True:
-        event = connection.next_event()
+        try:
+            event = connection.next_event()
+        except h11.RemoteProtocolError as error:
+            raise ConnectionError(f"no whole answer came: {error}") from error
         if event is h11.NEED_DATA:
             connection.receive_data(bytes(await stream.receive_some()))
         elif isinstance(event, h11.Response):
@@ -99,3 +101,13 @@ async def _exchange(
             body += event.data
         else:
             return Answer(status, found, body)
+
+
+def _refusal(answer: Answer) -> CallRefused:
+    try:
+        problem = answer.json()
+        return CallRefused(answer.status, problem["code"], problem["detail"])
+    except (msgspec.DecodeError, KeyError, TypeError):
+        # Not from the API: a proxy in between, or a front door that lets nobody in.
+        text = answer.body[:200].decode(errors="replace").strip()
+        return CallRefused(answer.status, "unknown", text)

@@ -24,7 +24,14 @@ FINAL_CODES = frozenset({UNREACHABLE, 4000, 4001, 4003})
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 5.0
 _GOODBYE_S = 2.0
-_GONE = (ConnectionClosed, HandshakeError, OSError, trio.BrokenResourceError)
+_CONNECT_S = 10.0
+_GONE = (
+    ConnectionClosed,
+    HandshakeError,
+    OSError,
+    trio.BrokenResourceError,
+    trio.TooSlowError,
+)
 _MAX_EVENTS = 10_000
 
 
@@ -223,7 +230,9 @@ class Client:
             try:
                 async with trio.open_nursery() as nursery:
                     with trio.CancelScope() as self._visit:
-                        await self._connect(nursery)
+                        # A server that dies during the handshake leaves the library waiting.
+                        with trio.fail_after(_CONNECT_S):
+                            await self._connect(nursery)
                         pause_s = _FIRST_PAUSE_S
                         nursery.start_soon(self._beat)
                         await self._listen()

@@ -9,7 +9,7 @@ from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Known
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, gc=False):
     """Something that happened, to or by a user."""
 
     user_id: str

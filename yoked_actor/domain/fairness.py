@@ -29,7 +29,7 @@ _SINCE_BITS = 51
 _STARVED = 1 << 62
 
 
-class Ticket(msgspec.Struct, frozen=True):
+class Ticket(msgspec.Struct, frozen=True, gc=False):
     """A waiting user who can be paired."""
 
     person: Person

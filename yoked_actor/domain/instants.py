@@ -8,6 +8,7 @@ round trip through the database. Durations are seconds, as people write them in 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 Instant = int
 """Microseconds since 1970-01-01T00:00:00Z."""
@@ -27,6 +28,8 @@ def seconds_between(earlier: Instant, later: Instant) -> float:
     return (later - earlier) / MICROSECONDS
 
 
+# All that is said in one round is said of a few instants: now, and when a window closes.
+@lru_cache(maxsize=16)
 def to_datetime(at: Instant) -> datetime:
     """The instant as an aware UTC datetime."""
     return _EPOCH + timedelta(microseconds=at)
@@ -37,6 +40,7 @@ def from_datetime(moment: datetime) -> Instant:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
+@lru_cache(maxsize=16)
 def utc_date(at: Instant) -> date:
     """The calendar day, in UTC, that an instant lies in."""
     return date.fromordinal(719_163 + at // _DAY)

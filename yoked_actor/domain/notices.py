@@ -65,7 +65,7 @@ class DateEnd(StrEnum):
     TIME_UP = "time_up"
 
 
-class Notice(msgspec.Struct, frozen=True):
+class Notice(msgspec.Struct, frozen=True, gc=False):
     """Something a user is told."""
 
 
@@ -143,7 +143,7 @@ class DateEnded(Notice, frozen=True):
     reason: DateEnd
 
 
-class Reply(msgspec.Struct, frozen=True):
+class Reply(msgspec.Struct, frozen=True, gc=False):
     """The answer to the one who caused an event."""
 
 
@@ -258,7 +258,7 @@ class Snapshot(Reply, frozen=True):
     last_match_id: str | None = None
 
 
-class Effects(msgspec.Struct):
+class Effects(msgspec.Struct, gc=False):
     """What follows from one event: first the reply, then the notices, in this order."""
 
     reply: Reply

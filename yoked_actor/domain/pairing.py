@@ -73,12 +73,12 @@ def find_partner(
 
 def nothing_between(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
     """Whether no block, no meeting, no bar and no law stands between two users."""
-    between = floor.acquaintance
+    between, one, other = floor.acquaintance, a.person.user_id, b.person.user_id
     return (
-        a.user_id != b.user_id
-        and not between.have_met(a.user_id, b.user_id, max(a.waiting_since, b.waiting_since))
-        and not between.is_blocked(a.user_id, b.user_id)
-        and not between.is_barred(a.user_id, b.user_id)
+        one != other
+        and not between.have_met(one, other, max(a.waiting_since, b.waiting_since))
+        and not between.is_blocked(one, other)
+        and not between.is_barred(one, other)
         and both_adults(a.person, b.person, now)
     )
 

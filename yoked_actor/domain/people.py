@@ -16,7 +16,7 @@ EARTH_RADIUS_KM = 6371.0088
 _USER_ID = re.compile(r"[A-Za-z0-9_.:@-]{1,64}")
 
 
-class Person(msgspec.Struct, frozen=True, kw_only=True):
+class Person(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A complete profile with preferences."""
 
     user_id: str
@@ -33,7 +33,7 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
     max_distance_km: float
 
 
-class Card(msgspec.Struct, frozen=True):
+class Card(msgspec.Struct, frozen=True, gc=False):
     """What a partner sees: never a position, never a birth date."""
 
     user_id: str

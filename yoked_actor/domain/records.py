@@ -25,7 +25,7 @@ def pair_of(a: str, b: str) -> Pair:
     return (a, b) if a < b else (b, a)
 
 
-class Seat(msgspec.Struct, frozen=True):
+class Seat(msgspec.Struct, frozen=True, gc=False):
     """One user's place in the lobby. Through a match `waiting_since` is kept: the old place."""
 
     user_id: str
@@ -37,7 +37,7 @@ class Seat(msgspec.Struct, frozen=True):
     last_match_id: str | None = None
 
 
-class Presence(msgspec.Struct, frozen=True):
+class Presence(msgspec.Struct, frozen=True, gc=False):
     """How a user can be reached now. Not stored: after a restart nobody is here yet."""
 
     device: int = 0
@@ -93,7 +93,7 @@ class CancelReason(StrEnum):
     SERVER_RESTART = "server_restart"
 
 
-class Match(msgspec.Struct, frozen=True):
+class Match(msgspec.Struct, frozen=True, gc=False):
     """Two users put before each other. `a` < `b`; `closes_at` ends the window that is open now."""
 
     match_id: str
@@ -141,7 +141,7 @@ class Match(msgspec.Struct, frozen=True):
         return self.a_vote if user_id == self.a else self.b_vote
 
 
-class VideoDate(msgspec.Struct, frozen=True):
+class VideoDate(msgspec.Struct, frozen=True, gc=False):
     """An open or ended video date. `a` is the initiator of the call."""
 
     date_id: str
@@ -157,7 +157,7 @@ class VideoDate(msgspec.Struct, frozen=True):
         return self.b if user_id == self.a else self.a
 
 
-class Known(msgspec.Struct, frozen=True):
+class Known(msgspec.Struct, frozen=True, gc=False):
     """All that the store remembers of a user who comes in."""
 
     user_id: str

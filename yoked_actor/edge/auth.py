@@ -84,7 +84,7 @@ class Tokens:
             )
         except jwt.MissingRequiredClaimError as error:
             raise BadToken(f"the token has no {error.claim}") from None
-        except (jwt.InvalidTokenError, ValueError):
+        except (jwt.InvalidTokenError, ValueError, RecursionError):
             raise BadToken("the token is not valid") from None
         expires = _number(claims, "exp")
         if expires is None or expires + self._leeway_s <= now_s:

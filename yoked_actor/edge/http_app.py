@@ -15,7 +15,7 @@ import trio
 from quart import Response, request
 from quart_trio import QuartTrio
 from trio.testing import MockClock
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import MailboxFull
@@ -147,7 +147,10 @@ def create_app(doors: Doors) -> QuartTrio:
     async def http_error(error: HTTPException) -> Response:
         status = error.code or 500
         code = _CODES.get(status, Code.INTERNAL if status >= 500 else Code.BAD_REQUEST)
-        return problem(code, error.description or error.name, status)
+        response = problem(code, error.description or error.name, status)
+        if isinstance(error, MethodNotAllowed) and error.valid_methods:
+            response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
+        return response
 
     @app.errorhandler(StoreUnavailable)
     @app.errorhandler(MailboxFull)

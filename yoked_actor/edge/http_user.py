@@ -19,8 +19,8 @@ from yoked_actor.wire import http
 from yoked_actor.wire.events import snapshot_part
 
 
-async def store_profile(doors: Doors, session: Session, profile: http.Profile) -> None:
-    """Check a profile and make it the user's, at once."""
+async def store_profile(doors: Doors, session: Session, profile: http.Profile) -> http.Profile:
+    """Check a profile and make it the user's, at once; returns it as it was stored."""
     matching = doors.settings.matching
     try:
         person = http.person_of(
@@ -33,6 +33,7 @@ async def store_profile(doors: Doors, session: Session, profile: http.Profile) -
     except ProfileProblem as problem:
         raise Refused(Code(problem.code), problem.message) from None
     await doors.ask(session, ev.ProfileChanged(session.user_id, person))
+    return http.profile_of(person)
 
 
 def add_profile_calls(app: QuartTrio, doors: Doors) -> None:
@@ -42,8 +43,7 @@ def add_profile_calls(app: QuartTrio, doors: Doors) -> None:
     async def put_profile() -> Response:
         session = await doors.caller()
         profile = await read_body(http.Profile)
-        await store_profile(doors, session, profile)
-        return answer(profile)
+        return answer(await store_profile(doors, session, profile))
 
     @app.get("/api/profile")
     async def get_profile() -> Response:

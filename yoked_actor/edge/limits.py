@@ -33,7 +33,7 @@ class EdgeLimits(msgspec.Struct, frozen=True, kw_only=True):
     max_message_bytes: int = 16 * 1024
     ping_interval_s: float = 20.0
     ping_timeout_s: float = 20.0
-    close_timeout_s: float = 5.0
+    close_timeout_s: float = 2.0
 
     # Slow readers. The kernel's buffer counts as well: unset, it would swallow megabytes first.
     send_buffer_bytes: int = 64 * 1024

@@ -174,5 +174,25 @@ async def open_world(
     given.setdefault("matchmaker", {}).setdefault("audit", "raise")
     clock = Clock.starting(datetime.fromisoformat(start))
     world = World(load_settings(None, {}, given), database, clock, mock)
-    async with world._open():
-        yield world
+    failed: BaseException | None = None
+    try:
+        async with world._open():
+            try:
+                yield world
+            except BaseException as error:
+                failed = error
+                raise
+    except BaseExceptionGroup as group:
+        # A test that fails should read like one, not like a tree of tasks.
+        if failed is not None and _only_leaf(group) is failed:
+            raise failed from failed.__cause__
+        raise
+
+
+def _only_leaf(error: BaseException) -> BaseException | None:
+    """The one error inside nested groups, or None when there are several."""
+    while isinstance(error, BaseExceptionGroup):
+        if len(error.exceptions) > 1:
+            return None
+        error = error.exceptions[0]
+    return error

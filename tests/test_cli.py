@@ -1,0 +1,172 @@
+"""The command line: help, mistakes, tokens."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from click.testing import CliRunner
+
+from yoked_actor import __version__
+from yoked_actor.actors.clock import Clock
+from yoked_actor.cli import main
+from yoked_actor.domain.instants import MICROSECONDS
+from yoked_actor.edge.auth import BadToken, Tokens
+
+SECRET = "thirty-two bytes or more of a secret that is none"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a command in an empty directory, without settings of the one who runs the tests."""
+    monkeypatch.chdir(tmp_path)
+    runner = CliRunner(env={"YOKED_AUTH__SECRET": None})
+
+    def invoke(*arguments: str, **settings: str):
+        env = {f"YOKED_{name.upper()}": value for name, value in settings.items()}
+        return runner.invoke(main, arguments, env=env)
+
+    return invoke
+
+
+def test_the_help_shows_how_to_begin(run):
+    for flag in ("--help", "-h"):
+        shown = run(flag)
+        assert shown.exit_code == 0
+        assert "yoked-actor serve --dev" in shown.output
+        for command in ("serve", "token", "bots"):
+            assert command in shown.output
+
+
+def test_the_version_is_shown(run):
+    assert run("--version").output.strip() == f"yoked-actor, version {__version__}"
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("serve", "--config --host --port --data --dev --mock-clock --mock-clock-start"),
+        ("token", "USER --admin --ttl --config --data --dev"),
+        ("bots", "--users --url --persona --seconds --seed --ramp mix slow_reader"),
+    ],
+)
+def test_every_command_explains_its_options(run, command, options):
+    shown = run(command, "--help")
+    assert shown.exit_code == 0
+    for option in options.split():
+        assert option in shown.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["serve", "--mock-clock"], "--mock-clock needs --dev"),
+        (["serve", "--dev", "--host", "0.0.0.0"], "loopback only"),
+        (["serve", "--dev", "--host", "example.org"], "loopback only"),
+        (["serve", "--dev", "--mock-clock-start", "noon"], "'noon' is not an ISO 8601 moment"),
+        (["serve", "--port", "many"], "--port"),
+        (["serve", "--config", "nowhere.toml"], "nowhere.toml"),
+        (["serve", "--fast"], "--fast"),
+        (["token"], "USER"),
+        (["token", "no such id!"], "a user id has 1-64 of"),
+        (["token", "ana", "--dev", "--ttl", "soon"], "say 90s, 15m, 1h or 7d"),
+        (["token", "ana", "--dev", "--ttl", "0s"], "say 90s, 15m, 1h or 7d"),
+        (["bots", "--users", "5001"], "5001 is not in the range 1<=x<=5000"),
+        (["bots", "--users", "0"], "not in the range"),
+        (["bots", "--persona", "rude"], "rude"),
+        (["bots", "--url", "nonsense"], "'nonsense' is not an address such as"),
+        (["bots", "--seconds", "0"], "--seconds"),
+        (["dance"], "dance"),
+    ],
+)
+def test_a_wrong_use_is_explained(run, arguments, complaint):
+    used = run(*arguments)
+    assert used.exit_code == 2
+    assert complaint in used.stderr
+    assert used.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"edge__bogus": "1"}, "bogus"),
+        ({"server__port": "70000"}, "server.port"),
+        ({"auth__secret": "short"}, "auth.secret"),
+        ({}, "no key to judge tokens by"),
+    ],
+)
+def test_settings_that_stop_the_start_are_named(run, settings, complaint):
+    started = run("serve", **settings)
+    assert started.exit_code == 1
+    assert complaint in started.stderr.lower()
+    assert "Traceback" not in started.stderr
+
+
+def test_a_file_with_an_unknown_key_is_named(run, tmp_path):
+    (tmp_path / "mine.toml").write_text("[matching]\nlivenes_s = 3\n")
+    started = run("serve", "--dev", "--config", "mine.toml")
+    assert started.exit_code == 1
+    assert "livenes_s" in started.stderr
+
+
+def test_a_newer_database_is_refused(run, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "yoked.db")) as database:
+        database.execute("PRAGMA user_version = 9999")
+    started = run("serve", "--dev", "--port", "0", "--data", str(tmp_path))
+    assert started.exit_code == 1
+    assert "was written by a newer version (schema 9999" in started.stderr
+    assert "Traceback" not in started.stderr
+
+
+def test_a_file_that_is_no_database_is_refused(run, tmp_path):
+    (tmp_path / "yoked.db").write_bytes(b"this is not a database at all " * 100)
+    started = run("serve", "--dev", "--port", "0", "--data", str(tmp_path))
+    assert started.exit_code == 1
+    assert "not a database" in started.stderr
+    assert "Traceback" not in started.stderr
+
+
+async def test_a_token_speaks_for_its_user_for_so_long(run):
+    printed = run("token", "ana", "--ttl", "90s", auth__secret=SECRET)
+    assert printed.exit_code == 0
+    tokens, now = Tokens("HS256", SECRET), Clock.real().now()
+    who = tokens.identify(printed.stdout.strip(), now)
+    assert (who.user_id, who.is_admin) == ("ana", False)
+    with pytest.raises(BadToken, match="expired"):
+        tokens.identify(printed.stdout.strip(), now + 91 * MICROSECONDS)
+
+
+async def test_a_token_can_have_the_admin_role(run):
+    printed = run("token", "root", "--admin", auth__secret=SECRET)
+    who = Tokens("HS256", SECRET).identify(printed.stdout.strip(), Clock.real().now())
+    assert (who.user_id, who.is_admin) == ("root", True)
+
+
+async def test_dev_tokens_are_signed_with_the_secret_of_the_data_directory(run, tmp_path):
+    printed = run("token", "ana", "--dev", "--data", "here")
+    secret = (tmp_path / "here" / "dev-secret").read_text()
+    again = run("token", "ben", "--dev", "--data", "here")
+    tokens, now = Tokens("HS256", secret), Clock.real().now()
+    assert tokens.identify(printed.stdout.strip(), now).user_id == "ana"
+    assert tokens.identify(again.stdout.strip(), now).user_id == "ben"
+
+
+def test_a_token_without_a_secret_is_refused(run):
+    printed = run("token", "ana")
+    assert printed.exit_code == 1
+    assert "no key to judge tokens by" in printed.stderr
+
+
+def test_a_server_that_only_judges_cannot_sign(run, tmp_path):
+    (tmp_path / "public.pem").write_text("not looked at")
+    printed = run("token", "ana", auth__algorithm="EdDSA", auth__public_key_file="public.pem")
+    assert printed.exit_code == 1
+    assert "only HS256 tokens can be made here" in printed.stderr
+
+
+def test_bots_say_so_when_there_is_no_server(run):
+    # Port 1 is reserved, and nobody listens there.
+    tried = run("bots", "--url", "http://127.0.0.1:1", "--seconds", "1")
+    assert tried.exit_code == 1
+    assert "cannot be reached" in tried.stderr
