@@ -96,10 +96,10 @@ class NewJob(msgspec.Struct, frozen=True):
     payload_version: int = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.type) <= LONGEST_TEXT:
-            raise ValueError(f"a job's type has 1-{LONGEST_TEXT} characters, not {self.type!r}")
-        if self.key is not None and not 1 <= len(self.key) <= LONGEST_TEXT:
-            raise ValueError(f"a job's key has 1-{LONGEST_TEXT} characters, not {self.key!r}")
+        if not _is_name(self.type):
+            raise ValueError(f"a job's type is 1-{LONGEST_TEXT} characters, not {self.type!r}")
+        if self.key is not None and not _is_name(self.key):
+            raise ValueError(f"a job's key is 1-{LONGEST_TEXT} characters, not {self.key!r}")
         if not LOWEST_PRIORITY <= self.priority <= HIGHEST_PRIORITY:
             raise ValueError(
                 f"a job's priority is {LOWEST_PRIORITY} to {HIGHEST_PRIORITY}, not {self.priority}"
@@ -232,9 +232,13 @@ def idempotency_key(job: Job) -> str:
     return f"{job.type}:{job.id}:{job.created_at}"
 
 
-def payload_digest(payload: dict[str, Any]) -> bytes:
+def payload_digest(payload: dict[str, Any]) -> str:
     """What tells two payloads apart, whatever the order of their keys."""
-    return blake2b(msgspec.json.encode(payload, order="sorted"), digest_size=16).digest()
+    return blake2b(msgspec.json.encode(payload, order="sorted"), digest_size=16).hexdigest()
+
+
+def _is_name(text: str) -> bool:
+    return 1 <= len(text) <= LONGEST_TEXT and text.isprintable()
 
 
 def _share(job_id: int, attempt: int) -> float:

@@ -50,7 +50,7 @@ CREATE TABLE job_ledger (
     type TEXT NOT NULL,
     key TEXT NOT NULL,
     job_id INTEGER NOT NULL,
-    digest BLOB NOT NULL, -- of the payload
+    digest TEXT NOT NULL, -- of the payload
     outcome TEXT,
     ended_at INTEGER,
     PRIMARY KEY (type, key),

@@ -1,0 +1,1 @@
+UPDATE zone_runs SET job_id = ? WHERE zone = ? AND local_date = ?;

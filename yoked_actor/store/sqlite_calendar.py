@@ -1,0 +1,173 @@
+"""The table of zone runs: one row for each zone and local date, planned or over (R40).
+
+The key is (zone, local date), and only a row that is planned or missed can be started: that, and the
+job being enqueued in the transaction that starts it, is why no date has two runs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from datetime import date
+from typing import Any, Literal, Protocol, TypeVar
+
+import msgspec
+
+from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.local_day import Run
+from yoked_actor.store.opening import statement
+from yoked_actor.store.writer import Writer
+
+T = TypeVar("T")
+ZoneRunStatus = Literal["planned", "started", "done", "missed"]
+
+_PLANS = statement("calendar_plans")
+_DUE = statement("calendar_due")
+_NEXT = statement("calendar_next")
+_HAS_PLAN = statement("calendar_has_plan")
+_INHABITED = statement("calendar_inhabited")
+_ZONES = statement("calendar_zones")
+_TAKEN = statement("calendar_taken")
+_PLAN = statement("calendar_plan")
+_START = statement("calendar_start")
+_NOTE_JOB = statement("calendar_note_job")
+_MISS = statement("calendar_miss")
+_DROP = statement("calendar_drop")
+_DONE = statement("calendar_done")
+_GET = statement("calendar_get")
+_LIST = statement("calendar_list")
+
+
+class ZoneRun(msgspec.Struct, frozen=True):
+    """A zone's run on a local date, as it is stored."""
+
+    run: Run
+    status: ZoneRunStatus
+    job_id: int | None
+    started_at: Instant | None
+    ended_at: Instant | None
+    digest: str | None
+
+
+class CalendarTable:
+    """The zone runs, inside a transaction that is under way."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def plans(self) -> list[Run]:
+        """The next run of every zone that has one."""
+        return [_run_of(row) for row in self.connection.execute(_PLANS)]
+
+    def due(self, now: Instant, limit: int) -> list[Run]:
+        """Planned runs whose time has come, the longest due first."""
+        return [_run_of(row) for row in self.connection.execute(_DUE, (now, limit))]
+
+    def next_at(self) -> Instant | None:
+        """When the next planned run is due."""
+        (at,) = self.connection.execute(_NEXT).fetchone()
+        return None if at is None else int(at)
+
+    def has_plan(self, zone: str) -> bool:
+        """Whether a zone has a planned run."""
+        return self._is_true(_HAS_PLAN, zone)
+
+    def is_inhabited(self, zone: str) -> bool:
+        """Whether anybody lives in a zone."""
+        return self._is_true(_INHABITED, zone)
+
+    def inhabited_zones(self) -> list[str]:
+        """Every zone that somebody lives in."""
+        return [zone for (zone,) in self.connection.execute(_ZONES)]
+
+    def taken(self, zone: str, since: date) -> set[date]:
+        """The dates from `since` on that have a row."""
+        rows = self.connection.execute(_TAKEN, (zone, since.isoformat()))
+        return {date.fromisoformat(day) for (day,) in rows}
+
+    def get(self, zone: str, day: date) -> ZoneRun | None:
+        """The run of one date."""
+        row = self.connection.execute(_GET, (zone, day.isoformat())).fetchone()
+        return None if row is None else _zone_run_of(row)
+
+    def plan(self, run: Run) -> None:
+        """Note a zone's next run."""
+        self.connection.execute(_PLAN, _row_of(run))
+
+    def start(self, run: Run, now: Instant) -> bool:
+        """Mark a run as started; False, and nothing changed, when it was before."""
+        return self.connection.execute(_START, (*_row_of(run), now)).rowcount == 1
+
+    def note_job(self, run: Run, job_id: int) -> None:
+        """Note which job does the work of a run."""
+        self.connection.execute(_NOTE_JOB, (job_id, run.zone, run.day.isoformat()))
+
+    def miss(self, run: Run, now: Instant) -> None:
+        """Mark a run as missed."""
+        self.connection.execute(_MISS, (*_row_of(run), now))
+
+    def drop(self, run: Run) -> None:
+        """Forget a planned run."""
+        self.connection.execute(_DROP, (run.zone, run.day.isoformat()))
+
+    def _is_true(self, question: str, zone: str) -> bool:
+        (answer,) = self.connection.execute(question, (zone,)).fetchone()
+        return bool(answer)
+
+
+class CalendarStore(Protocol):
+    """What the calendar asks of a store."""
+
+    async def transact(self, change: Callable[[CalendarTable], T]) -> T:
+        """Change the table in one transaction; durable on return."""
+        ...
+
+
+class SqliteCalendar:
+    """The calendar's part of an SQLite store."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        read: Callable[[Callable[[sqlite3.Connection], Any]], Awaitable[Any]],
+    ) -> None:
+        self._writer = writer
+        self._read = read
+
+    async def transact(self, change: Callable[[CalendarTable], T]) -> T:
+        """Change the table in one transaction; durable on return."""
+        return await self._writer.write(lambda db: change(CalendarTable(db)))
+
+    async def get(self, zone: str, day: date) -> ZoneRun | None:
+        """The run of one date."""
+        found: ZoneRun | None = await self._read(lambda db: CalendarTable(db).get(zone, day))
+        return found
+
+    async def list(
+        self, *, zone: str | None = None, status: ZoneRunStatus | None = None, limit: int = 100
+    ) -> list[ZoneRun]:
+        """Runs, the newest date first."""
+        rows: list[Any] = await self._read(
+            lambda db: db.execute(_LIST, (zone, status, limit)).fetchall()
+        )
+        return [_zone_run_of(row) for row in rows]
+
+
+def finish_zone_run(
+    connection: sqlite3.Connection, zone: str, day: date, now: Instant, digest: str | None
+) -> None:
+    """Mark a started run as done, in the transaction that completes its job."""
+    connection.execute(_DONE, (now, digest, zone, day.isoformat()))
+
+
+def _row_of(run: Run) -> tuple[str, str, Instant]:
+    return (run.zone, run.day.isoformat(), run.scheduled_at)
+
+
+def _run_of(row: Any) -> Run:
+    zone, day, scheduled_at = row
+    return Run(zone, date.fromisoformat(day), scheduled_at)
+
+
+def _zone_run_of(row: Any) -> ZoneRun:
+    return ZoneRun(_run_of(row[:3]), *row[3:])
