@@ -1,7 +1,7 @@
 """The table of zone runs: one row for each zone and local date, planned or over (R40).
 
-The key is (zone, local date), and only a row that is planned or missed can be started: that, and the
-job being enqueued in the transaction that starts it, is why no date has two runs.
+The key is (zone, local date), and only a row that is planned or missed can be started. That, and
+the job being enqueued in the transaction that starts it, are why no date has two runs.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class SqliteCalendar:
         found: ZoneRun | None = await self._read(lambda db: CalendarTable(db).get(zone, day))
         return found
 
-    async def list(
+    async def runs(
         self, *, zone: str | None = None, status: ZoneRunStatus | None = None, limit: int = 100
     ) -> list[ZoneRun]:
         """Runs, the newest date first."""
