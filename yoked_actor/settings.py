@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from yoked_actor.domain.alerts import Limits
 from yoked_actor.domain.fairness import MOST_CREDIT
 from yoked_actor.domain.rules import Rules
 
@@ -347,6 +348,64 @@ class MatchmakerSettings(SettingsModel):
     )
 
 
+class JobSettings(SettingsModel):
+    """The queue of background jobs, and when somebody is alerted."""
+
+    concurrency: int = Field(
+        16, ge=1, le=1000, description="How many jobs run at once in this process."
+    )
+    cpu_threads: int = Field(
+        1, ge=1, le=64, description="How many threads run jobs that do nothing but compute."
+    )
+    batch: int = Field(500, ge=1, le=10_000, description="The most jobs claimed at once.")
+    ahead_s: Duration = Field(
+        0.25, description="For how long the jobs that are claimed ahead should last."
+    )
+    lease_s: Duration = Field(
+        60.0, description="How long a claimed job is kept from others; extended while it runs."
+    )
+    run_timeout_s: Duration = Field(900.0, description="The longest that one run of a job takes.")
+    drain_s: DurationOrZero = Field(
+        5.0, description="How long a stopping server lets jobs end before it gives them back."
+    )
+    keep_finished_days: int = Field(
+        30, ge=0, le=36_500, description="After so many days an ended job is deleted."
+    )
+    keep_keys_days: int = Field(
+        400,
+        ge=1,
+        le=36_500,
+        description="After so many days the key of a deleted job is forgotten; at least"
+        " keep_finished_days.",
+    )
+    sample_every_s: Duration = Field(
+        15.0, description="How often the queue is measured while there is something to measure."
+    )
+    alert_window_s: Duration = Field(
+        3600.0, description="Failures and durations are judged over this time."
+    )
+    alert_failure_rate: float = Field(
+        0.01, ge=0, le=1, description="The share of dead letters above which there is an alert."
+    )
+    alert_duration_p95_s: Duration = Field(
+        300.0, description="The 95th percentile of durations above which there is an alert."
+    )
+    alert_depth: Count = Field(
+        1000, description="The number of jobs that are due above which there is an alert."
+    )
+
+    def limits(self) -> Limits:
+        """What is still well."""
+        return Limits(self.alert_failure_rate, self.alert_duration_p95_s, self.alert_depth)
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """A key that is forgotten before its job."""
+        if self.keep_keys_days < self.keep_finished_days:
+            keys = ("keep_keys_days", "keep_finished_days")
+            rule = f"must be at least jobs.keep_finished_days ({self.keep_finished_days})"
+            yield Conflict(keys, rule)
+
+
 class LogSettings(SettingsModel):
     """What is logged, to standard error."""
 
@@ -368,6 +427,7 @@ class Settings(SettingsModel):
     session: SessionSettings = SessionSettings()
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
+    jobs: JobSettings = JobSettings()
     log: LogSettings = LogSettings()
 
     def conflicts(self) -> Iterator[Conflict]:
