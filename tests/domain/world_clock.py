@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from importlib.resources import files
 from zoneinfo import ZoneInfo
 
 from yoked_actor.domain.instants import MICROSECONDS, Instant
@@ -38,6 +39,16 @@ def stretches(name: str) -> list[Stretch]:
     """The stretches of a zone between two changes, in order."""
     zone = zone_named(name)
     assert zone is not None
+    # Many names are links, with the same rules.
+    rules = files("tzdata").joinpath("zoneinfo", *name.split("/")).read_bytes()
+    first = _first_with.setdefault(rules, name)
+    return _look(name, zone) if first == name else stretches(first)
+
+
+_first_with: dict[bytes, str] = {}
+
+
+def _look(name: str, zone: ZoneInfo) -> list[Stretch]:
     start = int(datetime(FIRST_YEAR - 1, 12, 1, tzinfo=UTC).timestamp())
     end = int(datetime(LAST_YEAR + 1, 2, 1, tzinfo=UTC).timestamp())
     found, began, shown = [], start, offset_s(zone, start)
@@ -64,6 +75,10 @@ def changes(name: str) -> list[int]:
     return _starts(name)[1:]
 
 
+def _at(name: str, second: int) -> Stretch:
+    return stretches(name)[max(0, bisect_right(_starts(name), second) - 1)]
+
+
 def _near(name: str, second: int) -> list[Stretch]:
     around = bisect_right(_starts(name), second)
     return stretches(name)[max(0, around - 3) : around + 3]
@@ -73,6 +88,9 @@ def expected_run(name: str, day: date, at: time) -> Instant | None:
     """When the run of a date comes, by the letter of the ruling."""
     midnight = (day - date(1970, 1, 1)).days * DAY_S
     wanted = midnight + at.hour * 3600 + at.minute * 60 + at.second
+    here = _at(name, midnight)
+    if here.start < midnight - 2 * DAY_S and midnight + 3 * DAY_S < here.end:
+        return (wanted - here.offset) * MICROSECONDS
     near = _near(name, midnight)
     shown = [(one.start + one.offset, one.end + one.offset) for one in near]
     if not any(low < midnight + DAY_S and high > midnight for low, high in shown):
@@ -92,5 +110,4 @@ def expected_run(name: str, day: date, at: time) -> Instant | None:
 def date_shown(name: str, now: Instant) -> date:
     """The date that clocks show."""
     second = now // MICROSECONDS
-    (offset,) = [one.offset for one in _near(name, second) if one.start <= second < one.end]
-    return date(1970, 1, 1) + timedelta(seconds=second + offset)
+    return date(1970, 1, 1) + timedelta(seconds=second + _at(name, second).offset)

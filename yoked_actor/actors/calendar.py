@@ -13,7 +13,7 @@ for the runs that are planned after them.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, time, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -30,7 +30,7 @@ from yoked_actor.domain.zones import tzdata_version, zone_named
 from yoked_actor.settings import Settings
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.store.jobs import Enqueued
-from yoked_actor.store.sqlite_calendar import CalendarStore, CalendarTable, ZoneRunStatus
+from yoked_actor.store.sqlite_calendar import CalendarStore, CalendarTable, Due, ZoneRunStatus
 
 _log = structlog.get_logger()
 
@@ -177,54 +177,63 @@ def take_turn(
 ) -> Turn:
     """One turn, inside a transaction. `opening` looks at all zones, not only at what changed."""
     turn = Turn()
+    beginners: dict[str, date] = {}
     if opening:
         _drop_impossible_plans(table, now)
-    for run in table.due(now, ZONES_PER_TURN):
-        _settle(table, run, now, at, turn)
-    if opening:
+        have_plans = {run.zone for run in table.plans()}
         for name in table.inhabited_zones():
-            if not table.has_plan(name):
+            if name not in have_plans:
                 # It may have been without one since before the run of today.
-                _begin(table, name, local_date(_zone(name, turn), now), now, at, turn)
+                beginners[name] = local_date(_zone(name, turn), now)
     for name, since in arrivals.items():
-        if table.is_inhabited(name) and not table.has_plan(name):
-            first, _ = next_run(_zone(name, turn), min(since, now), at)
-            _begin(table, name, first, now, at, turn)
-    _enqueue_started(table, turn.started, now, enqueue)
+        if name not in beginners and table.is_inhabited(name) and not table.has_plan(name):
+            beginners[name], _ = next_run(_zone(name, turn), min(since, now), at)
+    for due in table.due(now, ZONES_PER_TURN):
+        _settle(table, due, now, at, turn)
+    for name, first in beginners.items():
+        _reckon(name, first, now, at, table.taken(name, first), turn)
+    _write(table, turn, now, enqueue)
     if opening:
         turn.planned = table.plans()
     turn.next_at = table.next_at()
     return turn
 
 
-def _settle(table: CalendarTable, run: Run, now: Instant, at: time, turn: Turn) -> None:
-    """Decide about a planned run that is due, and plan the next."""
-    if not table.is_inhabited(run.zone):
+def _settle(table: CalendarTable, due: Due, now: Instant, at: time, turn: Turn) -> None:
+    """Decide about a planned run that is due, and about those that follow it."""
+    run = due.run
+    if not due.is_inhabited:
         table.drop(run)
         turn.left.append(run.zone)
         return
     zone = _zone(run.zone, turn)
-    if is_current(zone, run, local_date(zone, now)):
-        if table.start(run, now):
-            turn.started.append(run)
-    else:
-        table.miss(run, now)
-        turn.missed.append(run)
-    _begin(table, run.zone, run.day + timedelta(days=1), now, at, turn)
+    (turn.started if is_current(zone, run, local_date(zone, now)) else turn.missed).append(run)
+    first = run.day + timedelta(days=1)
+    taken = table.taken(run.zone, first) if due.has_later else ()
+    _reckon(run.zone, first, now, at, taken, turn)
 
 
-def _begin(
-    table: CalendarTable, name: str, first: date, now: Instant, at: time, turn: Turn
+def _reckon(
+    name: str, first: date, now: Instant, at: time, taken: Collection[date], turn: Turn
 ) -> None:
-    """Give a zone its runs from the date `first` on: those that are due, and the next as a plan."""
-    reckoning = reckon(name, _zone(name, turn), at, first, now, table.taken(name, first))
-    for run in reckoning.missed:
-        table.miss(run, now)
-    turn.started += [run for run in reckoning.started if table.start(run, now)]
-    table.plan(reckoning.planned)
+    """Add a zone's runs from the date `first` on: those that are due, and the next as a plan."""
+    reckoning = reckon(name, _zone(name, turn), at, first, now, taken)
+    turn.started += reckoning.started
     turn.missed += reckoning.missed
     turn.unrecorded += reckoning.unrecorded
     turn.planned.append(reckoning.planned)
+
+
+def _write(table: CalendarTable, turn: Turn, now: Instant, enqueue: Enqueue) -> None:
+    table.miss(turn.missed, now)
+    _start(table, turn.started, now, enqueue)
+    table.plan(turn.planned)
+
+
+def _start(table: CalendarTable, runs: Sequence[Run], now: Instant, enqueue: Enqueue) -> None:
+    if runs:
+        jobs = enqueue(table.connection, [zone_run_job(run) for run in runs], now)
+        table.start(runs, [job.job_id for job in jobs], now)
 
 
 def _drop_impossible_plans(table: CalendarTable, now: Instant) -> None:
@@ -233,16 +242,6 @@ def _drop_impossible_plans(table: CalendarTable, now: Instant) -> None:
         if run.scheduled_at > now + _FARTHEST:
             _log.warning("impossible_plan_dropped", zone=run.zone, date=run.day.isoformat())
             table.drop(run)
-
-
-def _enqueue_started(
-    table: CalendarTable, started: Sequence[Run], now: Instant, enqueue: Enqueue
-) -> None:
-    if not started:
-        return
-    enqueued = enqueue(table.connection, [zone_run_job(run) for run in started], now)
-    for run, job in zip(started, enqueued, strict=True):
-        table.note_job(run, job.job_id)
 
 
 def zone_run_job(run: Run) -> NewJob:
@@ -268,8 +267,7 @@ def _start_by_hand(
     if run.scheduled_at > now or (found is not None and found.status == "planned"):
         when = to_datetime(run.scheduled_at).isoformat()
         raise NoSuchRun(f"the run of {day} in {name} comes by itself at {when}")
-    table.start(run, now)
-    _enqueue_started(table, [run], now, enqueue)
+    _start(table, [run], now, enqueue)
     return ByHand(run, True, "started")
 
 

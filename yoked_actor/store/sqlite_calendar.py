@@ -7,7 +7,7 @@ the job being enqueued in the transaction that starts it, are why no date has tw
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import date
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -15,6 +15,7 @@ import msgspec
 
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.local_day import Run
+from yoked_actor.store.errors import StoreError
 from yoked_actor.store.opening import statement
 from yoked_actor.store.writer import Writer
 
@@ -30,7 +31,6 @@ _ZONES = statement("calendar_zones")
 _TAKEN = statement("calendar_taken")
 _PLAN = statement("calendar_plan")
 _START = statement("calendar_start")
-_NOTE_JOB = statement("calendar_note_job")
 _MISS = statement("calendar_miss")
 _DROP = statement("calendar_drop")
 _DONE = statement("calendar_done")
@@ -49,6 +49,16 @@ class ZoneRun(msgspec.Struct, frozen=True):
     digest: str | None
 
 
+class Due(msgspec.Struct, frozen=True):
+    """A planned run whose time has come."""
+
+    run: Run
+    is_inhabited: bool
+    """Whether anybody lives in its zone."""
+    has_later: bool
+    """Whether a later date of the zone has a row already."""
+
+
 class CalendarTable:
     """The zone runs, inside a transaction that is under way."""
 
@@ -59,9 +69,10 @@ class CalendarTable:
         """The next run of every zone that has one."""
         return [_run_of(row) for row in self.connection.execute(_PLANS)]
 
-    def due(self, now: Instant, limit: int) -> list[Run]:
+    def due(self, now: Instant, limit: int) -> list[Due]:
         """Planned runs whose time has come, the longest due first."""
-        return [_run_of(row) for row in self.connection.execute(_DUE, (now, limit))]
+        rows = self.connection.execute(_DUE, (now, limit))
+        return [Due(_run_of(row[:3]), bool(row[3]), bool(row[4])) for row in rows]
 
     def next_at(self) -> Instant | None:
         """When the next planned run is due."""
@@ -90,21 +101,20 @@ class CalendarTable:
         row = self.connection.execute(_GET, (zone, day.isoformat())).fetchone()
         return None if row is None else _zone_run_of(row)
 
-    def plan(self, run: Run) -> None:
-        """Note a zone's next run."""
-        self.connection.execute(_PLAN, _row_of(run))
+    def plan(self, runs: Sequence[Run]) -> None:
+        """Note the next runs of zones."""
+        self.connection.executemany(_PLAN, [_row_of(run) for run in runs])
 
-    def start(self, run: Run, now: Instant) -> bool:
-        """Mark a run as started; False, and nothing changed, when it was before."""
-        return self.connection.execute(_START, (*_row_of(run), now)).rowcount == 1
+    def start(self, runs: Sequence[Run], job_ids: Sequence[int], now: Instant) -> None:
+        """Mark runs as started, and note their jobs. Refuses all if one was started before."""
+        pairs = zip(runs, job_ids, strict=True)
+        rows = [(*_row_of(run), now, job_id) for run, job_id in pairs]
+        if self.connection.executemany(_START, rows).rowcount != len(runs):
+            raise StoreError(f"one of these was started before: {[run.key for run in runs]}")
 
-    def note_job(self, run: Run, job_id: int) -> None:
-        """Note which job does the work of a run."""
-        self.connection.execute(_NOTE_JOB, (job_id, run.zone, run.day.isoformat()))
-
-    def miss(self, run: Run, now: Instant) -> None:
-        """Mark a run as missed."""
-        self.connection.execute(_MISS, (*_row_of(run), now))
+    def miss(self, runs: Sequence[Run], now: Instant) -> None:
+        """Mark runs as missed."""
+        self.connection.executemany(_MISS, [(*_row_of(run), now) for run in runs])
 
     def drop(self, run: Run) -> None:
         """Forget a planned run."""

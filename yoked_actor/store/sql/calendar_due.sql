@@ -1,5 +1,10 @@
-SELECT zone, local_date, scheduled_at
-FROM zone_runs
-WHERE status = 'planned' AND scheduled_at <= ?
-ORDER BY scheduled_at, zone
+SELECT
+    due.zone,
+    due.local_date,
+    due.scheduled_at,
+    EXISTS (SELECT 1 FROM people WHERE time_zone = due.zone),
+    EXISTS (SELECT 1 FROM zone_runs WHERE zone = due.zone AND local_date > due.local_date)
+FROM zone_runs AS due
+WHERE due.status = 'planned' AND due.scheduled_at <= ?
+ORDER BY due.scheduled_at, due.zone
 LIMIT ?;

@@ -1,1 +1,0 @@
-UPDATE zone_runs SET job_id = ? WHERE zone = ? AND local_date = ?;
