@@ -15,6 +15,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LATENCIES_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 300.0, 1800.0)
 _RUNS_S = (0.001, 0.005, 0.025, 0.1, 0.5, 2.0, 10.0, 30.0, 60.0, 300.0, 900.0)
+_LATE_S = (0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 6 * 3600.0)
 _MOST_GROUPS = 64
 _OTHER_GROUPS = "other"
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
@@ -61,6 +62,26 @@ class JobMetrics:
     def count_duplicate_offers(self) -> int:
         """How many duplicate offers there were."""
         return int(self.duplicate_offers._value.get())
+
+
+class CalendarMetrics:
+    """What is counted of the daily runs of zones."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        runs = Counter(
+            "yoked_zone_runs",
+            "Daily runs of zones, by what became of them: started or missed",
+            ["status"],
+            registry=registry,
+        )
+        self.started = runs.labels("started")
+        self.missed = runs.labels("missed")
+        self.late = Histogram(
+            "yoked_zone_run_late_seconds",
+            "How long after its time a zone's run was started",
+            buckets=_LATE_S,
+            registry=registry,
+        )
 
 
 class Metrics:
@@ -119,6 +140,7 @@ class Metrics:
         self._resumed = hellos.labels("resumed")
         self._too_old = hellos.labels("not_resumed")
         self.jobs = JobMetrics(r)
+        self.calendar = CalendarMetrics(r)
 
     def expect(self, policy: str) -> None:
         """Name the policy, so that its tiers are there from the start, at nought."""

@@ -23,6 +23,7 @@ from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.local_day import LONGEST_LOOK_BACK, Run
 from yoked_actor.domain.records import Changes
 from yoked_actor.domain.zones import zone_named, zone_names
+from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import InlineRunner, SqliteStore, enqueue_in, open_store
 from yoked_actor.store.jobs import Enqueued
@@ -47,10 +48,17 @@ class House:
         self._scope = trio.CancelScope()
         self.calendar: Calendar | None = None
         self.turns: list[Turn] = []
+        self.metrics = Metrics()
 
     async def open(self, at: time = NINE) -> None:
         calendar = self.calendar = Calendar(
-            self.store.calendar, self.clock, Settings(), enqueue_in, at=at, then=self.turns.append
+            self.store.calendar,
+            self.clock,
+            Settings(),
+            enqueue_in,
+            at=at,
+            metrics=self.metrics.calendar,
+            then=self.turns.append,
         )
         scope = self._scope = trio.CancelScope()
 
@@ -172,7 +180,12 @@ async def test_the_calendar_sleeps_until_the_next_run_and_not_an_hour_less(autoj
     async with open_house("2026-06-10T00:05") as house, trio.open_nursery() as nursery:
         await house.settle("ana", BERLIN)
         calendar = Calendar(
-            Counting(house.store.calendar), house.clock, Settings(), enqueue_in, at=NINE
+            Counting(house.store.calendar),
+            house.clock,
+            Settings(),
+            enqueue_in,
+            at=NINE,
+            metrics=Metrics().calendar,
         )
         nursery.start_soon(calendar.run)
         await house.until("2026-06-12T06:00")
@@ -207,6 +220,10 @@ async def test_who_listens_is_told_what_was_started_and_missed(autojump_clock):
             for turn in house.turns
         ]
         assert told == [([10], []), ([13], [11, 12])]
+        read = house.metrics.registry.get_sample_value
+        assert read("yoked_zone_runs_total", {"status": "started"}) == 2
+        assert read("yoked_zone_runs_total", {"status": "missed"}) == 2
+        assert read("yoked_zone_run_late_seconds_sum") == 5 * 3600  # one on time, one at 14:00
 
 
 # People who come and go
@@ -278,7 +295,9 @@ async def test_who_moves_in_while_the_zone_is_found_deserted_is_not_overlooked(a
                     await trio.sleep(1)
                 return result
 
-        calendar = Calendar(Slow(), house.clock, Settings(), enqueue_in, at=NINE)
+        calendar = Calendar(
+            Slow(), house.clock, Settings(), enqueue_in, at=NINE, metrics=Metrics().calendar
+        )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(calendar.run)
             await wait_all_tasks_blocked()
@@ -443,7 +462,9 @@ async def test_a_crash_between_any_two_statements_loses_no_run_and_doubles_none(
     ):
         people = [person(f"at-{name}", time_zone=name) for name in names]
         await store.commit(Changes(people=people))
-        calendar = Calendar(store.calendar, clock, Settings(), enqueue_in, at=NINE)
+        calendar = Calendar(
+            store.calendar, clock, Settings(), enqueue_in, at=NINE, metrics=Metrics().calendar
+        )
         recording = True
         nursery.start_soon(calendar.run)
         await trio.sleep_until(clock.trio_time(utc("2026-06-10T08:00")))
@@ -469,7 +490,14 @@ async def test_if_the_job_cannot_be_enqueued_the_run_is_not_started(autojump_clo
         await house.settle("ana", BERLIN)
         await house.open()
         house.crash()
-        calendar = Calendar(house.store.calendar, house.clock, Settings(), refuse, at=NINE)
+        calendar = Calendar(
+            house.store.calendar,
+            house.clock,
+            Settings(),
+            refuse,
+            at=NINE,
+            metrics=Metrics().calendar,
+        )
         await house.until("2026-06-10T08:00")
         with pytest.raises(RuntimeError, match="after all"):
             await calendar.run()

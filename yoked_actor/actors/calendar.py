@@ -27,6 +27,7 @@ from yoked_actor.domain.instants import MICROSECONDS, Instant, seconds_between, 
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.local_day import Run, is_current, local_date, next_run, reckon, run_instant
 from yoked_actor.domain.zones import tzdata_version, zone_named
+from yoked_actor.metrics import CalendarMetrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.store.jobs import Enqueued
@@ -86,6 +87,7 @@ class Calendar:
         enqueue: Enqueue,
         *,
         at: time,
+        metrics: CalendarMetrics,
         then: Callable[[Turn], None] | None = None,
     ) -> None:
         self._store = store
@@ -93,6 +95,7 @@ class Calendar:
         self._settings = settings
         self._enqueue = enqueue
         self._at = at
+        self._metrics = metrics
         self._then = then
         self._zones: set[str] = set()
         """Zones that have a planned run."""
@@ -160,10 +163,24 @@ class Calendar:
         self._is_turning = False
         self._zones.difference_update(turn.left)
         self._zones.update(run.zone for run in turn.planned)
-        _report(turn, now)
+        self._report(turn, now)
         if self._then is not None and (turn.started or turn.missed):
             self._then(turn)
         return turn
+
+    def _report(self, turn: Turn, now: Instant) -> None:
+        for run in turn.started:
+            late_s = seconds_between(run.scheduled_at, now)
+            self._metrics.started.inc()
+            self._metrics.late.observe(late_s)
+            _log.info("zone_run_started", zone=run.zone, date=run.day.isoformat(), late_s=late_s)
+        for run in turn.missed:
+            _log.warning("zone_run_missed", zone=run.zone, date=run.day.isoformat())
+        self._metrics.missed.inc(len(turn.missed) + turn.unrecorded)
+        if turn.unrecorded:
+            _log.warning("zone_runs_missed_long_ago", days=turn.unrecorded)
+        for name in sorted(set(turn.unknown)):
+            _log.warning("zone_unknown", zone=name, taken_for=_UTC)
 
 
 def take_turn(
@@ -279,15 +296,3 @@ def _zone(name: str, turn: Turn) -> ZoneInfo:
         zone = zone_named(_UTC)
         assert zone is not None
     return zone
-
-
-def _report(turn: Turn, now: Instant) -> None:
-    for run in turn.started:
-        late_s = seconds_between(run.scheduled_at, now)
-        _log.info("zone_run_started", zone=run.zone, date=run.day.isoformat(), late_s=late_s)
-    for run in turn.missed:
-        _log.warning("zone_run_missed", zone=run.zone, date=run.day.isoformat())
-    if turn.unrecorded:
-        _log.warning("zone_runs_missed_long_ago", days=turn.unrecorded)
-    for name in sorted(set(turn.unknown)):
-        _log.warning("zone_unknown", zone=name, taken_for=_UTC)
