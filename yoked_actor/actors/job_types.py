@@ -58,6 +58,7 @@ class JobType:
         "cpu_bound",
         "model",
         "name",
+        "observe",
         "policy",
         "quiet",
         "version",
@@ -69,6 +70,7 @@ class JobType:
         model: type[BaseModel],
         handler: Callable[[JobRun[Any]], Any],
         policy: RetryPolicy,
+        observe: Callable[[float], None],
         *,
         cpu_bound: bool,
         quiet: bool,
@@ -77,6 +79,7 @@ class JobType:
         self.name = name
         self.model = model
         self.policy = policy
+        self.observe = observe
         self.cpu_bound = cpu_bound
         self.quiet = quiet
         self.version = version
