@@ -44,7 +44,7 @@ class House:
     def __init__(self, store: SqliteStore, clock: Clock, nursery: trio.Nursery) -> None:
         self.store = store
         self.clock = clock
-        self._nursery = nursery
+        self.nursery = nursery
         self._scope = trio.CancelScope()
         self.calendar: Calendar | None = None
         self.turns: list[Turn] = []
@@ -66,7 +66,7 @@ class House:
             with scope:
                 await calendar.run()
 
-        self._nursery.start_soon(run)
+        self.nursery.start_soon(run)
         await wait_all_tasks_blocked()
 
     def crash(self) -> None:
@@ -625,6 +625,25 @@ async def test_a_plan_of_a_clock_that_was_years_behind_records_a_year_and_no_mor
         assert entry["days"] > 20_000
 
 
+async def test_days_that_were_run_stay_run_when_a_clock_was_some_days_behind(autojump_clock):
+    async with open_house("2026-06-05T00:05") as house:
+        await house.settle("ana", BERLIN)
+        await house.open()
+        await house.until("2026-06-08T12:00")
+        house.crash()
+        # On the 8th a server started with the clock at the 4th: it drops the plan for the 9th.
+        before = await house.started()
+        behind = House(house.store, Clock(utc("2026-06-04T00:05")), house.nursery)
+        await behind.open()
+        assert await house.days("planned") == [(BERLIN, "2026-06-04")]
+        behind.crash()
+        await house.until("2026-06-09T12:00")
+        await house.open()
+        assert await house.days("missed") == [(BERLIN, "2026-06-04")]
+        assert [run.day.day for run in house.turns[-1].missed] == [4]
+        assert await house.started() == [*before, (BERLIN, "2026-06-09", "09 12:00")]
+
+
 # By hand
 
 
@@ -650,6 +669,18 @@ async def test_a_zone_without_people_can_be_run_by_hand_for_a_day_that_has_come(
         assert house.calendar is not None
         assert (await house.calendar.run_by_hand(TOKYO, date(2026, 6, 10))).is_new
         assert await house.jobs() == ["Asia/Tokyo:2026-06-10"]
+
+
+async def test_what_was_run_by_hand_is_not_caught_up(autojump_clock):
+    async with open_house("2026-06-10T12:00") as house:
+        await house.open()
+        assert house.calendar is not None
+        await house.calendar.run_by_hand(TOKYO, date(2026, 6, 10))
+        house.crash()
+        await house.settle("ana", TOKYO)
+        await house.open()
+        assert await house.started() == [(TOKYO, "2026-06-10", "10 12:00")]
+        assert await house.days("planned") == [(TOKYO, "2026-06-11")]
 
 
 @pytest.mark.parametrize(

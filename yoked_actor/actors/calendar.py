@@ -169,18 +169,19 @@ class Calendar:
         return turn
 
     def _report(self, turn: Turn, now: Instant) -> None:
+        log = _log.bind()  # once: a morning can be a hundred lines
         for run in turn.started:
             late_s = seconds_between(run.scheduled_at, now)
             self._metrics.started.inc()
             self._metrics.late.observe(late_s)
-            _log.info("zone_run_started", zone=run.zone, date=run.day.isoformat(), late_s=late_s)
+            log.info("zone_run_started", zone=run.zone, date=run.day.isoformat(), late_s=late_s)
         for run in turn.missed:
-            _log.warning("zone_run_missed", zone=run.zone, date=run.day.isoformat())
+            log.warning("zone_run_missed", zone=run.zone, date=run.day.isoformat())
         self._metrics.missed.inc(len(turn.missed) + turn.unrecorded)
         if turn.unrecorded:
-            _log.warning("zone_runs_missed_long_ago", days=turn.unrecorded)
+            log.warning("zone_runs_missed_long_ago", days=turn.unrecorded)
         for name in sorted(set(turn.unknown)):
-            _log.warning("zone_unknown", zone=name, taken_for=_UTC)
+            log.warning("zone_unknown", zone=name, taken_for=_UTC)
 
 
 def take_turn(
