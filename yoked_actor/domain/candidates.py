@@ -38,6 +38,7 @@ _ANYWHERE = 2.0**52
 _CELLS_A_DEGREE = 2
 _CELLS_AROUND = 360 * _CELLS_A_DEGREE
 _REACHES_KM = (5, 10, 20, 35, 50, 75, 100, 150, 250, 400, 700, 1000)
+FURTHEST_KM = _REACHES_KM[-1]
 _WORDS = 4
 """The commonest tags are bits of so many words of 64; the others have lists of who named them."""
 _CLOSED = 32_000
@@ -252,6 +253,11 @@ class _Tags:
 def place_of(lat: float, lon: float) -> Place:
     """The cell of half a degree that a position lies in."""
     return floor(lat * _CELLS_A_DEGREE), floor(lon * _CELLS_A_DEGREE) % _CELLS_AROUND
+
+
+def reach_class(km: float) -> int:
+    """The distance for which lists are kept that holds this one; `FURTHEST_KM` for all beyond."""
+    return _REACHES_KM[min(bisect_left(_REACHES_KM, km), len(_REACHES_KM) - 1)]
 
 
 def cells_within(place: Place, km: float) -> list[Place]:

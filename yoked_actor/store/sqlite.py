@@ -34,6 +34,7 @@ from yoked_actor.store.opening import (
 from yoked_actor.store.runners import Runner
 from yoked_actor.store.sqlite_calendar import SqliteCalendar
 from yoked_actor.store.sqlite_jobs import SqliteJobs
+from yoked_actor.store.sqlite_offers import SqliteOffers
 from yoked_actor.store.writer import Batch, Writer
 
 T = TypeVar("T")
@@ -69,6 +70,7 @@ class SqliteStore:
         self._closed = False
         self.jobs = SqliteJobs(writer, self._read)
         self.calendar = SqliteCalendar(writer, self._read)
+        self.offers = SqliteOffers(writer, self._read, self._read_long)
 
     async def commit(self, changes: Changes) -> None:
         """Save all or nothing; durable on return."""
@@ -129,6 +131,24 @@ class SqliteStore:
             raise StoreError("the store is closed")
         with explained(self._path):
             return await self._reader_runner.run(lambda: query(self._reader))
+
+    async def _read_long(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a query that takes its time, beside those that somebody waits for."""
+        if self._reader is self._connection:
+            return await self._read(query)
+        if self._closed:
+            raise StoreError("the store is closed")
+
+        def run() -> T:
+            connection = connect(self._path, busy_timeout_s=1.0)
+            try:
+                connection.execute("PRAGMA query_only = ON")
+                return query(connection)
+            finally:
+                connection.close()
+
+        with explained(self._path):
+            return await self._reader_runner.beside().run(run)
 
 
 def _execute(connection: sqlite3.Connection, sql: str, parameters: rows.Row) -> None:
