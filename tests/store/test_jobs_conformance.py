@@ -50,6 +50,7 @@ WORKERS = ("ana", "bob")
 CRASHES = st.integers(-40, 80)
 """After how many steps a call is struck; never, when negative."""
 PICKS = st.integers(0, 10_000)
+WAITS = st.sampled_from([0.0, 0.0, 31.0, 61.0, 130.0])
 
 
 class Attempt(NamedTuple):
@@ -74,7 +75,7 @@ class JobMachine(RuleBasedStateMachine):
             key = "a" if number == 0 else None
             self.enqueue(1, sorted(POLICIES)[number % 2], 0, key, 0, 0, -1, True)
             self.before = self.after
-        self.claim("ana", 3, None, -1, True)
+        self.claim("ana", 3, None, 0, -1, True)
         self.before = self.after
 
     def teardown(self) -> None:
@@ -131,11 +132,13 @@ class JobMachine(RuleBasedStateMachine):
     @rule(
         worker=st.sampled_from(WORKERS),
         limit=st.integers(1, 5),
-        only=st.sampled_from([None, "mail"]),
+        only=st.sampled_from([None, None, "mail"]),
+        after_s=WAITS,
         crash_at=CRASHES,
         goes_on=st.booleans(),
     )
-    def claim(self, worker, limit, only, crash_at, goes_on) -> None:
+    def claim(self, worker, limit, only, after_s, crash_at, goes_on) -> None:
+        self.jump(after_s)
         policies = {k: v for k, v in POLICIES.items() if only in (None, k)}
 
         async def call(store: JobStore):
@@ -315,13 +318,15 @@ class JobMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.attempts)
     @rule(
-        how=st.sampled_from(["complete", "many", "break", "fail", "bury", "snooze", "extend"]),
+        how=st.sampled_from(["complete", "many", "fail", "snooze", "extend", "bury", "break"]),
         whiches=st.lists(PICKS, min_size=1, max_size=5),
         for_s=st.sampled_from([None, 0, 90]),
+        after_s=WAITS,
         crash_at=CRASHES,
         goes_on=st.booleans(),
     )
-    def end_an_attempt(self, how, whiches, for_s, crash_at, goes_on) -> None:
+    def end_an_attempt(self, how, whiches, for_s, after_s, crash_at, goes_on) -> None:
+        self.jump(after_s)
         which = whiches[0]
         if how == "complete":
             self._complete(which, crash_at, goes_on)
@@ -476,8 +481,14 @@ class JobMachine(RuleBasedStateMachine):
             assert job.status is JobStatus.DEAD_LETTER
 
     def _pick(self, which: int) -> Attempt | None:
-        held = [attempt for attempt in self.attempts if self._holds(attempt)]
-        chosen = held if held and which % 4 else self.attempts
+        """Any attempt, but most often one whose job is running, by it or by a later one."""
+        jobs = self.before.jobs
+        running = [
+            attempt
+            for attempt in self.attempts
+            if attempt.job_id in jobs and jobs[attempt.job_id].status is JobStatus.IN_PROGRESS
+        ]
+        chosen = running if running and which % 8 else self.attempts
         return chosen[which % len(chosen)] if chosen else None
 
     def _holds(self, attempt: Attempt) -> bool:

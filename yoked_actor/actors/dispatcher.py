@@ -80,6 +80,7 @@ class Dispatcher:
         *,
         owner: str | None = None,
         threads: bool = True,
+        ring: Callable[[], None] | None = None,
     ) -> None:
         self._jobs = jobs
         self._clock = clock
@@ -87,6 +88,7 @@ class Dispatcher:
         self._limits = settings.jobs
         self._metrics = metrics.jobs
         self._owner = owner or f"process {os.getpid()}"
+        self._ring = ring
         # A mock clock may jump while a thread works, so there is none then.
         self._limiter = trio.CapacityLimiter(settings.jobs.cpu_threads) if threads else None
         self._types: dict[str, JobType] = {}
@@ -163,6 +165,8 @@ class Dispatcher:
         self._bell.set()
         if from_outside:
             self._beat.set()
+        elif self._ring is not None:
+            self._ring()
 
     # For the server
 
@@ -348,7 +352,9 @@ class Dispatcher:
         held.stop(_Why.STOPPING)
         self._end_stopped(held, self._types[held.job.type], 0.0)
 
-    def _let_go(self, jobs: list[Job]) -> None:
+    def _let_go(self, jobs: list[Job], some_wait_again: bool = False) -> None:
+        if some_wait_again:
+            self.poke()  # they may be due before what is slept for
         for job in jobs:
             self._held.pop(job.id, None)
         self._metrics.held.set(len(self._held))

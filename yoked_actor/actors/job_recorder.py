@@ -54,7 +54,7 @@ class JobRecorder:
         settings: Settings,
         metrics: Metrics,
         watch: JobWatch,
-        recorded: Callable[[list[Job]], None],
+        recorded: Callable[[list[Job], bool], None],
     ) -> None:
         self._jobs = jobs
         self._clock = clock
@@ -124,7 +124,8 @@ class JobRecorder:
         self._count(done)
         for one in done:
             self._tell(one)
-        self._recorded(gone)
+        waits = any(_may_leave_work(one.outcome) for one in done)
+        self._recorded(gone, waits)
 
     def count_lost(self, job: Job) -> None:
         """Count and log an attempt that no longer holds its job."""
@@ -179,6 +180,13 @@ class JobRecorder:
             _log.info("job_cancelled", reason=outcome.reason, **_names(one.job))
         else:
             _log.debug("job_given_back", until=outcome.until, **_names(one.job))
+
+
+def _may_leave_work(outcome: Outcome) -> bool:
+    """Whether something may be due sooner than before: a retry, or what an effect enqueued."""
+    if isinstance(outcome, Completed):
+        return outcome.effect is not None
+    return isinstance(outcome, Failed | Snoozed)
 
 
 def _names(job: Job) -> dict[str, object]:
