@@ -8,6 +8,7 @@ These models are the one source. `config` fills them from a file, the environmen
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import time
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -16,6 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from yoked_actor.domain.alerts import Limits
 from yoked_actor.domain.fairness import MOST_CREDIT
+from yoked_actor.domain.frozen_pool import OfferRules
 from yoked_actor.domain.rules import Rules
 
 # A year: longer makes no sense here, and keeps sums of instants far from overflow.
@@ -23,6 +25,7 @@ LONGEST_S = 31_622_400
 LARGEST_BUFFER = 64 * 1024 * 1024
 ORIGIN = r"^(https?://[^/?#\s]+|\*)$"
 WORD = r"^[a-z][a-z0-9_]{0,31}$"
+TIME_OF_DAY = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 Duration = Annotated[float, Field(gt=0, le=LONGEST_S)]
 DurationOrZero = Annotated[float, Field(ge=0, le=LONGEST_S)]
@@ -406,6 +409,50 @@ class JobSettings(SettingsModel):
             yield Conflict(keys, rule)
 
 
+class OfferSettings(SettingsModel):
+    """The daily offers of every time zone."""
+
+    at: str = Field(
+        "09:00",
+        pattern=TIME_OF_DAY,
+        title="a time of day",
+        description="The local time at which a zone gets its offers.",
+    )
+    daily_offer_count: int = Field(5, ge=1, le=100, description="The offers of a user and day.")
+    max_daily_exposure: int = Field(
+        10, ge=1, le=10_000, description="The most sets of a run that one person appears in."
+    )
+    not_again_days: int = Field(
+        30, ge=0, le=366, description="Nobody is offered to the same user again for so long."
+    )
+    scoring: Literal["v1", "v2"] = Field(
+        "v2", description="How candidates are ranked: by profiles, or by votes as well."
+    )
+    keep_pools_days: int = Field(
+        7,
+        ge=1,
+        le=366,
+        description="How long what a run was made from is kept, for it to be verified in full.",
+    )
+
+    def time_of_day(self) -> time:
+        """The local time of a run."""
+        return time.fromisoformat(self.at)
+
+    def rules(self, matching: MatchingSettings) -> OfferRules:
+        """These settings, and the tiers, as a run reads them."""
+        return OfferRules(
+            daily_offer_count=self.daily_offer_count,
+            max_daily_exposure=self.max_daily_exposure,
+            not_again_days=self.not_again_days,
+            scoring=self.scoring,
+            tier2_years=matching.tier2_years,
+            tier2_distance=matching.tier2_distance,
+            tier3_years=matching.tier3_years,
+            tier3_distance=matching.tier3_distance,
+        )
+
+
 class LogSettings(SettingsModel):
     """What is logged, to standard error."""
 
@@ -428,6 +475,7 @@ class Settings(SettingsModel):
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
     jobs: JobSettings = JobSettings()
+    offers: OfferSettings = OfferSettings()
     log: LogSettings = LogSettings()
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -192,6 +192,7 @@ async def test_what_was_frozen_first_stands(open_again):
         await invite(store, man("carl"))
         second = await freeze(store)
         assert second == first
+        assert first.pool is not None
         assert first.inputs == inputs_digest(first.pool, first.rules)
 
 
