@@ -206,13 +206,13 @@ async def test_a_file_that_is_no_database_is_refused_in_words(path: Path, garbag
 
 async def test_damage_in_the_middle_is_called_by_its_name(path: Path) -> None:
     async with open_store(path, runner=InlineRunner()) as store:
-        await store.commit(Changes(seats=[Seat(f"user-{n:05d}") for n in range(2000)]))
+        await store.commit(Changes(seats=[Seat(f"user-{n:05d}") for n in range(10_000)]))
     content = content_of(path)
     half = len(content) // 2
     overwrite(path, content[:half] + b"\xff" * half)
     async with open_store(path, runner=InlineRunner()) as store:
         with pytest.raises(DatabaseCorrupt):
-            await store.commit(Changes(seats=[Seat(f"user-{n:05d}") for n in range(2000)]))
+            await store.commit(Changes(seats=[Seat(f"user-{n:05d}") for n in range(10_000)]))
         with pytest.raises(DatabaseCorrupt):
             await store.recover()
 
