@@ -1,4 +1,4 @@
-"""The command line: `yoked-actor serve`, `token`, `bots`, `simulate`."""
+"""The command line: `yoked-actor serve`, `worker`, `jobs`, `token`, `bots`, `simulate`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ from yoked_actor.bots.command import bots
 from yoked_actor.config import Settings, SettingsError, load_settings
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import NoSigningKey, Tokens
+from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
 from yoked_actor.simulation.command import simulate
 from yoked_actor.store import StoreError
+from yoked_actor.worker import open_worker
 
 _log = structlog.get_logger()
 
@@ -71,6 +73,7 @@ def main() -> None:
 
 main.add_command(bots)
 main.add_command(simulate)
+main.add_command(jobs)
 
 
 @main.command()
@@ -154,6 +157,30 @@ async def _serve(
                 if mock is not None:
                     # Those who do not say goodbye are waited for, but not until time is moved.
                     mock.rate = 1.0
+                break
+    _log.info("stopped")
+
+
+@main.command()
+@config_option
+@data_option
+def worker(config_file: Path | None, data_dir: Path | None) -> None:
+    """Run jobs, and nothing else, beside a server on the same data directory.
+
+    For a second core. SIGTERM and Ctrl-C let what runs end, or give it back.
+    """
+    settings = _settings(config_file, {"server": {"data_dir": data_dir}})
+    configure_logging(settings.log.level, settings.log.format)
+    with _explained():
+        trio.run(_work, settings)
+
+
+async def _work(settings: Settings) -> None:
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async with open_worker(settings, settings.server.data_dir / DATABASE):
+            click.echo(f"yoked-actor works on {settings.server.data_dir}")
+            async for number in signals:
+                _log.info("stopping", signal=signal.Signals(number).name)
                 break
     _log.info("stopped")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.records import CancelReason, Changes, MatchStatus, Quality
 from yoked_actor.domain.tiers import Tier
@@ -13,9 +14,74 @@ from yoked_actor.domain.tiers import Tier
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LATENCIES_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 300.0, 1800.0)
+_RUNS_S = (0.001, 0.005, 0.025, 0.1, 0.5, 2.0, 10.0, 30.0, 60.0, 300.0, 900.0)
+_LATE_S = (0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 6 * 3600.0)
 _MOST_GROUPS = 64
 _OTHER_GROUPS = "other"
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
+
+
+class JobMetrics:
+    """What is counted and measured of jobs."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        r = registry
+        self.ended = Counter(
+            "yoked_job_runs",
+            "Runs of jobs, by how they ended; failed ones are tried again",
+            ["type", "result"],
+            registry=r,
+        )
+        self.seconds = Histogram(
+            "yoked_job_seconds", "Time of one run", ["type"], buckets=_RUNS_S, registry=r
+        )
+        claims = Counter(
+            "yoked_job_claims",
+            "Claims, by what they found: jobs, none, or a busy store",
+            ["result"],
+            registry=r,
+        )
+        self.claims_of_some = claims.labels("some")
+        self.claims_of_none = claims.labels("none")
+        self.claims_refused = claims.labels("busy")
+        self.claimed = Counter("yoked_jobs_claimed", "Jobs claimed", registry=r)
+        self.leases_lost = Counter(
+            "yoked_job_leases_lost", "Runs whose lease was over before they ended", registry=r
+        )
+        self.rescued = Counter(
+            "yoked_jobs_rescued", "Jobs taken over from a worker that was gone", registry=r
+        )
+        self.due = Gauge("yoked_jobs_due", "Jobs that are due and not yet claimed", registry=r)
+        self.held = Gauge("yoked_jobs_held", "Jobs claimed by this process", registry=r)
+        self.duplicate_offers = Counter(
+            "yoked_duplicate_offers", "Second sets of offers for a user and date", registry=r
+        )
+        alert = Gauge("yoked_alert", "Whether an alert is raised", ["alert"], registry=r)
+        self.alerts = {one: alert.labels(one.value) for one in Alert}
+
+    def count_duplicate_offers(self) -> int:
+        """How many duplicate offers there were."""
+        return int(self.duplicate_offers._value.get())
+
+
+class CalendarMetrics:
+    """What is counted of the daily runs of zones."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        runs = Counter(
+            "yoked_zone_runs",
+            "Daily runs of zones, by what became of them: started or missed",
+            ["status"],
+            registry=registry,
+        )
+        self.started = runs.labels("started")
+        self.missed = runs.labels("missed")
+        self.late = Histogram(
+            "yoked_zone_run_late_seconds",
+            "How long after its time a zone's run was started",
+            buckets=_LATE_S,
+            registry=registry,
+        )
 
 
 class Metrics:
@@ -73,6 +139,8 @@ class Metrics:
         self._fresh = hellos.labels("fresh")
         self._resumed = hellos.labels("resumed")
         self._too_old = hellos.labels("not_resumed")
+        self.jobs = JobMetrics(r)
+        self.calendar = CalendarMetrics(r)
 
     def expect(self, policy: str) -> None:
         """Name the policy, so that its tiers are there from the start, at nought."""

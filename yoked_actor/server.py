@@ -2,9 +2,10 @@
 
 Lit from the ground up: the store (which holds the data directory), the lobby with what an earlier
 process left in it, the matchmaker and the sessions, and last the front door. Left from the top
-down: clients are told and hung up on, the front door closes, the matchmaker stops, the store
-finishes what it was asked for. An error in one connection ends that connection; an error in the
-matchmaker ends the server, because nothing it says could be trusted any more.
+down: clients are told and hung up on, the front door closes, jobs end or are given back, the
+matchmaker stops, the store finishes what it was asked for. An error in one connection ends that
+connection; an error in the matchmaker ends the server, because nothing it says could be trusted any
+more.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from quart_trio import QuartTrio
 from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.dispatcher import Dispatcher
+from yoked_actor.actors.job_bell import listen, ring
+from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
 from yoked_actor.actors.matchmaker import Matchmaker
 from yoked_actor.actors.sessions import Sessions
 from yoked_actor.domain.lobby import Lobby
@@ -55,6 +59,7 @@ class Server(msgspec.Struct):
     lobby: Lobby
     matchmaker: Matchmaker
     sessions: Sessions
+    dispatcher: Dispatcher
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -108,6 +113,17 @@ async def open_server(
         sessions.use(matchmaker.mailbox)
         for known in recovered.users:
             sessions.adopt(known.user_id)
+        directory = None if database is None else database.parent
+        dispatcher = Dispatcher(
+            store.jobs,
+            clock,
+            settings,
+            metrics,
+            threads=mock_clock is None,
+            ring=None if directory is None else lambda: ring(directory),
+        )
+        register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
+        await dispatcher.enqueue([prune_job(clock.now())])
         conversations = Conversations(sessions, tokens, clock, settings.edge)
         metrics.expect(settings.matching.policy)
         metrics.watch(
@@ -148,17 +164,31 @@ async def open_server(
             observer=_EdgeMetrics(metrics),
         )
         server = Server(
-            settings, clock, store, lobby, matchmaker, sessions, front_door, tokens, metrics, app
+            settings,
+            clock,
+            store,
+            lobby,
+            matchmaker,
+            sessions,
+            dispatcher,
+            front_door,
+            tokens,
+            metrics,
+            app,
         )
         async with trio.open_nursery() as core:
             core.start_soon(matchmaker.run)
             core.start_soon(sessions.run)
             core.start_soon(conversations.run)
+            core.start_soon(dispatcher.run)
+            if directory is not None:
+                core.start_soon(listen, directory, dispatcher)
             async with trio.open_nursery() as edge:
                 await edge.start(_serve, front_door, listeners, ssl_context)
                 yield server
                 server.drain()
                 front_door.stop(settings.server.drain_s)
+            await dispatcher.drain()
             core.cancel_scope.cancel()
 
 

@@ -8,13 +8,16 @@ These models are the one source. `config` fills them from a file, the environmen
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import time
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from yoked_actor.domain.alerts import Limits
 from yoked_actor.domain.fairness import MOST_CREDIT
+from yoked_actor.domain.frozen_pool import OfferRules
 from yoked_actor.domain.rules import Rules
 
 # A year: longer makes no sense here, and keeps sums of instants far from overflow.
@@ -22,6 +25,7 @@ LONGEST_S = 31_622_400
 LARGEST_BUFFER = 64 * 1024 * 1024
 ORIGIN = r"^(https?://[^/?#\s]+|\*)$"
 WORD = r"^[a-z][a-z0-9_]{0,31}$"
+TIME_OF_DAY = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 Duration = Annotated[float, Field(gt=0, le=LONGEST_S)]
 DurationOrZero = Annotated[float, Field(ge=0, le=LONGEST_S)]
@@ -347,6 +351,108 @@ class MatchmakerSettings(SettingsModel):
     )
 
 
+class JobSettings(SettingsModel):
+    """The queue of background jobs, and when somebody is alerted."""
+
+    concurrency: int = Field(
+        16, ge=1, le=1000, description="How many jobs run at once in this process."
+    )
+    cpu_threads: int = Field(
+        1, ge=1, le=64, description="How many threads run jobs that do nothing but compute."
+    )
+    batch: int = Field(500, ge=1, le=10_000, description="The most jobs claimed at once.")
+    ahead_s: Duration = Field(
+        0.25, description="For how long the jobs that are claimed ahead should last."
+    )
+    lease_s: Duration = Field(
+        60.0, description="How long a claimed job is kept from others; extended while it runs."
+    )
+    run_timeout_s: Duration = Field(900.0, description="The longest that one run of a job takes.")
+    drain_s: DurationOrZero = Field(
+        5.0, description="How long a stopping server lets jobs end before it gives them back."
+    )
+    keep_finished_days: int = Field(
+        30, ge=0, le=36_500, description="After so many days an ended job is deleted."
+    )
+    keep_keys_days: int = Field(
+        400,
+        ge=1,
+        le=36_500,
+        description="After so many days the key of a deleted job is forgotten; at least"
+        " keep_finished_days.",
+    )
+    sample_every_s: Duration = Field(
+        15.0, description="How often the queue is measured while there is something to measure."
+    )
+    alert_window_s: Duration = Field(
+        3600.0, description="Failures and durations are judged over this time."
+    )
+    alert_failure_rate: float = Field(
+        0.01, ge=0, le=1, description="The share of dead letters above which there is an alert."
+    )
+    alert_duration_p95_s: Duration = Field(
+        300.0, description="The 95th percentile of durations above which there is an alert."
+    )
+    alert_depth: Count = Field(
+        1000, description="The number of jobs that are due above which there is an alert."
+    )
+
+    def limits(self) -> Limits:
+        """What is still well."""
+        return Limits(self.alert_failure_rate, self.alert_duration_p95_s, self.alert_depth)
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """A key that is forgotten before its job."""
+        if self.keep_keys_days < self.keep_finished_days:
+            keys = ("keep_keys_days", "keep_finished_days")
+            rule = f"must be at least jobs.keep_finished_days ({self.keep_finished_days})"
+            yield Conflict(keys, rule)
+
+
+class OfferSettings(SettingsModel):
+    """The daily offers of every time zone."""
+
+    at: str = Field(
+        "09:00",
+        pattern=TIME_OF_DAY,
+        title="a time of day",
+        description="The local time at which a zone gets its offers.",
+    )
+    daily_offer_count: int = Field(5, ge=1, le=100, description="The offers of a user and day.")
+    max_daily_exposure: int = Field(
+        10, ge=1, le=10_000, description="The most sets of a run that one person appears in."
+    )
+    not_again_days: int = Field(
+        30, ge=0, le=366, description="Nobody is offered to the same user again for so long."
+    )
+    scoring: Literal["v1", "v2"] = Field(
+        "v2", description="How candidates are ranked: by profiles, or by votes as well."
+    )
+    keep_pools_days: int = Field(
+        7,
+        ge=1,
+        le=366,
+        description="How long what a run was made from is kept, for it to be verified in full.",
+    )
+
+    def time_of_day(self) -> time:
+        """The local time of a run."""
+        return time.fromisoformat(self.at)
+
+    def rules(self, matching: MatchingSettings) -> OfferRules:
+        """These settings, and the tiers, as a run reads them."""
+        return OfferRules(
+            daily_offer_count=self.daily_offer_count,
+            max_daily_exposure=self.max_daily_exposure,
+            not_again_days=self.not_again_days,
+            scoring=self.scoring,
+            tier2_years=matching.tier2_years,
+            tier2_distance=matching.tier2_distance,
+            tier3_years=matching.tier3_years,
+            tier3_distance=matching.tier3_distance,
+        )
+
+
 class LogSettings(SettingsModel):
     """What is logged, to standard error."""
 
@@ -368,6 +474,8 @@ class Settings(SettingsModel):
     session: SessionSettings = SessionSettings()
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
+    jobs: JobSettings = JobSettings()
+    offers: OfferSettings = OfferSettings()
     log: LogSettings = LogSettings()
 
     def conflicts(self) -> Iterator[Conflict]:

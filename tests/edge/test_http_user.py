@@ -108,6 +108,7 @@ PREFERENCES = make_profile()["preferences"]
         ({"location": {"lat": "north", "lon": 0}}, (400, "bad_request")),
         ({"location": {}}, (400, "bad_request")),
         ({"time_zone": "Mars/Olympus"}, (400, "bad_request")),
+        ({"time_zone": "localtime"}, (400, "bad_request")),  # of the system, not of the package
         ({"interests": [f"tag{n}" for n in range(33)]}, (400, "bad_request")),
         ({"interests": "jazz"}, (400, "bad_request")),
         ({"preferences": PREFERENCES | {"seeking": []}}, (400, "bad_request")),

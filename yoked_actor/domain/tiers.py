@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 from math import inf
+from typing import Protocol
 
 import msgspec
 
 from yoked_actor.domain.instants import Instant, after
-from yoked_actor.domain.people import ADULT_AGE, OLDEST_AGE, Person
+from yoked_actor.domain.people import ADULT_AGE, OLDEST_AGE
 from yoked_actor.domain.rules import Rules
 
 
@@ -32,6 +33,17 @@ class Widening(msgspec.Struct, frozen=True):
     after_s: float
     years: int
     distance_factor: float
+
+
+class Wishes(Protocol):
+    """Whoever has wishes of age and distance."""
+
+    @property
+    def min_age(self) -> int: ...
+    @property
+    def max_age(self) -> int: ...
+    @property
+    def max_distance_km(self) -> float: ...
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -79,7 +91,7 @@ class Tiers:
                 return after(waiting_since, after_s)
         return None
 
-    def limits(self, person: Person, tier: Tier) -> Limits:
+    def limits(self, person: Wishes, tier: Tier) -> Limits:
         """Whom a person accepts in a tier."""
         if tier is Tier.FORCED:
             return EVERYBODY

@@ -18,17 +18,34 @@ from yoked_actor.store.interface import (
     Report,
     Store,
 )
+from yoked_actor.store.job_rows import enqueue_in
+from yoked_actor.store.jobs import (
+    CancelAsked,
+    Effect,
+    Enqueued,
+    JobStore,
+    KeyConflict,
+    LeaseLost,
+    NoSuchJob,
+)
 from yoked_actor.store.runners import InlineRunner, Runner, ThreadRunner
 from yoked_actor.store.sqlite import SqliteStore, open_store
 from yoked_actor.store.writer import Batch
 
 __all__ = [
     "Batch",
+    "CancelAsked",
     "DataDirectoryInUse",
     "DatabaseCorrupt",
     "DatabaseTooNew",
+    "Effect",
+    "Enqueued",
     "GroupQuality",
     "InlineRunner",
+    "JobStore",
+    "KeyConflict",
+    "LeaseLost",
+    "NoSuchJob",
     "Percentiles",
     "QualityReport",
     "Recovered",
@@ -40,5 +57,6 @@ __all__ = [
     "StoreUnavailable",
     "ThreadRunner",
     "WriteRefused",
+    "enqueue_in",
     "open_store",
 ]

@@ -13,6 +13,7 @@ from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Known, Match, VideoDate
 from yoked_actor.domain.tiers import Tier
+from yoked_actor.store.jobs import JobStore
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -74,6 +75,11 @@ class QualityReport(msgspec.Struct, frozen=True):
 
 class Store(Protocol):
     """What outlives the process."""
+
+    @property
+    def jobs(self) -> JobStore:
+        """The queue."""
+        ...
 
     async def commit(self, changes: Changes) -> None:
         """Save all or nothing; durable on return. `StoreUnavailable`: nothing was written.

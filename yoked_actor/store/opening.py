@@ -119,3 +119,22 @@ def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+
+def check_is_current(path: Path | None, *, busy_timeout_s: float) -> None:
+    """See that there is a database of this version: only a server makes or changes one."""
+    if path is None or not path.exists():
+        raise StoreUnavailable(f"there is no database at {path}; start a server on it first")
+    newest = migrations()[-1][0]
+    connection = connect(path, busy_timeout_s=busy_timeout_s)
+    try:
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+    finally:
+        connection.close()
+    if found > newest:
+        raise DatabaseTooNew(path, found, newest)
+    if found < newest:
+        raise StoreUnavailable(
+            f"{path} was written by an older version (schema {found}, this program knows {newest});"
+            " start a server of this version on it first"
+        )

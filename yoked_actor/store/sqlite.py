@@ -24,6 +24,7 @@ from yoked_actor.store.errors import StoreError
 from yoked_actor.store.interface import QualityReport, Recovered, Report
 from yoked_actor.store.opening import (
     DirectoryLock,
+    check_is_current,
     connect,
     connect_for_writing,
     explained,
@@ -31,6 +32,9 @@ from yoked_actor.store.opening import (
     statement,
 )
 from yoked_actor.store.runners import Runner
+from yoked_actor.store.sqlite_calendar import SqliteCalendar
+from yoked_actor.store.sqlite_jobs import SqliteJobs
+from yoked_actor.store.sqlite_offers import SqliteOffers
 from yoked_actor.store.writer import Batch, Writer
 
 T = TypeVar("T")
@@ -64,6 +68,9 @@ class SqliteStore:
         self._reader_runner = reader_runner
         self._boot = boot
         self._closed = False
+        self.jobs = SqliteJobs(writer, self._read)
+        self.calendar = SqliteCalendar(writer, self._read)
+        self.offers = SqliteOffers(writer, self._read, self._read_long)
 
     async def commit(self, changes: Changes) -> None:
         """Save all or nothing; durable on return."""
@@ -125,6 +132,24 @@ class SqliteStore:
         with explained(self._path):
             return await self._reader_runner.run(lambda: query(self._reader))
 
+    async def _read_long(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a query that takes its time, beside those that somebody waits for."""
+        if self._reader is self._connection:
+            return await self._read(query)
+        if self._closed:
+            raise StoreError("the store is closed")
+
+        def run() -> T:
+            connection = connect(self._path, busy_timeout_s=1.0)
+            try:
+                connection.execute("PRAGMA query_only = ON")
+                return query(connection)
+            finally:
+                connection.close()
+
+        with explained(self._path):
+            return await self._reader_runner.beside().run(run)
+
 
 def _execute(connection: sqlite3.Connection, sql: str, parameters: rows.Row) -> None:
     connection.execute(sql, parameters)
@@ -178,15 +203,18 @@ async def open_store(
     checkpoint_pages: int = 4000,
     max_pending: int = 10_000,
     max_batch: int = 1_000,
+    shared: bool = False,
     observer: Callable[[Batch], None] | None = None,
     on_connect: Callable[[sqlite3.Connection], None] | None = None,
 ) -> AsyncIterator[SqliteStore]:
     """Open (or make) the database at `path`, in memory when None; on leaving all is written.
 
-    Refuses with `DataDirectoryInUse`, `DatabaseTooNew` or `DatabaseCorrupt`. `observer` is told of
-    every transaction; `on_connect` is shown the writing connection, for tracing.
+    Refuses with `DataDirectoryInUse`, `DatabaseTooNew` or `DatabaseCorrupt`. `shared` opens one
+    that a server may have open too: it has to be there and up to date, and this counts as no start.
+    `observer` is told of every transaction; `on_connect` is shown the writing connection, for
+    tracing.
     """
-    lock = None if path is None else DirectoryLock(path.parent)
+    lock = None if path is None or shared else DirectoryLock(path.parent)
     reader_runner = runner.beside() if path is not None else runner
     try:
         with explained(path):
@@ -196,6 +224,7 @@ async def open_store(
                     busy_timeout_s=busy_timeout_s,
                     checkpoint_pages=checkpoint_pages,
                     with_reader=reader_runner is not runner,
+                    shared=shared,
                     on_connect=on_connect,
                 )
             )
@@ -220,17 +249,21 @@ def _open(
     busy_timeout_s: float,
     checkpoint_pages: int,
     with_reader: bool,
+    shared: bool,
     on_connect: Callable[[sqlite3.Connection], None] | None,
 ) -> tuple[sqlite3.Connection, sqlite3.Connection, int]:
     """The writing connection, ready for work, the reading one, and the number of this start."""
     with ExitStack() as opened:
+        if shared:
+            check_is_current(path, busy_timeout_s=busy_timeout_s)
         connection = connect_for_writing(
             path, busy_timeout_s=busy_timeout_s, checkpoint_pages=checkpoint_pages
         )
         opened.callback(connection.close)
-        migrate(connection, path)
+        if not shared:
+            migrate(connection, path)
         connection.executescript(statement("intake"))
-        (boot,) = connection.execute(statement("start")).fetchone()
+        (boot,) = connection.execute(statement("boot" if shared else "start")).fetchone()
         reader = connection
         if with_reader:
             reader = connect(path, busy_timeout_s=busy_timeout_s)

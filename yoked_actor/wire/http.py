@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from typing import Annotated, Literal
-from zoneinfo import available_timezones
 
 import msgspec
 
@@ -14,6 +13,7 @@ from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code, Rejections, Relaxation
 from yoked_actor.domain.people import Person, ProfileProblem, check_person
 from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.zones import zone_names
 from yoked_actor.store import GroupQuality
 from yoked_actor.wire.commands import Reason, SubjectId
 
@@ -208,14 +208,11 @@ class Empty(msgspec.Struct, frozen=True):
     """Nothing more to say."""
 
 
-_TIME_ZONES: frozenset[str] = frozenset(available_timezones())
-
-
 def person_of(
     user_id: str, profile: Profile, now: Instant, genders: frozenset[str], max_interests: int
 ) -> Person:
     """The person that a profile describes, or `ProfileProblem`."""
-    if profile.time_zone not in _TIME_ZONES:
+    if profile.time_zone not in zone_names():
         raise ProfileProblem("bad_request", f"time_zone {profile.time_zone!r} is not known")
     if not profile.display_name.strip():
         raise ProfileProblem("bad_request", "display_name is blank")

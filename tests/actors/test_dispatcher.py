@@ -1,0 +1,641 @@
+"""The dispatcher on a mock clock: when jobs run, how they fail, and how they are given back."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import structlog
+import trio
+from pydantic import BaseModel, ValidationError
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.dispatcher import Dispatcher
+from yoked_actor.actors.job_types import JobRun
+from yoked_actor.config import load_settings
+from yoked_actor.domain.alerts import Alert
+from yoked_actor.domain.instants import MICROSECONDS, after
+from yoked_actor.domain.jobs import (
+    DEFAULT_POLICY,
+    Cancel,
+    ImpossibleJobMove,
+    Job,
+    JobCause,
+    JobStatus,
+    NewJob,
+    Permanent,
+    RetryPolicy,
+    Snooze,
+    Transient,
+)
+from yoked_actor.metrics import Metrics
+from yoked_actor.store import InlineRunner, KeyConflict, SqliteStore, ThreadRunner, open_store
+
+OFFERS = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
+
+
+class Task(BaseModel):
+    """What the jobs of these tests are about."""
+
+    n: int = 0
+
+
+class House:
+    """A store, a clock and a dispatcher, and notes of what was run when."""
+
+    def __init__(self, store: SqliteStore, dispatcher: Dispatcher, clock: Clock) -> None:
+        self.store = store
+        self.dispatcher = dispatcher
+        self.clock = clock
+        self.start_at = clock.now()
+        self.runs: list[tuple[float, int]] = []
+        self.metrics: Metrics
+
+    def seconds(self) -> float:
+        return (self.clock.now() - self.start_at) / MICROSECONDS
+
+    def note(self, run: JobRun[Task]) -> None:
+        self.runs.append((self.seconds(), run.payload.n))
+
+    async def add(self, job_type: str, n: int = 0, in_s: float = 0.0, **more) -> int:
+        at = after(self.clock.now(), in_s)
+        [one] = await self.dispatcher.enqueue([NewJob(job_type, {"n": n}, at, **more)])
+        return one.job_id
+
+    async def job(self, job_id: int) -> Job:
+        job = await self.store.jobs.get(job_id)
+        assert job is not None
+        return job
+
+    async def until(self, job_id: int, *statuses: JobStatus) -> Job:
+        while True:
+            job = await self.job(job_id)
+            if job.status in statuses:
+                return job
+            await trio.sleep(0.25)
+
+    def times(self) -> list[float]:
+        return [at for at, _ in self.runs]
+
+    def effects(self, run: JobRun[Task]):
+        def apply(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT INTO meta VALUES ('job ' || ?, 1)"
+                " ON CONFLICT DO UPDATE SET value = value + 1",
+                (run.job.id,),
+            )
+
+        return apply
+
+    async def effect_count(self, job_id: int) -> int:
+        row = await self.store._read(
+            lambda db: db.execute(
+                "SELECT value FROM meta WHERE name = 'job ' || ?", (job_id,)
+            ).fetchone()
+        )
+        return 0 if row is None else row[0]
+
+
+@asynccontextmanager
+async def open_house(
+    path: Path | None = None, *, threads: bool = False, **jobs: object
+) -> AsyncIterator[House]:
+    settings = load_settings(None, {}, {"jobs": jobs})
+    runner = ThreadRunner() if threads else InlineRunner()
+    async with open_store(path, runner=runner) as store:
+        clock = Clock.starting(datetime(2026, 1, 1, 8, tzinfo=UTC))
+        metrics = Metrics()
+        dispatcher = Dispatcher(store.jobs, clock, settings, metrics, threads=threads)
+        house = House(store, dispatcher, clock)
+        house.metrics = metrics
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(dispatcher.run)
+            yield house
+            nursery.cancel_scope.cancel()
+
+
+ENDS = (JobStatus.COMPLETED, JobStatus.DEAD_LETTER, JobStatus.CANCELLED)
+
+
+async def test_transient_errors_are_retried_after_30_s_2_min_and_5_min_and_then_buried(
+    autojump_clock,
+) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            raise Transient("the weather")
+
+        house.dispatcher.register("offers", Task, handler, OFFERS)
+        job_id = await house.add("offers")
+        job = await house.until(job_id, *ENDS)
+        attempts = await house.store.jobs.attempts(job_id)
+    assert house.times() == [0.0, 30.0, 150.0, 450.0]
+    assert (job.status, job.attempts, job.fence) == (JobStatus.DEAD_LETTER, 4, 4)
+    assert "the weather" in (job.last_error or "")
+    assert "Traceback" in (job.last_error or "")
+    assert [one.attempt for one in attempts] == [1, 2, 3, 4]
+    assert [one.cause for one in attempts] == [*[JobCause.FAILED] * 3, JobCause.BURIED]
+
+
+async def test_by_default_pauses_double_and_there_are_five_runs(autojump_clock) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            raise TimeoutError
+
+        house.dispatcher.register("plain", Task, handler, RetryPolicy())
+        house.dispatcher.register("jittered", Task, handler, DEFAULT_POLICY)
+        job = await house.until(await house.add("plain"), *ENDS)
+        assert house.times() == [0.0, 60.0, 180.0, 420.0, 900.0]
+        assert (job.status, job.attempts) == (JobStatus.DEAD_LETTER, 5)
+
+        house.runs.clear()
+        began = house.seconds()
+        await house.until(await house.add("jittered"), *ENDS)
+    pauses = [b - a for a, b in zip(house.times(), house.times()[1:], strict=False)]
+    assert house.times()[0] - began < 0.001
+    for pause, least in zip(pauses, [60, 120, 240, 480], strict=True):
+        assert least <= pause <= 1.1 * least
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("oh"), Permanent("never"), KeyError("x")])
+async def test_a_logic_error_is_a_dead_letter_at_once_with_an_alert_and_runs_after_the_fix(
+    autojump_clock, error: Exception
+) -> None:
+    fixed = False
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            if not fixed:
+                raise error
+            run.effect = house.effects(run)
+
+        house.dispatcher.register("offers", Task, handler, OFFERS)
+        with structlog.testing.capture_logs() as logs:
+            job_id = await house.add("offers", 7)
+            job = await house.until(job_id, *ENDS)
+            await trio.sleep(1)
+        assert (job.status, job.attempts) == (JobStatus.DEAD_LETTER, 1)
+        [dead] = [entry for entry in logs if entry["event"] == "job_dead_letter"]
+        assert (dead["log_level"], dead["job_id"], dead["fence"]) == ("error", job_id, 1)
+        assert dead["payload"] == '{"n":7}'
+        assert "Traceback" in dead["error"]
+        [raised] = [entry for entry in logs if entry["event"] == "alert_raised"]
+        assert raised["alert"] == Alert.FAILURE_RATE
+        assert b'yoked_alert{alert="job_failure_rate"} 1.0' in house.metrics.expose()
+
+        fixed = True
+        await house.store.jobs.requeue(job_id, house.clock.now())
+        house.dispatcher.poke()
+        job = await house.until(job_id, *ENDS)
+        assert (job.status, job.attempts, job.fence) == (JobStatus.COMPLETED, 1, 2)
+        assert await house.effect_count(job_id) == 1
+        await trio.sleep(2 * 3600)
+        assert house.dispatcher.watch.raised == {}
+        assert b'yoked_alert{alert="job_failure_rate"} 0.0' in house.metrics.expose()
+
+
+async def test_a_payload_that_does_not_fit_is_refused_when_enqueued_and_buried_when_run(
+    autojump_clock,
+) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+
+        house.dispatcher.register("mail", Task, handler)
+        with pytest.raises(ValidationError):
+            await house.dispatcher.enqueue([NewJob("mail", {"n": "many"}, 0)])
+        with pytest.raises(ValueError, match="no handler"):
+            await house.dispatcher.enqueue([NewJob("nothing", {}, 0)])
+        [bad, newer] = await house.store.jobs.enqueue(
+            [NewJob("mail", {"n": "x"}, 0), NewJob("mail", {}, 0, payload_version=2)], 0
+        )
+        house.dispatcher.poke()
+        for one in (bad, newer):
+            assert (await house.until(one.job_id, *ENDS)).status is JobStatus.DEAD_LETTER
+    assert house.runs == []
+
+
+async def test_snooze_gives_the_attempt_back(autojump_clock) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> Snooze | None:
+            house.note(run)
+            return Snooze(100.0) if len(house.runs) < 8 else None
+
+        house.dispatcher.register("offers", Task, handler, OFFERS)
+        job = await house.until(await house.add("offers"), *ENDS)
+    assert house.times() == [100.0 * n for n in range(8)]
+    assert (job.status, job.attempts, job.fence) == (JobStatus.COMPLETED, 1, 8)
+
+
+async def test_a_handler_can_say_that_its_job_has_lost_its_point(autojump_clock) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> Cancel:
+            run.effect = house.effects(run)
+            return Cancel("the user is gone")
+
+        house.dispatcher.register("mail", Task, handler)
+        job_id = await house.add("mail")
+        job = await house.until(job_id, *ENDS)
+        assert (job.status, job.last_error) == (JobStatus.CANCELLED, "the user is gone")
+        assert await house.effect_count(job_id) == 0
+
+
+async def test_shutdown_gives_attempts_back_and_the_next_process_runs_them(
+    autojump_clock, tmp_path: Path
+) -> None:
+    path = tmp_path / "yoked.db"
+    async with open_house(path, concurrency=2, batch=5, drain_s=3.0) as house:
+
+        async def slow(run: JobRun[Task]) -> None:
+            house.note(run)
+            await trio.sleep(1 if run.payload.n == 0 else 1000)
+
+        house.dispatcher.register("mail", Task, slow)
+        ids = [await house.add("mail", n) for n in range(5)]
+        await trio.sleep(0.5)
+        await house.dispatcher.drain()
+        assert house.seconds() == pytest.approx(3.5)
+        jobs = [await house.job(job_id) for job_id in ids]
+    assert [job.status for job in jobs] == [JobStatus.COMPLETED, *[JobStatus.PENDING] * 4]
+    assert [job.attempts for job in jobs] == [1, 0, 0, 0, 0]
+
+    async with open_house(path) as house:
+
+        async def quick(run: JobRun[Task]) -> None:
+            house.note(run)
+
+        house.dispatcher.register("mail", Task, quick)
+        for job_id in ids:
+            assert (await house.until(job_id, *ENDS)).attempts == 1
+        assert house.times() == [0.0] * 4, "no lease has to be waited for"
+
+
+async def test_waiting_failed_and_running_jobs_can_be_cancelled(autojump_clock) -> None:
+    async with open_house() as house:
+        stopped: list[int] = []
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            run.effect = house.effects(run)
+            if run.payload.n == 1:
+                raise Transient
+            try:
+                await trio.sleep(50)
+            except trio.Cancelled:
+                stopped.append(run.job.id)
+                raise
+
+        house.dispatcher.register("mail", Task, handler)
+        pending = await house.add("mail", 0, in_s=10)
+        failed = await house.add("mail", 1)
+        running = await house.add("mail", 2)
+        await trio.sleep(1)
+        assert (await house.job(failed)).status is JobStatus.FAILED
+        for job_id in (pending, failed, running):
+            await house.dispatcher.cancel(job_id)
+        await trio.sleep(1)
+        for job_id in (pending, failed, running):
+            assert (await house.job(job_id)).status is JobStatus.CANCELLED
+            assert await house.effect_count(job_id) == 0
+        assert stopped == [running]
+        await trio.sleep(500)
+        assert [n for _, n in house.runs] == [1, 2]
+        with pytest.raises(ImpossibleJobMove):
+            await house.dispatcher.cancel(running)
+
+
+async def test_a_cancel_from_another_process_is_heard_with_the_next_extension(
+    autojump_clock,
+) -> None:
+    async with open_house(lease_s=60.0) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            run.effect = house.effects(run)
+            await trio.sleep(50)
+
+        house.dispatcher.register("mail", Task, handler)
+        job_id = await house.add("mail")
+        await trio.sleep(1)
+        await house.store.jobs.cancel(job_id, house.clock.now())
+        assert (await house.until(job_id, *ENDS)).status is JobStatus.CANCELLED
+        assert house.seconds() <= 21
+        assert await house.effect_count(job_id) == 0
+
+
+async def test_a_completion_that_comes_after_the_cancel_has_no_effect(autojump_clock) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            run.effect = house.effects(run)
+            await house.store.jobs.cancel(run.job.id, house.clock.now())
+
+        house.dispatcher.register("mail", Task, handler)
+        job_id = await house.add("mail")
+        assert (await house.until(job_id, *ENDS)).status is JobStatus.CANCELLED
+        assert await house.effect_count(job_id) == 0
+
+
+async def test_the_lease_of_a_long_job_is_extended_and_nobody_else_gets_it(autojump_clock) -> None:
+    async with open_house(lease_s=60.0, run_timeout_s=10_000.0) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            run.effect = house.effects(run)
+            await trio.sleep(1000)
+
+        house.dispatcher.register("mail", Task, handler)
+        job_id = await house.add("mail")
+        for _ in range(20):
+            await trio.sleep(45)
+            other = await house.store.jobs.claim("another", house.clock.now(), 60, 10)
+            assert (other.jobs, other.rescued) == ([], [])
+        job = await house.until(job_id, *ENDS)
+        assert (job.status, job.fence, len(house.runs)) == (JobStatus.COMPLETED, 1, 1)
+        assert await house.effect_count(job_id) == 1
+
+
+async def test_who_loses_a_lease_is_stopped_and_changes_nothing(autojump_clock) -> None:
+    async with open_house(lease_s=60.0) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            run.effect = house.effects(run)
+            await trio.sleep(100 if len(house.runs) == 1 else 0)
+
+        house.dispatcher.register("mail", Task, handler, RetryPolicy(delays_s=(30.0,)))
+        job_id = await house.add("mail")
+        await trio.sleep(1)
+        # Another process whose clock is fast takes it over.
+        ahead = after(house.clock.now(), 61)
+        other = await house.store.jobs.claim("another", ahead, 60, 10, {"mail": OFFERS})
+        assert [job.id for job in other.rescued] == [job_id]
+        job = await house.until(job_id, *ENDS)
+        assert (job.status, job.fence, job.attempts) == (JobStatus.COMPLETED, 2, 2)
+        assert await house.effect_count(job_id) == 1
+        assert b"yoked_job_leases_lost_total 1.0" in house.metrics.expose()
+
+
+async def test_a_run_that_never_ends_is_ended_and_tried_again(autojump_clock) -> None:
+    async with open_house(run_timeout_s=100.0) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            if len(house.runs) == 1:
+                await trio.sleep_forever()
+
+        house.dispatcher.register("offers", Task, handler, OFFERS)
+        job = await house.until(await house.add("offers"), *ENDS)
+    assert house.times() == [0.0, 130.0]
+    assert job.status is JobStatus.COMPLETED
+
+
+async def test_it_wakes_when_something_is_enqueued_and_at_the_instant_that_is_due(
+    autojump_clock,
+) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+
+        house.dispatcher.register("mail", Task, handler)
+        await house.add("mail", 1, in_s=86_400.000001)
+        await house.add("mail", 2, in_s=500)
+        await trio.sleep(100)
+        await house.add("mail", 3)
+        await trio.sleep(86_400)
+    assert house.runs == [(100.0, 3), (500.0, 2), (86_400.000001, 1)]
+
+
+async def test_a_quiet_day_has_no_claims(autojump_clock) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+
+        house.dispatcher.register("mail", Task, handler)
+        await house.add("mail", in_s=86_400)
+        await trio.sleep(1)
+        before = house.metrics.jobs.claims_of_none._value.get()
+        await trio.sleep(86_000)
+        assert house.metrics.jobs.claims_of_none._value.get() == before
+
+
+async def test_urgent_jobs_go_first_then_those_that_are_due_for_longest(autojump_clock) -> None:
+    async with open_house(concurrency=1) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+
+        now = house.clock.now()
+        jobs = [
+            NewJob("mail", {"n": 3}, now, priority=0),
+            NewJob("mail", {"n": 2}, now - 5, priority=0),
+            NewJob("mail", {"n": 4}, now - 9, priority=1),
+            NewJob("mail", {"n": 1}, now, priority=-1),
+        ]
+        await house.store.jobs.enqueue(jobs, now)
+        house.dispatcher.register("mail", Task, handler)
+        await trio.sleep(1)
+    assert [n for _, n in house.runs] == [1, 2, 3, 4]
+
+
+async def test_a_key_is_used_once_even_when_its_job_is_long_gone(autojump_clock) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+
+        house.dispatcher.register("mail", Task, handler)
+        first = await house.add("mail", 1, key="2026-01-01:ana")
+        assert await house.add("mail", 1, key="2026-01-01:ana") == first
+        await house.until(first, *ENDS)
+        assert await house.add("mail", 1, key="2026-01-01:ana") == first
+        with pytest.raises(KeyConflict, match="another payload"):
+            await house.add("mail", 2, key="2026-01-01:ana")
+        assert await house.store.jobs.prune(after(house.clock.now(), 1), 10) == 1
+        assert await house.add("mail", 1, key="2026-01-01:ana") == first
+        with pytest.raises(KeyConflict):
+            await house.add("mail", 2, key="2026-01-01:ana")
+        await trio.sleep(1)
+        assert [n for _, n in house.runs] == [1]
+        assert await house.store.jobs.prune_keys(after(house.clock.now(), 1), 10) == 1
+        assert await house.add("mail", 2, key="2026-01-01:ana") != first
+
+
+async def test_a_key_whose_job_is_gone_without_an_outcome_is_free(
+    autojump_clock, tmp_path: Path
+) -> None:
+    path = tmp_path / "yoked.db"
+    async with open_house(path) as house:
+        [lost] = await house.store.jobs.enqueue([NewJob("mail", {}, 0, "k")], 0)
+        with sqlite3.connect(path) as books:
+            books.execute("DELETE FROM jobs")
+        books.close()
+        [made] = await house.store.jobs.enqueue([NewJob("mail", {"n": 5}, 0, "k")], 0)
+    assert made.is_new
+    assert made.job_id > lost.job_id
+
+
+async def test_an_effect_that_fails_leaves_no_trace_and_counts_as_a_failure(autojump_clock) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            good = house.effects(run)
+
+            def effect(connection: sqlite3.Connection) -> None:
+                good(connection)
+                if run.payload.n == 1 and len(house.runs) < 4:
+                    raise Transient("not yet")
+
+            run.effect = effect
+
+        house.dispatcher.register("offers", Task, handler, OFFERS)
+        now = house.clock.now()
+        ids = [
+            one.job_id
+            for one in await house.dispatcher.enqueue(
+                [NewJob("offers", {"n": n}, now) for n in range(3)]
+            )
+        ]
+        for job_id in ids:
+            assert (await house.until(job_id, *ENDS)).status is JobStatus.COMPLETED
+            assert await house.effect_count(job_id) == 1
+    assert [n for _, n in house.runs] == [0, 1, 2, 1]
+
+
+async def test_what_comes_after_the_commit_comes_after_the_commit(autojump_clock) -> None:
+    told: list[JobStatus] = []
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            connection = house.store._connection
+            sql = "SELECT status FROM jobs WHERE id = ?"
+
+            def tell() -> None:
+                told.append(JobStatus(connection.execute(sql, (run.job.id,)).fetchone()[0]))
+
+            run.then = tell
+
+        house.dispatcher.register("mail", Task, handler)
+        await house.until(await house.add("mail"), *ENDS)
+    assert told == [JobStatus.COMPLETED]
+
+
+async def test_every_attempt_names_its_effect_alike(autojump_clock) -> None:
+    keys: list[str] = []
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            keys.append(run.idempotency_key)
+            if len(keys) < 3:
+                raise Transient
+
+        house.dispatcher.register("offers", Task, handler, OFFERS)
+        await house.until(await house.add("offers"), *ENDS)
+        await house.until(await house.add("offers"), *ENDS)
+    assert keys[0] == keys[1] == keys[2] != keys[3]
+
+
+async def test_the_log_says_what_happens_to_a_job(autojump_clock) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            if run.job.attempts == 1:
+                raise Transient("the weather")
+
+        house.dispatcher.register("offers", Task, handler, OFFERS)
+        with structlog.testing.capture_logs() as logs:
+            job_id = await house.add("offers")
+            await house.until(job_id, *ENDS)
+    said = [
+        (entry["log_level"], entry["event"], entry["job_id"], entry["attempt"], entry["fence"])
+        for entry in logs
+        if "job_id" in entry
+    ]
+    assert said == [
+        ("info", "job_started", job_id, 1, 1),
+        ("warning", "job_failed", job_id, 1, 1),
+        ("info", "job_started", job_id, 2, 2),
+        ("info", "job_completed", job_id, 2, 2),
+    ]
+
+
+async def test_a_long_queue_raises_an_alert_that_is_cleared_when_it_is_short(
+    autojump_clock,
+) -> None:
+    async with open_house(alert_depth=10, concurrency=2) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            await trio.sleep(30)
+
+        house.dispatcher.register("mail", Task, handler)
+        now = house.clock.now()
+        await house.dispatcher.enqueue([NewJob("mail", {}, now) for _ in range(40)])
+        await trio.sleep(20)
+        assert list(house.dispatcher.watch.raised) == [Alert.DEPTH]
+        await trio.sleep(1000)
+        assert house.dispatcher.watch.raised == {}
+
+
+async def test_slow_jobs_raise_an_alert(autojump_clock) -> None:
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            await trio.sleep(301)
+
+        house.dispatcher.register("mail", Task, handler)
+        await house.until(await house.add("mail"), *ENDS)
+        await trio.sleep(20)
+        assert list(house.dispatcher.watch.raised) == [Alert.DURATION]
+
+
+async def test_a_handler_is_async_or_computes(autojump_clock) -> None:
+    async with open_house() as house:
+        with pytest.raises(TypeError, match="async"):
+            house.dispatcher.register("mail", Task, lambda run: None)
+
+
+def test_a_handler_that_computes_does_not_stall_the_others() -> None:
+    """On a real clock: while a job burns a core, the event loop goes on."""
+
+    async def main() -> None:
+        threads: list[int] = []
+        gaps: list[float] = []
+        async with open_house(threads=True) as house:
+
+            def burn(run: JobRun[Task]) -> None:
+                threads.append(threading.get_ident())
+                end = time.perf_counter() + 0.5
+                while time.perf_counter() < end:
+                    pass
+                run.effect = house.effects(run)
+
+            house.dispatcher.register("burn", Task, burn, cpu_bound=True)
+            job_id = await house.add("burn")
+            last = time.perf_counter()
+            while (await house.job(job_id)).status not in ENDS:
+                await trio.sleep(0.001)
+                now = time.perf_counter()
+                gaps.append(now - last)
+                last = now
+            assert await house.effect_count(job_id) == 1
+        assert threads
+        assert threads[0] != threading.get_ident()
+        assert len(gaps) > 10
+        assert sorted(gaps)[len(gaps) // 2] < 0.1
+
+    trio.run(main)

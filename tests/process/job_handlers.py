@@ -1,0 +1,70 @@
+"""A server or a worker, as the command line starts them, with a type of jobs for tests.
+
+Run as a program: `python -m tests.process.job_handlers serve|worker DIRECTORY`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from pathlib import Path
+
+import trio
+from pydantic import BaseModel
+
+from yoked_actor.actors.dispatcher import Dispatcher
+from yoked_actor.actors.job_types import JobRun
+from yoked_actor.config import load_settings
+from yoked_actor.domain.jobs import RetryPolicy
+from yoked_actor.edge.auth import Tokens
+from yoked_actor.log import configure_logging
+from yoked_actor.server import open_server
+from yoked_actor.worker import open_worker
+
+# A claimed job that was not begun costs a run when the process is killed.
+MANY_RUNS = RetryPolicy(base_s=0.2, cap_s=0.2, runs=1000)
+
+
+class Tick(BaseModel):
+    """One of many."""
+
+    n: int
+    pause_s: float = 0.0
+
+
+def register(dispatcher: Dispatcher) -> None:
+    """Let a dispatcher run ticks: each writes down once who ran it."""
+
+    async def tick(run: JobRun[Tick]) -> None:
+        await trio.sleep(run.payload.pause_s)
+
+        def effect(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT INTO ticks (n, job_id, pid) VALUES (?, ?, ?)",
+                (run.payload.n, run.job.id, os.getpid()),
+            )
+
+        run.effect = effect
+
+    dispatcher.register("test.tick", Tick, tick, MANY_RUNS, quiet=True)
+
+
+async def main(kind: str, directory: Path) -> None:
+    settings = load_settings(None, os.environ, {})
+    configure_logging("warning", "json")
+    database = directory / "yoked.db"
+    if kind == "serve":
+        tokens = Tokens("HS256", "a secret that everybody in these tests knows")
+        async with open_server(settings, tokens, database=database) as server:
+            register(server.dispatcher)
+            print("ready", flush=True)  # noqa: T201
+            await trio.sleep_forever()
+    async with open_worker(settings, database) as dispatcher:
+        register(dispatcher)
+        print("ready", flush=True)  # noqa: T201
+        await trio.sleep_forever()
+
+
+if __name__ == "__main__":
+    trio.run(main, sys.argv[1], Path(sys.argv[2]))

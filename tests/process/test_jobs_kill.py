@@ -1,0 +1,152 @@
+"""kill -9 at any moment: no job is lost, none has its effect twice; two processes share them."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.process.house import PATIENCE_S, environment, run_cli
+from yoked_actor.domain.jobs import NewJob
+from yoked_actor.store import InlineRunner, open_store
+
+pytestmark = pytest.mark.process
+JOBS = 5_000
+KILLS = 10
+# No unique key on purpose: a second effect has to be seen, not prevented.
+TICKS = "CREATE TABLE ticks (n INTEGER NOT NULL, job_id INTEGER NOT NULL, pid INTEGER NOT NULL)"
+
+
+@contextmanager
+def process(kind: str, directory: Path, **settings: object):
+    """A server or a worker that is killed in the end, if not before."""
+    env = environment() | {f"YOKED_{name.upper()}": str(v) for name, v in settings.items()}
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.process.job_handlers", kind, str(directory)],
+        env=env,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as started:
+        try:
+            assert started.stdout is not None
+            assert started.stdout.readline() == "ready\n"
+            yield started
+        finally:
+            started.kill()
+
+
+def fill(directory: Path, jobs: int, pause_s: float) -> None:
+    """A database with so many jobs, all due."""
+
+    async def enqueue() -> None:
+        async with open_store(directory / "yoked.db", runner=InlineRunner()) as store:
+            now = time.time_ns() // 1000
+            await store.jobs.enqueue(
+                [
+                    NewJob("test.tick", {"n": n, "pause_s": pause_s}, now, key=str(n))
+                    for n in range(jobs)
+                ],
+                now,
+            )
+
+    trio.run(enqueue)
+    with closing(sqlite3.connect(directory / "yoked.db")) as books:
+        books.execute(TICKS)
+
+
+def read(directory: Path, sql: str) -> list[tuple]:
+    with closing(sqlite3.connect(directory / "yoked.db", timeout=30)) as books:
+        return books.execute(sql).fetchall()
+
+
+def done(directory: Path) -> int:
+    [(count,)] = read(directory, "SELECT count(*) FROM ticks")
+    return count
+
+
+def wait_for(directory: Path, jobs: int) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while done(directory) < jobs:
+        assert time.monotonic() < end, f"{done(directory)} of {jobs} jobs are done"
+        time.sleep(0.05)
+
+
+def problems(directory: Path, jobs: int) -> list[str]:
+    """Where the books are not what they should be when all jobs have run."""
+    found = [text for (text,) in read(directory, "PRAGMA integrity_check") if text != "ok"]
+    effects = Counter(n for (n,) in read(directory, "SELECT n FROM ticks"))
+    found += [f"job {n} has {effects[n]} effects" for n in range(jobs) if effects[n] != 1]
+    found += [
+        f"{count} jobs are {status}"
+        for status, count in read(
+            directory,
+            "SELECT status, count(*) FROM jobs WHERE type = 'test.tick' AND status <> 'completed'"
+            " GROUP BY status",
+        )
+    ]
+    return found
+
+
+def test_every_effect_is_there_once_however_often_the_server_is_killed(tmp_path: Path) -> None:
+    fill(tmp_path, JOBS, pause_s=0.01)
+    chance = random.Random(4)
+    settings = {"jobs__lease_s": 0.5, "jobs__concurrency": 16}
+    kills = 0
+    for _ in range(KILLS):
+        with process("serve", tmp_path, **settings):
+            before = done(tmp_path)
+            end = time.monotonic() + PATIENCE_S
+            while done(tmp_path) == before < JOBS and time.monotonic() < end:
+                time.sleep(0.01)
+            time.sleep(chance.uniform(0, 0.3))
+        kills += done(tmp_path) < JOBS
+        assert all(n == 1 for n in Counter(read(tmp_path, "SELECT n FROM ticks")).values())
+    with process("serve", tmp_path, **settings):
+        wait_for(tmp_path, JOBS)
+    assert problems(tmp_path, JOBS) == []
+    assert kills >= 5, "it was killed while there was work"
+    [(rescued,)] = read(tmp_path, "SELECT count(*) FROM job_attempts")
+    assert rescued > 0, "kills have struck jobs that ran"
+
+
+def test_a_server_and_a_worker_share_the_work_and_neither_starves(tmp_path: Path) -> None:
+    jobs = 2_000
+    fill(tmp_path, jobs, pause_s=0.02)
+    settings = {"jobs__concurrency": 8}
+    with ExitStack() as house:
+        server = house.enter_context(process("serve", tmp_path, **settings))
+        worker = house.enter_context(process("worker", tmp_path, **settings))
+        wait_for(tmp_path, jobs)
+        time.sleep(0.2)
+    assert problems(tmp_path, jobs) == []
+    by = dict(read(tmp_path, "SELECT pid, count(*) FROM ticks GROUP BY pid"))
+    assert set(by) == {server.pid, worker.pid}
+    assert min(by.values()) > jobs * 0.15
+
+
+def test_a_worker_hears_of_what_the_server_and_the_command_line_do(tmp_path: Path) -> None:
+    fill(tmp_path, 1, pause_s=0.0)
+    with process("worker", tmp_path) as worker:
+        wait_for(tmp_path, 1)
+        assert worker.poll() is None
+        # It sleeps now; a dead letter is queued again by another process, which rings.
+        with closing(sqlite3.connect(tmp_path / "yoked.db", timeout=30)) as books:
+            books.execute("UPDATE jobs SET status = 'dead_letter' WHERE type = 'test.tick'")
+            books.commit()
+        answer = run_cli("jobs", "requeue", "1", "--data", str(tmp_path))
+        assert (answer.returncode, answer.stdout) == (0, "job 1 is queued again\n")
+        wait_for(tmp_path, 2)
+
+
+def test_a_worker_needs_a_database_that_a_server_has_made(tmp_path: Path) -> None:
+    answer = run_cli("worker", "--data", str(tmp_path / "nowhere"))
+    assert answer.returncode == 1
+    assert "there is no database" in answer.stderr

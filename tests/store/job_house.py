@@ -1,0 +1,172 @@
+"""A job store that can be crashed: what the conformance suite of the queue is run against.
+
+Another store is put under the suite by a class with the same methods.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import trio
+
+from yoked_actor.domain.jobs import Job
+from yoked_actor.store import Effect, InlineRunner, JobStore, SqliteStore, open_store
+
+T = TypeVar("T")
+EVERY = 1_000_000
+
+
+class Image(NamedTuple):
+    """The files as a crash leaves them."""
+
+    database: bytes
+    log: bytes
+
+
+class State(NamedTuple):
+    """All that a queue holds, and what its jobs have done."""
+
+    jobs: dict[int, Job]
+    effects: list[int]
+    """Ids of jobs, once for each effect that is committed."""
+
+
+class SqliteJobHouse:
+    """An SQLite store on a thread of its own, with hooks that take images as a crash would."""
+
+    def __init__(self) -> None:
+        self._root = Path(tempfile.mkdtemp(prefix="yoked-jobs-"))
+        self._images = 0
+        self._start(self._root / "first")
+
+    def run(self, call: Callable[[JobStore], Awaitable[T]], crash_at: int) -> tuple[T, Image]:
+        """Call the store; its answer, and what a crash after `crash_at` steps would have left."""
+        self._taken: list[Image] = []
+        self._countdown = crash_at
+        try:
+            answer = trio.from_thread.run(call, self._store.jobs, trio_token=self._token)
+        finally:
+            self._countdown = -1
+        return answer, self._taken[0] if self._taken else self._image()
+
+    def effect(self, job_id: int) -> Effect:
+        """An effect that can be seen afterwards."""
+
+        def apply(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT INTO effects VALUES (?)", (job_id,))
+
+        return apply
+
+    def state(self) -> State:
+        """What the running store holds."""
+        return trio.from_thread.run(_state, self._store, self._path, trio_token=self._token)
+
+    def state_of(self, image: Image) -> tuple[State, list[str], Path]:
+        """What a new process finds, what is wrong with it, and where it is."""
+        self._images += 1
+        directory = self._root / f"image-{self._images}"
+        directory.mkdir()
+        path = directory / "yoked.db"
+        path.write_bytes(image.database)
+        path.with_name("yoked.db-wal").write_bytes(image.log)
+
+        async def look() -> State:
+            async with open_store(path, runner=InlineRunner()) as store:
+                return await _state(store, path)
+
+        return trio.run(look), _faults(path), directory
+
+    def faults(self) -> list[str]:
+        """What is wrong with the running store."""
+        return _faults(self._path)
+
+    def restart(self, directory: Path) -> None:
+        """Go on from an image."""
+        self._stop()
+        self._start(directory)
+
+    def close(self) -> None:
+        self._stop()
+        shutil.rmtree(self._root)
+
+    def _start(self, directory: Path) -> None:
+        directory.mkdir(exist_ok=True)
+        self._path = directory / "yoked.db"
+        self._countdown = -1
+        self._leave = trio.Event()
+        opened: queue.SimpleQueue[tuple[SqliteStore, trio.lowlevel.TrioToken]] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=trio.run, args=(self._serve, opened))
+        self._thread.start()
+        self._store, self._token = opened.get(timeout=10)
+        # Held open: to close a file that SQLite has open would drop the locks it has on it.
+        self._files = [os.open(name, os.O_RDONLY) for name in (self._path, f"{self._path}-wal")]
+
+    def _stop(self) -> None:
+        trio.from_thread.run_sync(self._leave.set, trio_token=self._token)
+        self._thread.join()
+        for file in self._files:
+            os.close(file)
+
+    async def _serve(
+        self, opened: queue.SimpleQueue[tuple[SqliteStore, trio.lowlevel.TrioToken]]
+    ) -> None:
+        async with open_store(
+            self._path, runner=InlineRunner(), checkpoint_pages=8, on_connect=self._watch
+        ) as store:
+            opened.put((store, trio.lowlevel.current_trio_token()))
+            await self._leave.wait()
+
+    def _watch(self, connection: sqlite3.Connection) -> None:
+        connection.execute("CREATE TABLE IF NOT EXISTS effects (job_id INTEGER NOT NULL) STRICT")
+        connection.set_trace_callback(lambda _: self._pass())
+        connection.set_progress_handler(self._pass, 40)
+
+    def _pass(self) -> int:
+        if self._countdown == 0:
+            self._taken.append(self._image())
+        self._countdown -= 1
+        return 0
+
+    def _image(self) -> Image:
+        return Image(*(os.pread(file, os.fstat(file).st_size, 0) for file in self._files))
+
+
+async def _state(store: SqliteStore, path: Path) -> State:
+    jobs = {job.id: job for job in await store.jobs.list(limit=EVERY)}
+    effects = await store._read(lambda db: db.execute("SELECT job_id FROM effects").fetchall())
+    return State(jobs, sorted(job_id for (job_id,) in effects))
+
+
+def _faults(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as books:
+        found = [text for (text,) in books.execute("PRAGMA integrity_check") if text != "ok"]
+        found += [
+            f"the ledger has {key!r} without job and outcome, or with both"
+            for (key,) in books.execute(
+                "SELECT key FROM job_ledger WHERE (outcome IS NULL) <> (job_id IN (SELECT id FROM"
+                " jobs))"
+            )
+        ]
+        found += [
+            f"job {job_id} has a key that is not in the ledger"
+            for (job_id,) in books.execute(
+                "SELECT id FROM jobs WHERE dedup_key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM"
+                " job_ledger WHERE job_ledger.job_id = jobs.id AND key = dedup_key)"
+            )
+        ]
+        found += [
+            f"an attempt of job {job_id} is left, and the job is not"
+            for (job_id,) in books.execute(
+                "SELECT job_id FROM job_attempts WHERE job_id NOT IN (SELECT id FROM jobs)"
+            )
+        ]
+    return found

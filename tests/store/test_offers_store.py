@@ -1,0 +1,383 @@
+"""What a store of offers owes (R41-R44). Another one is put under this suite by its factory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+
+from tests.domain.crowds import man, woman
+from yoked_actor.domain.ballot import Outcome, Vote
+from yoked_actor.domain.frozen_pool import OfferRules, inputs_digest, pairs_by_first
+from yoked_actor.domain.instants import after
+from yoked_actor.domain.offers import (
+    OfferSet,
+    StoredSet,
+    make_run,
+    offer_id,
+    outputs_digest,
+    verify,
+)
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.records import Changes, Match, MatchStatus
+from yoked_actor.domain.scoring import Votes
+from yoked_actor.store import InlineRunner, SqliteStore, ThreadRunner, open_store
+from yoked_actor.store.offers import (
+    Answer,
+    Answered,
+    AnswerGiven,
+    Connection,
+    FrozenRun,
+    KeptSet,
+    NoSuchOffer,
+    OfferExpired,
+)
+
+Opener = Callable[[], AbstractAsyncContextManager[SqliteStore]]
+BERLIN, VIENNA = "Europe/Berlin", "Europe/Vienna"
+DAY = date(2026, 3, 2)
+NINE = 1_772_438_400_000_000
+HOUR = 3600
+RULES = OfferRules()
+
+
+@pytest.fixture
+def raw() -> list[sqlite3.Connection]:
+    """The writing connection of the open store, to do to it what no program should."""
+    return []
+
+
+@pytest.fixture(params=["memory, inline", "file, inline", "file, thread"])
+def open_again(
+    request: pytest.FixtureRequest, tmp_path: Path, raw: list[sqlite3.Connection]
+) -> Opener:
+    where, how = request.param.split(", ")
+    path = tmp_path / "yoked.db" if where == "file" else None
+    runner = ThreadRunner() if how == "thread" else InlineRunner()
+    return lambda: open_store(path, runner=runner, on_connect=raw.append)
+
+
+def runs(day: date) -> int:
+    """When the offers of a day are made, where no clock is put forward or back."""
+    return after(NINE, (day - DAY).days * 24 * HOUR)
+
+
+async def freeze(
+    store: SqliteStore, day: date = DAY, zone: str = BERLIN, **other: Any
+) -> FrozenRun:
+    at = other.pop("at", runs(day))
+    return await store.offers.freeze_pool(
+        zone, day, at, after(at, 24 * HOUR), RULES, after(at, 1), **other
+    )
+
+
+async def offer(store: SqliteStore, day: date = DAY, zone: str = BERLIN) -> dict[str, OfferSet]:
+    """Freeze, make and keep a whole run."""
+    frozen = await freeze(store, day, zone)
+    assert frozen.pool is not None
+    made = make_run(frozen.pool, frozen.rules)
+    await store.offers.store_sets(zone, list(made.values()), runs(day))
+    return made
+
+
+async def invite(store: SqliteStore, *people: Person) -> None:
+    await store.commit(Changes(people=list(people)))
+
+
+def names(frozen: FrozenRun) -> list[str]:
+    assert frozen.pool is not None
+    return [person.user_id for person in frozen.pool.people]
+
+
+def receivers(frozen: FrozenRun) -> list[str]:
+    assert frozen.pool is not None
+    return [person.user_id for person in frozen.pool.people if person.receives]
+
+
+def pairs(frozen: FrozenRun, packed: bytes) -> set[tuple[str, str]]:
+    known = names(frozen)
+    by_first = pairs_by_first(packed, len(known))
+    return {(known[a], known[int(b)]) for a in range(len(known)) for b in by_first[a]}
+
+
+async def test_a_pool_holds_the_people_of_the_zone_and_whoever_of_other_zones_is_near(open_again):
+    near = man("near", time_zone=VIENNA)
+    far = man("far", time_zone=VIENNA, lat=48.2, lon=16.37)
+    distant = woman("distant", lat=-33.9, lon=151.2)
+    async with open_again() as store:
+        await invite(store, woman("ana"), near, far, distant)
+        frozen = await freeze(store)
+    assert names(frozen) == ["ana", "distant", "near"]
+    assert receivers(frozen) == ["ana", "distant"]
+
+
+async def test_a_neighbour_over_the_date_line_is_near(open_again):
+    async with open_again() as store:
+        await invite(
+            store,
+            woman("ana", lat=-17.8, lon=179.99),
+            man("bob", lat=-17.8, lon=-179.99, time_zone=VIENNA),
+        )
+        assert names(await freeze(store)) == ["ana", "bob"]
+
+
+async def test_votes_of_matches_with_an_outcome_are_counted_and_silence_is_no_vote(open_again):
+    def voted(number: int, a_vote: Vote, b_vote: Vote, **other: Any) -> Match:
+        fields: dict[str, Any] = {
+            "status": MatchStatus.COMPLETED,
+            "paired_at": NINE - 9,
+            "closes_at": None,
+            "outcome": Outcome.YES_PASS,
+            "ended_at": NINE,
+        }
+        return Match(
+            f"m{number}", "ana", "bob", a_vote=a_vote, b_vote=b_vote, **{**fields, **other}
+        )
+
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        matches = [
+            voted(1, Vote.YES, Vote.PASS),
+            voted(2, Vote.YES, Vote.IDLE),
+            voted(3, Vote.PASS, Vote.YES),
+            voted(4, Vote.YES, Vote.YES, ended_at=NINE + 1),
+            voted(5, Vote.YES, Vote.YES, outcome=None, status=MatchStatus.CANCELLED),
+        ]
+        await store.commit(Changes(matches=matches))
+        frozen = await freeze(store)
+    assert frozen.pool is not None
+    assert [person.votes for person in frozen.pool.people] == [Votes(2, 3, 1, 2), Votes(1, 2, 2, 3)]
+
+
+async def test_the_blocked_the_met_and_the_connected_are_kept_apart(open_again, raw):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("ben"), man("bob"), man("carl"), man("dan"))
+        await store.commit(
+            Changes(blocks=[(("bob", "ana"), NINE)], met=[(("ana", "carl"), NINE - 10)])
+        )
+        raw[-1].execute("INSERT INTO connections (a, b, opened_at) VALUES ('ana', 'dan', 1)")
+        frozen = await freeze(store)
+        assert frozen.pool is not None
+        apart = {("ana", "bob"), ("ana", "carl"), ("ana", "dan")}
+        assert pairs(frozen, frozen.pool.apart) == apart | {(b, a) for a, b in apart}
+        made = make_run(frozen.pool, RULES)
+        assert [offer.candidate for offer in made["ana"].offers] == ["ben"]
+        again = await freeze(store, DAY + timedelta(days=1), rematch_after_days=1.0)
+        assert again.pool is not None
+        assert ("ana", "carl") not in pairs(again, again.pool.apart)
+
+
+async def test_who_was_offered_is_not_offered_again_for_thirty_days(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        first = await offer(store)
+        assert [offer.candidate for offer in first["ana"].offers] == ["bob"]
+        on_day_30 = await offer(store, DAY + timedelta(days=30))
+        assert on_day_30["ana"].offers == ()
+        on_day_31 = await offer(store, DAY + timedelta(days=31))
+        assert [offer.candidate for offer in on_day_31["ana"].offers] == ["bob"]
+
+
+async def test_what_was_frozen_first_stands(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        first = await freeze(store)
+        await invite(store, man("carl"))
+        second = await freeze(store)
+        assert second == first
+        assert first.pool is not None
+        assert first.inputs == inputs_digest(first.pool, first.rules)
+
+
+async def test_two_who_freeze_at_once_get_the_same(open_again):
+    found = []
+
+    async def one(store: SqliteStore) -> None:
+        found.append(await freeze(store))
+
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                nursery.start_soon(one, store)
+    assert len(found) == 4
+    assert all(frozen == found[0] for frozen in found)
+
+
+async def test_a_stored_set_comes_back_as_it_was_made(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana", interests=("jazz", "añil")), man("bob"), man("carl"))
+        made = await offer(store)
+        kept = await store.offers.load_set("ana", DAY)
+        assert kept is not None
+        assert kept.offers == made["ana"]
+        assert kept.digest == made["ana"].digest()
+        assert kept.answers == (None, None)
+        assert await store.offers.load_set("ana", DAY + timedelta(days=1)) is None
+        assert [one.offers for one in await store.offers.load_zone(BERLIN, DAY)] == [*made.values()]
+
+
+async def test_the_first_set_of_a_user_and_day_stands_whatever_the_zone(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        made = await offer(store)
+        other = msgspec.structs.replace(
+            made["ana"], offers=(), offered_at=after(NINE, 13 * HOUR), scoring="v1"
+        )
+        assert await store.offers.store_sets(VIENNA, [other], NINE) == []
+        assert await store.offers.store_sets(BERLIN, [made["ana"]], NINE) == []
+        kept = await store.offers.load_set("ana", DAY)
+        assert kept is not None
+        assert kept.offers == made["ana"]
+        assert kept.zone == BERLIN
+
+
+@pytest.mark.parametrize(("hours", "stored"), [(11.99, []), (12, ["ana"]), (-11.99, [])])
+async def test_no_set_is_stored_within_twelve_hours_of_another(open_again, hours, stored):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        made = await offer(store)
+        day = DAY + timedelta(days=1 if hours > 0 else -1)
+        other = msgspec.structs.replace(made["ana"], day=day, offered_at=after(NINE, hours * HOUR))
+        assert await store.offers.store_sets(VIENNA, [other], NINE) == stored
+
+
+async def test_who_had_a_set_of_that_date_or_of_late_does_not_receive_another(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        await offer(store)
+        await invite(store, woman("ana", time_zone=VIENNA), man("bob", time_zone=VIENNA))
+        again = await freeze(store, DAY, VIENNA, at=after(NINE, 20 * HOUR))
+        assert receivers(again) == []
+        soon = await freeze(store, DAY + timedelta(days=1), VIENNA, at=after(NINE, 11 * HOUR))
+        assert receivers(soon) == []
+        later = await freeze(store, DAY + timedelta(days=2), VIENNA)
+        assert receivers(later) == ["ana", "bob"]
+
+
+async def pair(store: SqliteStore, day: date = DAY) -> tuple[str, str]:
+    """Offer two people to each other; the ids of both offers."""
+    await invite(store, woman("ana"), man("bob"))
+    await offer(store, day)
+    return offer_id(day, "ana", "bob"), offer_id(day, "bob", "ana")
+
+
+async def test_two_accepts_of_each_other_open_one_connection(open_again):
+    async with open_again() as store:
+        hers, his = await pair(store)
+        first = await store.offers.answer("ana", hers, Answer.ACCEPT, NINE + 1)
+        assert first == Answered("bob", None, opened=False)
+        second = await store.offers.answer("bob", his, Answer.ACCEPT, NINE + 2)
+        assert second == Answered("ana", Connection("c1", "ana", NINE + 2), opened=True)
+        again = await store.offers.answer("ana", hers, Answer.ACCEPT, NINE + 3)
+        assert again == Answered("bob", Connection("c1", "bob", NINE + 2), opened=False)
+        assert await store.offers.connections("ana") == [Connection("c1", "bob", NINE + 2)]
+        assert await store.offers.connections("bob") == [Connection("c1", "ana", NINE + 2)]
+        kept = await store.offers.load_set("ana", DAY)
+        assert kept is not None
+        assert kept.answers == (Answer.ACCEPT,)
+
+
+async def test_an_accept_stands_for_days_and_a_later_decline_takes_it_back(open_again):
+    async with open_again() as store:
+        hers, _ = await pair(store)
+        await store.offers.answer("ana", hers, Answer.ACCEPT, NINE + 1)
+        later = DAY + timedelta(days=31)
+        frozen = await freeze(store, later)
+        assert frozen.pool is not None
+        assert pairs(frozen, frozen.pool.accepted) == {("ana", "bob")}
+        await offer(store, later)
+        hers, his = offer_id(later, "ana", "bob"), offer_id(later, "bob", "ana")
+        await store.offers.answer("ana", hers, Answer.DECLINE, runs(later) + 1)
+        answered = await store.offers.answer("bob", his, Answer.ACCEPT, runs(later) + 2)
+        assert answered.connection is None
+
+
+async def test_a_block_keeps_a_connection_from_opening(open_again):
+    async with open_again() as store:
+        hers, his = await pair(store)
+        await store.offers.answer("ana", hers, Answer.ACCEPT, NINE + 1)
+        await store.commit(Changes(blocks=[(("ana", "bob"), NINE + 2)]))
+        answered = await store.offers.answer("bob", his, Answer.ACCEPT, NINE + 3)
+        assert answered == Answered("ana", None, opened=False)
+        assert await store.offers.connections("bob") == []
+
+
+async def test_the_first_answer_is_final_and_its_repeat_is_welcome_even_after_expiry(open_again):
+    async with open_again() as store:
+        hers, _ = await pair(store)
+        taken = await store.offers.answer("ana", hers, Answer.DECLINE, NINE + 1)
+        expired = after(NINE, 24 * HOUR)
+        assert await store.offers.answer("ana", hers, Answer.DECLINE, expired) == taken
+        with pytest.raises(AnswerGiven):
+            await store.offers.answer("ana", hers, Answer.ACCEPT, NINE + 2)
+
+
+async def test_an_expired_offer_is_not_answered(open_again):
+    async with open_again() as store:
+        hers, his = await pair(store)
+        with pytest.raises(OfferExpired):
+            await store.offers.answer("ana", hers, Answer.ACCEPT, after(NINE, 24 * HOUR))
+        await store.offers.answer("bob", his, Answer.ACCEPT, after(NINE, 24 * HOUR) - 1)
+        kept = await store.offers.load_set("ana", DAY)
+        assert kept is not None
+        assert kept.answers == (None,)
+
+
+async def test_an_offer_of_somebody_else_is_unknown(open_again):
+    async with open_again() as store:
+        hers, _ = await pair(store)
+        for offered in (hers, "nonsense"):
+            with pytest.raises(NoSuchOffer):
+                await store.offers.answer("bob", offered, Answer.ACCEPT, NINE + 1)
+
+
+async def test_the_first_delivery_is_remembered_and_all_are_counted(open_again):
+    async with open_again() as store:
+        await pair(store)
+        await store.offers.record_delivery("ana", DAY, NINE + 5)
+        await store.offers.record_delivery("ana", DAY, NINE + 9)
+        kept = await store.offers.load_set("ana", DAY)
+        assert kept is not None
+        assert (kept.delivered_at, kept.deliveries) == (NINE + 5, 2)
+
+
+async def test_the_digest_of_a_pool_outlives_the_pool(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        frozen = await freeze(store)
+        await store.offers.record_outputs(BERLIN, DAY, "first")
+        await store.offers.record_outputs(BERLIN, DAY, "second")
+        assert await store.offers.drop_pools(DAY) == 0
+        assert await store.offers.drop_pools(DAY + timedelta(days=1)) == 1
+        left = await store.offers.load_run(BERLIN, DAY)
+        assert left == FrozenRun(DAY, BERLIN, RULES, frozen.inputs, "first", None)
+        assert await store.offers.load_run(VIENNA, DAY) is None
+
+
+async def test_a_tampered_set_is_found_after_all_this_storing(open_again, raw):
+    async with open_again() as store:
+        await invite(store, woman("ana"), *(man(f"m{n}") for n in range(4)))
+        made = await offer(store)
+        frozen = await store.offers.load_run(BERLIN, DAY)
+        assert frozen is not None
+        assert frozen.pool is not None
+
+        async def findings() -> list[str]:
+            kept: list[KeptSet] = await store.offers.load_zone(BERLIN, DAY)
+            stored = {one.offers.user_id: StoredSet(one.offers, one.digest) for one in kept}
+            assert frozen.pool is not None
+            found = verify(frozen.pool, frozen.rules, frozen.inputs, stored)
+            return sorted({finding.user_id for finding in found})
+
+        assert await findings() == []
+        assert outputs_digest(make_run(frozen.pool, RULES)) == outputs_digest(made)
+        raw[-1].execute("UPDATE offers SET score = score + 1 WHERE user_id = 'm2'")
+        assert await findings() == ["m2"]

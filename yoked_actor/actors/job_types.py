@@ -1,0 +1,133 @@
+"""Job types: a payload model, a handler and a policy under a name; and one run of a handler."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
+
+import trio
+from pydantic import BaseModel, ValidationError
+
+from yoked_actor.domain.jobs import (
+    Cancel,
+    ErrorKind,
+    Job,
+    Permanent,
+    RetryPolicy,
+    Snooze,
+    Transient,
+    idempotency_key,
+)
+from yoked_actor.store import Effect, LeaseLost, StoreUnavailable
+
+P = TypeVar("P", bound=BaseModel)
+Result = Snooze | Cancel | None
+_PASSING = (Transient, StoreUnavailable, LeaseLost, trio.TooSlowError, TimeoutError)
+
+
+class JobRun(Generic[P]):
+    """One attempt at a job, as its handler sees it."""
+
+    __slots__ = ("effect", "job", "payload", "then")
+
+    def __init__(self, job: Job, payload: P) -> None:
+        self.job = job
+        self.payload = payload
+        self.effect: Effect | None = None
+        """What the job does to the database: applied in the transaction that completes it."""
+        self.then: Callable[[], None] | None = None
+        """What is done once that is committed; it must not block, and a crash may leave it out."""
+
+    @property
+    def idempotency_key(self) -> str:
+        """What names the job's effect to the world outside, the same in every attempt."""
+        return idempotency_key(self.job)
+
+
+Handler = Callable[[JobRun[P]], Awaitable[Result]]
+CpuHandler = Callable[[JobRun[P]], Result]
+
+
+class JobType:
+    """What the dispatcher knows of a type."""
+
+    __slots__ = (
+        "_handler",
+        "_is_async",
+        "cpu_bound",
+        "model",
+        "name",
+        "observe",
+        "policy",
+        "quiet",
+        "version",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        model: type[BaseModel],
+        handler: Callable[[JobRun[Any]], Any],
+        policy: RetryPolicy,
+        observe: Callable[[float], None],
+        *,
+        cpu_bound: bool,
+        quiet: bool,
+        version: int,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.policy = policy
+        self.observe = observe
+        self.cpu_bound = cpu_bound
+        self.quiet = quiet
+        self.version = version
+        self._handler = handler
+        self._is_async = inspect.iscoroutinefunction(handler)
+        if not (self._is_async or cpu_bound):
+            raise TypeError(f"the handler of {name} has to be an async function, or cpu_bound")
+
+    def begin(self, job: Job) -> JobRun[BaseModel]:
+        """A run with a payload that was checked, or `Permanent`."""
+        if job.payload_version > self.version:
+            raise Permanent(
+                f"payload version {job.payload_version} is newer than {self.version}, which is"
+                " the newest that this program knows"
+            )
+        try:
+            return JobRun(job, self.model.model_validate_json(job.payload))
+        except ValidationError as error:
+            raise Permanent(f"the payload does not fit: {error}") from error
+
+    async def run(self, run: JobRun[BaseModel], limiter: trio.CapacityLimiter | None) -> Result:
+        """Call the handler; a CPU-bound one on a thread, when there is a limiter for threads."""
+        if not self.cpu_bound:
+            result: Result = await self._handler(run)
+        elif limiter is None:
+            result = self._compute(run)
+            await trio.lowlevel.checkpoint()
+        else:
+            result = await trio.to_thread.run_sync(self._compute, run, limiter=limiter)
+        if not isinstance(result, Snooze | Cancel | None):
+            raise TypeError(f"a handler returns None, Snooze or Cancel, not {result!r}")
+        return result
+
+    def _compute(self, run: JobRun[BaseModel]) -> Result:
+        result: Any = self._handler(run)
+        if not self._is_async:
+            return result  # type: ignore[no-any-return]
+        try:
+            result.send(None)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        result.close()
+        raise TypeError(f"the handler of {self.name} is CPU-bound and must not await")
+
+
+def kind_of(error: BaseException) -> ErrorKind:
+    """Whether an error is one that passes. What is not declared so is a mistake in the logic."""
+    if isinstance(error, BaseExceptionGroup):
+        kinds = {kind_of(one) for one in error.exceptions}
+        return ErrorKind.TRANSIENT if kinds == {ErrorKind.TRANSIENT} else ErrorKind.LOGIC
+    return ErrorKind.TRANSIENT if isinstance(error, _PASSING) else ErrorKind.LOGIC

@@ -1,0 +1,217 @@
+"""How well two people may suit, as a whole number (R42, R43).
+
+Scores are made of integers from end to end, and logarithms come from `decimal`, which rounds
+correctly: the same inputs give the same score on every machine and with every version of NumPy.
+All is counted in millionths, so 1,000,000 is a hundred points, a full likeness, or certainty.
+
+A version is never changed once it has made offers; a new idea is a new entry of `SCORERS`.
+
+v1 is content alone, in points: 60, less 4 for each year of age between the two (40 at most), plus
+40 times the likeness of their interests, less 10 for a distance at the limit of what both accept.
+v2 is the chance that both say yes: each one's chance follows from how often the one says yes, how
+often the other is said yes to, both drawn towards the base rate, and from the points of v1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Context, Decimal
+from functools import cache
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+ONE = 1_000_000
+"""A full score, a full likeness, certainty."""
+POINT = ONE // 100
+
+START = 60 * POINT
+YEAR = 4 * POINT
+MOST_YEARS = 10
+ALIKE_SHARE = (2, 5)
+"""A full likeness is worth 40 points."""
+FAR_SHARE = (1, 10)
+"""A distance at the limit costs 10 points."""
+UNNAMED_TAGS = 2
+"""Tags that nobody named, counted as not shared: one common tag of one says little."""
+
+PSEUDO_VOTES = 4
+PRIOR_YES, PRIOR_VOTES = 42, 100
+"""The base rate before anybody has voted, and what it weighs."""
+USUAL_POINTS = 54 * POINT
+"""The points of two people taken at random: they change no chance. A point is 0.01 in the logit."""
+
+Ints = NDArray[np.int64]
+
+_DECIMAL = Context(prec=30)
+_LOGIT_STEP = 13
+_LOGIT_LIMIT = 1024 << _LOGIT_STEP
+_CERTAIN = 1_000_000_000
+
+
+class Facts(msgspec.Struct, frozen=True, gc=False):
+    """What the content of a score was made of. Nothing here says how others have voted."""
+
+    years_apart: int
+    shared: tuple[str, ...]
+    likeness: int
+    km: int
+    """Rounded up, as on a partner's card."""
+    nearness_lost: int
+    """The distance as a share of the narrower of both limits."""
+
+
+class Term(msgspec.Struct, frozen=True, gc=False):
+    """One part of a score's content, in millionths of a hundred points."""
+
+    name: str
+    units: int
+
+
+class Votes(msgspec.Struct, frozen=True, gc=False):
+    """How somebody has voted, and how others have voted on them."""
+
+    yes_given: int = 0
+    given: int = 0
+    yes_received: int = 0
+    received: int = 0
+
+
+def likeness(shared: Any, mine: Any, theirs: Any) -> Any:
+    """How alike two sets of tags are, from their sizes: the shared among all that either named."""
+    return shared * ONE // (mine + theirs - shared + UNNAMED_TAGS)
+
+
+def content(years_apart: Any, alike: Any, nearness_lost: Any) -> Any:
+    """The points of v1 in millionths, for numbers and for arrays."""
+    units = (
+        START
+        - YEAR * np.minimum(years_apart, MOST_YEARS)
+        + alike * ALIKE_SHARE[0] // ALIKE_SHARE[1]
+        - nearness_lost * FAR_SHARE[0] // FAR_SHARE[1]
+    )
+    return np.clip(units, 0, ONE)
+
+
+def terms(facts: Facts) -> tuple[Term, ...]:
+    """The parts of the content; their sum, kept within 0 and a hundred points, is its points."""
+    return (
+        Term("start", START),
+        Term("age", -YEAR * min(facts.years_apart, MOST_YEARS)),
+        Term("interests", facts.likeness * ALIKE_SHARE[0] // ALIKE_SHARE[1]),
+        Term("distance", -(facts.nearness_lost * FAR_SHARE[0] // FAR_SHARE[1])),
+    )
+
+
+def reasons(facts: Facts, *, widened: bool = False) -> tuple[str, ...]:
+    """The parts of the content in words, for the one who gets the offer."""
+    said = []
+    if facts.shared:
+        said.append(f"you both like {_listed(facts.shared)}")
+    years = facts.years_apart
+    said.append("the same age" if not years else f"{years} year{'s' * (years > 1)} apart")
+    said.append(f"{facts.km} km away")
+    if widened:
+        said.append("a little outside the limits you set, to fill your day")
+    return tuple(said)
+
+
+def _listed(tags: Sequence[str]) -> str:
+    if len(tags) > 3:
+        tags = [*tags[:3], f"{len(tags) - 3} more"]
+    return tags[0] if len(tags) == 1 else f"{', '.join(tags[:-1])} and {tags[-1]}"
+
+
+class Scorer(Protocol):
+    """One version of scoring, knowing the votes of everybody in a run."""
+
+    def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+        """The scores of one person with others, from their points, 0 to `ONE`; symmetric.
+
+        People are numbers: rows of the votes. `sure` says who of the others has said yes already;
+        it is empty when nobody has.
+        """
+        ...
+
+
+class ContentScorer:
+    """v1: the points are the score."""
+
+    def __init__(self, votes: NDArray[Any]) -> None:
+        pass
+
+    def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+        """The points."""
+        return points
+
+
+class ReciprocalScorer:
+    """v2: the chance that both say yes."""
+
+    def __init__(self, votes: NDArray[Any]) -> None:
+        counts = votes.astype(np.int64)
+        yes, cast = (int(total) for total in counts[:, :2].sum(axis=0))
+        odds = (yes + PRIOR_YES, cast + PRIOR_VOTES)
+        self.base = _logit(*odds)
+        # What a person's own votes, and the votes on them, add to the base rate in the logit.
+        self._gives = self._drawn(counts[:, 0], counts[:, 1], odds)
+        self._gets = self._drawn(counts[:, 2], counts[:, 3], odds)
+
+    def _drawn(self, yes: Ints, cast: Ints, odds: tuple[int, int]) -> Ints:
+        known: dict[tuple[int, int], int] = {}
+        shifts = np.empty(len(yes), np.int64)
+        for row, seen in enumerate(zip(yes.tolist(), cast.tolist(), strict=True)):
+            if seen not in known:
+                known[seen] = _shrunk_logit(*seen, *odds) - self.base
+            shifts[row] = known[seen]
+        return shifts
+
+    def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+        """The product of both chances."""
+        # A hundredth in the logit for a point, a million in a full score: the units are the same.
+        shared = points + (self.base - USUAL_POINTS)
+        mine = chance(shared + (self._gives[one] + self._gets[others]))
+        theirs = chance(shared + (self._gets[one] + self._gives[others]))
+        if sure.any():
+            theirs = np.where(sure, _CERTAIN, theirs)
+        return mine * theirs // (_CERTAIN * (_CERTAIN // ONE))
+
+
+SCORERS: dict[str, Callable[[NDArray[Any]], Scorer]] = {
+    "v1": ContentScorer,
+    "v2": ReciprocalScorer,
+}
+"""Every version that ever made offers. Votes come as rows of `Votes`."""
+
+
+def chance(logits: Ints) -> Ints:
+    """The logistic function of millionths, in thousand-millionths, from a table of exact values."""
+    table = _chances()
+    shifted = np.clip(logits, -_LOGIT_LIMIT, _LOGIT_LIMIT - 1) + _LOGIT_LIMIT
+    step = shifted >> _LOGIT_STEP
+    low = table[step]
+    rest = shifted & ((1 << _LOGIT_STEP) - 1)
+    between: Ints = low + ((table[step + 1] - low) * rest >> _LOGIT_STEP)
+    return between
+
+
+@cache
+def _chances() -> Ints:
+    values = []
+    for step in range(-_LOGIT_LIMIT, _LOGIT_LIMIT + 1, 1 << _LOGIT_STEP):
+        power = _DECIMAL.exp(_DECIMAL.divide(Decimal(-step), Decimal(ONE)))
+        values.append(int(_DECIMAL.divide(Decimal(_CERTAIN), power + 1)))
+    return np.array(values, np.int64)
+
+
+def _shrunk_logit(yes: int, cast: int, base_yes: int, base_cast: int) -> int:
+    """The logit of a rate to which pseudo-votes at the base rate were added."""
+    return _logit(yes * base_cast + PSEUDO_VOTES * base_yes, (cast + PSEUDO_VOTES) * base_cast)
+
+
+def _logit(part: int, whole: int) -> int:
+    """The logit of a rate strictly between 0 and 1, in millionths."""
+    odds = _DECIMAL.divide(Decimal(part), Decimal(whole - part))
+    return int((_DECIMAL.ln(odds) * ONE).to_integral_value())

@@ -1,0 +1,221 @@
+"""`yoked-actor jobs`: look at the queue and mend it, on the database of a server that may run."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+import trio
+from rich.console import Console
+from rich.table import Table
+
+from yoked_actor.actors.job_bell import ring
+from yoked_actor.config import SettingsError, load_settings
+from yoked_actor.domain.instants import Instant, to_datetime
+from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobAttempt, JobStatus
+from yoked_actor.server import DATABASE
+from yoked_actor.store import InlineRunner, JobStore, NoSuchJob, StoreError, open_store
+
+T = TypeVar("T")
+MOST_AT_ONCE = 10_000
+_PATIENCE_S = 10.0
+
+
+def _place(command: Callable[..., None]) -> Callable[..., None]:
+    command = click.option("--json", "as_json", is_flag=True, help="For programs.")(command)
+    command = click.option(
+        "--data",
+        "data_dir",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Where the database is kept.  [default: ./data]",
+    )(command)
+    return click.option(
+        "--config",
+        "config_file",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="A TOML file with settings.",
+    )(command)
+
+
+@click.group()
+def jobs() -> None:
+    """Look at background jobs and mend them, also while a server runs.
+
+    Exits with 0 when done, 1 when there is no such job or it cannot be done, 2 on a wrong call.
+    """
+
+
+@jobs.command("list")
+@click.option("--status", type=click.Choice([status.value for status in JobStatus]))
+@click.option("--type", "job_type", help="Of one type only.")
+@click.option("--limit", type=click.IntRange(1, MOST_AT_ONCE), default=50, show_default=True)
+@_place
+def list_jobs(
+    status: str | None,
+    job_type: str | None,
+    limit: int,
+    config_file: Path | None,
+    data_dir: Path | None,
+    as_json: bool,
+) -> None:
+    """Show jobs, the newest first."""
+    wanted = None if status is None else JobStatus(status)
+
+    async def find(store: JobStore) -> list[Job]:
+        return await store.list(status=wanted, job_type=job_type, limit=limit)
+
+    found = _run(config_file, data_dir, find)
+    if as_json:
+        _print_json([_facts(job) for job in found])
+        return
+    table = Table("id", "type", "status", "runs", "scheduled for", "key", "last error")
+    for job in found:
+        error = (job.last_error or "").strip().splitlines()
+        table.add_row(
+            str(job.id),
+            job.type,
+            job.status.value,
+            str(job.attempts),
+            _when(job.scheduled_for),
+            job.key or "",
+            error[-1] if error else "",
+        )
+    Console().print(table if found else "There are no such jobs.")
+
+
+@jobs.command()
+@click.argument("job_id", type=int)
+@_place
+def show(job_id: int, config_file: Path | None, data_dir: Path | None, as_json: bool) -> None:
+    """Show all that is known of one job, failed attempts included."""
+
+    async def find(store: JobStore) -> tuple[Job, list[JobAttempt]]:
+        job = await store.get(job_id)
+        if job is None:
+            raise NoSuchJob(job_id)
+        return job, await store.attempts(job_id)
+
+    job, attempts = _run(config_file, data_dir, find)
+    facts = _facts(job)
+    if as_json:
+        history = [msgspec.to_builtins(attempt) for attempt in attempts]
+        for entry in history:
+            entry["started_at"] = _when(entry["started_at"])
+            entry["ended_at"] = _when(entry["ended_at"])
+        _print_json({**facts, "history": history})
+        return
+    table = Table(show_header=False)
+    for name, value in facts.items():
+        table.add_row(name, "" if value is None else str(value))
+    console = Console()
+    console.print(table)
+    for attempt in attempts:
+        console.print(f"run {attempt.attempt}, {attempt.cause}, {_when(attempt.ended_at)}:")
+        console.print(attempt.error, markup=False, highlight=False)
+
+
+@jobs.command()
+@click.argument("job_id", type=int)
+@_place
+def cancel(job_id: int, config_file: Path | None, data_dir: Path | None, as_json: bool) -> None:
+    """Cancel a job that waits or runs."""
+    job = _run(config_file, data_dir, lambda store: store.cancel(job_id, _now()))
+    asked = job.status is JobStatus.IN_PROGRESS
+    _say(job, "is asked to stop, and will not complete" if asked else "is cancelled", as_json)
+
+
+@jobs.command()
+@click.argument("job_id", type=int, required=False)
+@click.option("--type", "job_type", help="All dead letters of a type, instead of one job.")
+@_place
+def requeue(
+    job_id: int | None,
+    job_type: str | None,
+    config_file: Path | None,
+    data_dir: Path | None,
+    as_json: bool,
+) -> None:
+    """Let a dead or cancelled job, or all dead letters of a type, run from the start."""
+    if (job_id is None) == (job_type is None):
+        raise click.UsageError("give the id of a job or --type")
+    if job_id is not None:
+        number = job_id
+        job = _run(config_file, data_dir, lambda store: store.requeue(number, _now()))
+        _say(job, "is queued again", as_json)
+        return
+    name = job_type or ""
+    ids = _run(config_file, data_dir, lambda store: store.requeue_dead(name, _now(), MOST_AT_ONCE))
+    if as_json:
+        _print_json({"requeued": ids})
+    else:
+        click.echo(f"{len(ids)} dead letters are queued again")
+
+
+@jobs.command()
+@click.argument("job_id", type=int)
+@_place
+def retry(job_id: int, config_file: Path | None, data_dir: Path | None, as_json: bool) -> None:
+    """Run a failed job again now, not at the end of its pause."""
+    job = _run(config_file, data_dir, lambda store: store.hurry(job_id, _now()))
+    _say(job, "runs as soon as there is room", as_json)
+
+
+def _run(
+    config_file: Path | None, data_dir: Path | None, call: Callable[[JobStore], Awaitable[T]]
+) -> T:
+    """Call the queue of a data directory, then wake whoever dispatches there."""
+    try:
+        flags = {"server": {"data_dir": data_dir}}
+        directory = load_settings(config_file, os.environ, flags).server.data_dir
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from None
+
+    async def main() -> T | Exception:
+        async with open_store(
+            directory / DATABASE, runner=InlineRunner(), busy_timeout_s=_PATIENCE_S, shared=True
+        ) as store:
+            try:
+                return await call(store.jobs)
+            except (StoreError, ImpossibleJobMove) as error:
+                return error
+
+    try:
+        answer = trio.run(main)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+    if isinstance(answer, Exception):
+        raise click.ClickException(str(answer))
+    ring(directory)
+    return answer
+
+
+def _say(job: Job, what: str, as_json: bool) -> None:
+    if as_json:
+        _print_json(_facts(job))
+    else:
+        click.echo(f"job {job.id} {what}")
+
+
+def _facts(job: Job) -> dict[str, Any]:
+    facts: dict[str, Any] = msgspec.to_builtins(job)
+    facts["payload"] = msgspec.json.decode(job.payload)
+    for name in ("scheduled_for", "lease_until", "created_at", "started_at", "completed_at"):
+        facts[name] = None if facts[name] is None else _when(facts[name])
+    return facts
+
+
+def _when(at: Instant | None) -> str:
+    return "" if at is None else to_datetime(at).isoformat().replace("+00:00", "Z")
+
+
+def _now() -> Instant:
+    return time.time_ns() // 1000
+
+
+def _print_json(value: object) -> None:
+    click.echo(msgspec.json.format(msgspec.json.encode(value)).decode())

@@ -1,0 +1,136 @@
+"""How attempts end, in the database: fence, effect and status in one transaction (R32).
+
+Completions are the many, so they are tried all together first: one statement, then their effects.
+Only when one of them does not go well is that undone, and each is done by itself.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+import msgspec
+
+from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.jobs import JobCause, JobStatus
+from yoked_actor.store.errors import DatabaseCorrupt, StoreUnavailable, explain
+from yoked_actor.store.jobs import (
+    Buried,
+    CancelAsked,
+    Cancelled,
+    Completed,
+    Failed,
+    LeaseLost,
+    Outcome,
+    Snoozed,
+)
+from yoked_actor.store.opening import statement
+
+LONGEST_ERROR = 16_384
+"""The most characters of an error that are kept: its end, where the error itself stands."""
+
+_COMPLETE = statement("job_complete")
+_LEAVE = statement("job_leave")
+_REMEMBER_ATTEMPT = statement("job_remember_attempt")
+
+
+def settle_in(
+    db: sqlite3.Connection, outcomes: Sequence[Outcome], now: Instant
+) -> list[Exception | None]:
+    """Record outcomes in a transaction that is under way; for each, what kept it from that."""
+    completed = [outcome for outcome in outcomes if isinstance(outcome, Completed)]
+    together = len(completed) > 1 and _complete_all(db, completed, now)
+    errors: list[Exception | None] = []
+    for outcome in outcomes:
+        if not isinstance(outcome, Completed):
+            errors.append(leave(db, outcome, now))
+        elif together:
+            errors.append(None)
+        else:
+            errors.append(_complete_one(db, outcome, now))
+    return errors
+
+
+def leave(
+    db: sqlite3.Connection, outcome: Outcome, now: Instant, *, is_rescue: bool = False
+) -> Exception | None:
+    """End an attempt otherwise than well; a rescue does so for one whose lease is over."""
+    at: Instant | None = None
+    error: str | None = None
+    match outcome:
+        case Failed(_, _, at, error):
+            status, cause = JobStatus.FAILED, JobCause.FAILED
+        case Buried(_, _, error):
+            status, cause = JobStatus.DEAD_LETTER, JobCause.BURIED
+        case Cancelled(_, _, error):
+            status, cause = JobStatus.CANCELLED, JobCause.CANCELLED
+        case Snoozed(_, _, at):
+            status, cause = JobStatus.PENDING, JobCause.SNOOZED
+        case Completed():
+            raise AssertionError("a completion is not a way to leave")
+    which = (outcome.job_id, outcome.fence)
+    if error is not None:
+        error = error[-LONGEST_ERROR:]
+        cause = JobCause.LEASE_ENDED if is_rescue else cause
+        db.execute(_REMEMBER_ATTEMPT, (*which, now, cause.value, error, is_rescue))
+    given_back = 1 if cause is JobCause.SNOOZED else 0
+    found = db.execute(
+        _LEAVE, (*which, now, status.value, at, given_back, error, is_rescue)
+    ).rowcount
+    return None if found else LeaseLost(*which)
+
+
+def _complete_all(db: sqlite3.Connection, completed: Sequence[Completed], now: Instant) -> bool:
+    """Complete all of them with their effects, or none."""
+    db.execute("SAVEPOINT together")
+    done = _complete(db, completed, now) == len(completed)
+    if done:
+        try:
+            for outcome in completed:
+                if outcome.effect is not None:
+                    outcome.effect(db)
+        except Exception as error:
+            _raise_if_of_the_database(error)
+            done = False
+    if not done:
+        db.execute("ROLLBACK TO together")
+    db.execute("RELEASE together")
+    return done
+
+
+def _complete_one(db: sqlite3.Connection, outcome: Completed, now: Instant) -> Exception | None:
+    if outcome.effect is None:
+        return None if _complete(db, [outcome], now) else _why_not(db, outcome, now)
+    db.execute("SAVEPOINT completion")
+    found: Exception | None = None
+    if not _complete(db, [outcome], now):
+        found = _why_not(db, outcome, now)
+    else:
+        try:
+            outcome.effect(db)
+        except Exception as error:
+            _raise_if_of_the_database(error)
+            db.execute("ROLLBACK TO completion")
+            found = explain(error)
+    db.execute("RELEASE completion")
+    return found
+
+
+def _complete(db: sqlite3.Connection, completed: Sequence[Completed], now: Instant) -> int:
+    held = [(outcome.job_id, outcome.fence) for outcome in completed]
+    return db.execute(_COMPLETE, (msgspec.json.encode(held).decode(), now)).rowcount
+
+
+def _why_not(db: sqlite3.Connection, outcome: Completed, now: Instant) -> Exception:
+    asked = db.execute(
+        "SELECT 1 FROM jobs WHERE id = ? AND fence = ? AND cancel_asked"
+        " AND status = 'in_progress' AND lease_until > ?",
+        (outcome.job_id, outcome.fence, now),
+    ).fetchone()
+    return CancelAsked(outcome.job_id) if asked else LeaseLost(outcome.job_id, outcome.fence)
+
+
+def _raise_if_of_the_database(error: Exception) -> None:
+    """A full disk is nobody's own fault: all that shares the transaction is rolled back."""
+    if isinstance(explain(error), StoreUnavailable | DatabaseCorrupt):
+        raise error

@@ -1,0 +1,139 @@
+"""What the house asks of a store of offers: frozen pools, sets, answers, connections (R41-R44).
+
+A store passes `tests/store/test_offers_store.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+from yoked_actor.domain.frozen_pool import FrozenPool, OfferRules
+from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.offers import OfferSet
+from yoked_actor.store.errors import StoreError
+
+
+class Answer(StrEnum):
+    """What a user says to an offer."""
+
+    ACCEPT = "accept"
+    DECLINE = "decline"
+
+
+class NoSuchOffer(StoreError):
+    """The user has no offer with this id."""
+
+
+class OfferExpired(StoreError):
+    """The offer has expired, so it is not answered any more."""
+
+
+class AnswerGiven(StoreError):
+    """The offer was answered otherwise, and the first answer stands."""
+
+
+class FrozenRun(msgspec.Struct, frozen=True):
+    """What a zone's run on a date is made from, as it was frozen first."""
+
+    day: date
+    zone: str
+    rules: OfferRules
+    inputs: str
+    """The digest of pool and rules."""
+    outputs: str | None
+    """The digest of the sets, once they were made."""
+    pool: FrozenPool | None
+    """None when it was dropped since."""
+
+
+class KeptSet(msgspec.Struct, frozen=True):
+    """A set as it is stored, with its deliveries and answers."""
+
+    offers: OfferSet
+    zone: str
+    digest: str
+    delivered_at: Instant | None
+    deliveries: int
+    answers: tuple[Answer | None, ...]
+    """One for each offer, in their order."""
+
+
+class Connection(msgspec.Struct, frozen=True):
+    """Two users who accepted each other, as one of them sees it."""
+
+    connection_id: str
+    partner: str
+    opened_at: Instant
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """How an answer was taken."""
+
+    candidate: str
+    connection: Connection | None
+    """The connection of the two, if both have accepted."""
+    opened: bool
+    """Whether this answer is what opened it: then both are to be told."""
+
+
+class Offers(Protocol):
+    """Daily offers, as they outlive the process."""
+
+    async def freeze_pool(
+        self,
+        zone: str,
+        day: date,
+        offered_at: Instant,
+        expires_at: Instant,
+        rules: OfferRules,
+        now: Instant,
+        rematch_after_days: float | None = None,
+    ) -> FrozenRun:
+        """Freeze what a run is made from; who comes second gets what the first one froze."""
+        ...
+
+    async def load_run(self, zone: str, day: date) -> FrozenRun | None:
+        """What a run is made from, if it was frozen."""
+        ...
+
+    async def record_outputs(self, zone: str, day: date, digest: str) -> None:
+        """Keep the digest of all sets of a run; the first one stands."""
+
+    async def store_sets(self, zone: str, sets: Sequence[OfferSet], now: Instant) -> list[str]:
+        """Keep sets; say whose were kept. The first of a user and day stands (R41)."""
+        ...
+
+    async def load_set(self, user_id: str, day: date) -> KeptSet | None:
+        """One user's set of one date."""
+        ...
+
+    async def load_sets(self, user_id: str, most: int) -> list[KeptSet]:
+        """One user's sets, the newest first."""
+        ...
+
+    async def load_zone(self, zone: str, day: date) -> list[KeptSet]:
+        """All sets of a zone's run, by user id."""
+        ...
+
+    async def record_delivery(self, user_id: str, day: date, now: Instant) -> None:
+        """Note that a user was told of a set; the first time is kept, all are counted."""
+
+    async def answer(self, user_id: str, offer_id: str, answer: Answer, now: Instant) -> Answered:
+        """Take an answer; the same one again changes nothing and gets the same result.
+
+        Raises `NoSuchOffer`, `OfferExpired` or `AnswerGiven`, and changes nothing then.
+        """
+        ...
+
+    async def connections(self, user_id: str) -> list[Connection]:
+        """A user's connections, the oldest first."""
+        ...
+
+    async def drop_pools(self, before: date) -> int:
+        """Let go of the pools of all runs before a date; say how many."""
+        ...

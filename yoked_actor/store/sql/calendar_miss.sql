@@ -1,0 +1,4 @@
+INSERT INTO zone_runs (zone, local_date, scheduled_at, status, ended_at)
+VALUES (?1, ?2, ?3, 'missed', ?4)
+ON CONFLICT DO UPDATE SET status = 'missed', ended_at = excluded.ended_at
+WHERE status = 'planned';

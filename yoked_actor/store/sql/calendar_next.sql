@@ -1,0 +1,1 @@
+SELECT min(scheduled_at) FROM zone_runs WHERE status = 'planned';

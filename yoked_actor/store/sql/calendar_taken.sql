@@ -1,0 +1,1 @@
+SELECT local_date FROM zone_runs WHERE zone = ? AND local_date >= ?;

@@ -1,0 +1,18 @@
+-- Lease due jobs of one priority; ?6 names the types as a JSON array, or is null for all.
+UPDATE jobs SET
+    status = 'in_progress',
+    attempts = attempts + 1,
+    fence = fence + 1,
+    owner = ?1,
+    started_at = ?2,
+    lease_until = ?3
+WHERE id IN (
+    SELECT due.id FROM jobs AS due
+    WHERE due.status IN ('pending', 'failed') AND due.priority = ?4 AND due.scheduled_for <= ?2
+        AND (?6 IS NULL OR due.type IN (SELECT value FROM json_each(?6)))
+    ORDER BY due.scheduled_for, due.id
+    LIMIT ?5
+)
+RETURNING
+    id, type, payload, payload_version, scheduled_for, status, attempts, fence, owner, lease_until,
+    last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at;

@@ -1,0 +1,4 @@
+SELECT
+    id, type, payload, payload_version, scheduled_for, status, attempts, fence, owner, lease_until,
+    last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at
+FROM jobs WHERE id = ?1;

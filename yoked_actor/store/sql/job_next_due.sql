@@ -1,0 +1,27 @@
+-- When the next waiting job is due, or the next lease ends; ?1 names the types, or is null for all.
+WITH RECURSIVE levels (priority) AS (
+    SELECT min(priority) FROM jobs WHERE status IN ('pending', 'failed')
+    UNION ALL
+    SELECT (
+        SELECT min(jobs.priority) FROM jobs
+        WHERE jobs.status IN ('pending', 'failed') AND jobs.priority > levels.priority
+    )
+    FROM levels WHERE levels.priority IS NOT NULL
+),
+instants (at) AS (
+    SELECT (
+        SELECT jobs.scheduled_for FROM jobs
+        WHERE jobs.status IN ('pending', 'failed') AND jobs.priority = levels.priority
+            AND (?1 IS NULL OR jobs.type IN (SELECT value FROM json_each(?1)))
+        ORDER BY jobs.scheduled_for LIMIT 1
+    )
+    FROM levels WHERE levels.priority IS NOT NULL
+    UNION ALL
+    SELECT (
+        SELECT lease_until FROM jobs
+        WHERE status = 'in_progress'
+            AND (?1 IS NULL OR type IN (SELECT value FROM json_each(?1)))
+        ORDER BY lease_until LIMIT 1
+    )
+)
+SELECT min(at) FROM instants;

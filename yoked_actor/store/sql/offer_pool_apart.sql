@@ -1,0 +1,7 @@
+-- Pairs of which the one that is named here is one: blocked, met (not so long ago), connected.
+SELECT b.blocker, b.blocked FROM json_each(:people) AS p JOIN blocks AS b ON b.blocker = p.value
+UNION ALL
+SELECT m.a, m.b FROM json_each(:people) AS p JOIN met AS m ON m.a = p.value
+WHERE :met_after IS NULL OR m.met_at > :met_after
+UNION ALL
+SELECT c.a, c.b FROM json_each(:people) AS p JOIN connections AS c ON c.a = p.value;

@@ -1,0 +1,12 @@
+-- Who lives in a zone, and whether a set of theirs is too near to one at an instant (R41).
+SELECT
+    p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
+    p.seeking, p.min_age, p.max_age, p.max_distance_km,
+    EXISTS (
+        SELECT 1 FROM offer_sets AS s
+        WHERE
+            s.user_id = p.user_id
+            AND (s.day = :day OR (s.offered_at > :at - :apart AND s.offered_at < :at + :apart))
+    )
+FROM people AS p
+WHERE p.time_zone = :zone;

@@ -1,0 +1,267 @@
+"""The job queue in the same SQLite file, behind the same writer, as everything else (ADR 0009).
+
+Claims and completions go through one statement for many jobs, because each call into SQLite gives
+up the interpreter lock and has to win it back. What is rare (failures, rescues, cancellations) is
+written job by job.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from yoked_actor.domain.instants import Instant, after
+from yoked_actor.domain.jobs import (
+    Job,
+    JobAttempt,
+    JobCause,
+    JobStatus,
+    NewJob,
+    RetryPolicy,
+    next_status,
+)
+from yoked_actor.store.job_outcomes import settle_in
+from yoked_actor.store.job_rows import (
+    claim,
+    enqueue_in,
+    existing_job,
+    find_job,
+    job_of,
+    json_text,
+    rescue,
+)
+from yoked_actor.store.jobs import (
+    Buried,
+    Claimed,
+    Completed,
+    Effect,
+    Enqueued,
+    Extended,
+    Failed,
+    Jobs,
+    Outcome,
+    Snoozed,
+)
+from yoked_actor.store.opening import statement
+from yoked_actor.store.writer import Writer
+
+T = TypeVar("T")
+_EXTEND = statement("job_extend")
+_NEXT_DUE = statement("job_next_due")
+_LIST = statement("job_list")
+_REQUEUE = statement("job_requeue")
+_PRUNE_FIND = statement("job_prune_find")
+_PRUNE_OUTCOMES = statement("job_prune_outcomes")
+_PRUNE_KEYS = statement("job_prune_keys")
+_DEPTH = "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for <= ?"
+
+_decode_ids = msgspec.json.Decoder(list[int]).decode
+
+
+class Read(Protocol):
+    """Runs a query on the reading connection."""
+
+    def __call__(self, query: Callable[[sqlite3.Connection], T], /) -> Awaitable[T]: ...
+
+
+class SqliteJobs:
+    """A `JobStore` in an SQLite database. A part of `SqliteStore`."""
+
+    def __init__(self, writer: Writer, read: Read) -> None:
+        self._writer = writer
+        self._read = read
+
+    async def enqueue(self, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
+        """Add all or none; durable on return."""
+        return await self._writer.write(lambda db: enqueue_in(db, jobs, now))
+
+    async def claim(
+        self,
+        owner: str,
+        now: Instant,
+        lease_s: float,
+        limit: int,
+        policies: Mapping[str, RetryPolicy] | None = None,
+    ) -> Claimed:
+        """Rescue what was left, then lease what is due."""
+        types = None if policies is None else json_text(list(policies))
+        until = after(now, lease_s)
+
+        def apply(db: sqlite3.Connection) -> Claimed:
+            rescued = rescue(db, now, limit, types, policies or {})
+            jobs = claim(db, owner, now, until, limit, types)
+            due_at = now
+            if len(jobs) < limit and len(rescued) < limit:
+                (due_at,) = db.execute(_NEXT_DUE, (types,)).fetchone()
+            return Claimed(jobs, rescued, due_at)
+
+        return await self._writer.write(apply)
+
+    async def settle(self, outcomes: Sequence[Outcome], now: Instant) -> list[Exception | None]:
+        """Record how attempts ended, each by itself."""
+        return await self._writer.write(lambda db: settle_in(db, outcomes, now))
+
+    async def complete(
+        self, job_id: int, fence: int, now: Instant, effect: Effect | None = None
+    ) -> None:
+        """Complete one attempt: its effect and its status, or neither."""
+        await self._settle_one(Completed(job_id, fence, effect), now)
+
+    async def fail(
+        self, job_id: int, fence: int, now: Instant, retry_at: Instant | None, error: str
+    ) -> None:
+        """Fail one attempt; without `retry_at` the job is a dead letter."""
+        if retry_at is None:
+            await self._settle_one(Buried(job_id, fence, error), now)
+        else:
+            await self._settle_one(Failed(job_id, fence, retry_at, error), now)
+
+    async def snooze(
+        self, job_id: int, fence: int, now: Instant, until: Instant | None = None
+    ) -> None:
+        """Give one attempt back."""
+        await self._settle_one(Snoozed(job_id, fence, until), now)
+
+    async def extend(
+        self, leases: Sequence[tuple[int, int]], now: Instant, lease_s: float
+    ) -> Extended:
+        """Let leases go on."""
+        given = json_text(leases)
+        until = after(now, lease_s)
+        found = await self._writer.write(
+            lambda db: dict(db.execute(_EXTEND, (given, now, until)).fetchall())
+        )
+        return Extended(
+            lost=[job_id for job_id, _ in leases if job_id not in found],
+            cancel_asked=[job_id for job_id, asked in found.items() if asked],
+        )
+
+    async def cancel(self, job_id: int, now: Instant) -> Job:
+        """Cancel a waiting job, ask for the end of a running one."""
+
+        def apply(db: sqlite3.Connection) -> Job:
+            job = existing_job(db, job_id)
+            next_status(job_id, job.status, JobCause.CANCELLED)
+            if job.status is JobStatus.IN_PROGRESS:
+                db.execute("UPDATE jobs SET cancel_asked = 1 WHERE id = ?", (job_id,))
+            else:
+                db.execute(
+                    "UPDATE jobs SET status = 'cancelled', completed_at = ? WHERE id = ?",
+                    (now, job_id),
+                )
+            return existing_job(db, job_id)
+
+        return await self._writer.write(apply)
+
+    async def hurry(self, job_id: int, now: Instant) -> Job:
+        """Let a failed job run again now rather than later."""
+
+        def apply(db: sqlite3.Connection) -> Job:
+            next_status(job_id, existing_job(db, job_id).status, JobCause.HURRIED)
+            db.execute(
+                "UPDATE jobs SET scheduled_for = min(scheduled_for, ?) WHERE id = ?", (now, job_id)
+            )
+            return existing_job(db, job_id)
+
+        return await self._writer.write(apply)
+
+    async def requeue(self, job_id: int, now: Instant) -> Job:
+        """Let a dead or cancelled job run from the start."""
+
+        def apply(db: sqlite3.Connection) -> Job:
+            next_status(job_id, existing_job(db, job_id).status, JobCause.REQUEUED)
+            db.execute(_REQUEUE, (job_id, now))
+            return existing_job(db, job_id)
+
+        return await self._writer.write(apply)
+
+    async def requeue_dead(self, job_type: str, now: Instant, limit: int) -> list[int]:
+        """Let the dead letters of a type run from the start."""
+
+        def apply(db: sqlite3.Connection) -> list[int]:
+            found = db.execute(
+                "SELECT id FROM jobs WHERE status = 'dead_letter' AND type = ? ORDER BY id LIMIT ?",
+                (job_type, limit),
+            ).fetchall()
+            db.executemany(_REQUEUE, [(job_id, now) for (job_id,) in found])
+            return [job_id for (job_id,) in found]
+
+        return await self._writer.write(apply)
+
+    async def prune(self, ended_before: Instant, limit: int) -> int:
+        """Delete jobs that ended before an instant; their keys keep the outcome."""
+
+        def apply(db: sqlite3.Connection) -> int:
+            (gone,) = db.execute(_PRUNE_FIND, (ended_before, limit)).fetchone()
+            db.execute(_PRUNE_OUTCOMES, (gone,))
+            db.execute(
+                "DELETE FROM job_attempts WHERE job_id IN (SELECT value FROM json_each(?))", (gone,)
+            )
+            db.execute("DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))", (gone,))
+            return len(_decode_ids(gone))
+
+        return await self._writer.write(apply)
+
+    async def prune_keys(self, ended_before: Instant, limit: int) -> int:
+        """Forget keys whose job was pruned and had ended before an instant."""
+        return await self._writer.write(
+            lambda db: db.execute(_PRUNE_KEYS, (ended_before, limit)).rowcount
+        )
+
+    async def get(self, job_id: int) -> Job | None:
+        """One job."""
+        return await self._read(lambda db: find_job(db, job_id))
+
+    async def attempts(self, job_id: int) -> list[JobAttempt]:
+        """A job's attempts that did not go well, oldest first."""
+        rows = await self._read(
+            lambda db: db.execute(
+                "SELECT fence, attempt, owner, started_at, ended_at, cause, error"
+                " FROM job_attempts WHERE job_id = ? ORDER BY fence",
+                (job_id,),
+            ).fetchall()
+        )
+        return [
+            JobAttempt(fence, attempt, owner, started_at, ended_at, JobCause(cause), error)
+            for fence, attempt, owner, started_at, ended_at, cause, error in rows
+        ]
+
+    async def counts(self) -> dict[tuple[str, JobStatus], int]:
+        """How many jobs there are, by type and status."""
+        rows = await self._read(
+            lambda db: db.execute(
+                "SELECT type, status, count(*) FROM jobs GROUP BY type, status"
+            ).fetchall()
+        )
+        return {(job_type, JobStatus(status)): count for job_type, status, count in rows}
+
+    async def depth(self, now: Instant) -> int:
+        """How many jobs are due and wait to be claimed."""
+        (count,) = await self._read(lambda db: db.execute(_DEPTH, (now,)).fetchone())
+        return int(count)
+
+    async def next_due_at(self) -> Instant | None:
+        """When the next job is due or the next lease ends."""
+        (at,) = await self._read(lambda db: db.execute(_NEXT_DUE, (None,)).fetchone())
+        return None if at is None else int(at)
+
+    async def list(
+        self,
+        *,
+        status: JobStatus | None = None,
+        job_type: str | None = None,
+        limit: int = 100,
+        before: int | None = None,
+    ) -> Jobs:
+        """Jobs, the newest first, with an id less than `before`."""
+        wanted = (None if status is None else status.value, job_type, before, limit)
+        rows = await self._read(lambda db: db.execute(_LIST, wanted).fetchall())
+        return [job_of(row) for row in rows]
+
+    async def _settle_one(self, outcome: Outcome, now: Instant) -> None:
+        [error] = await self.settle([outcome], now)
+        if error is not None:
+            raise error

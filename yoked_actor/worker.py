@@ -1,0 +1,50 @@
+"""A worker: jobs only, in a second process on the database of a server, for a second core.
+
+It takes no lock on the data directory. Leases and fences keep it and the server from running the
+same job; SQLite keeps their writes apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import trio
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.dispatcher import Dispatcher
+from yoked_actor.actors.job_bell import listen, ring
+from yoked_actor.actors.job_upkeep import register_upkeep
+from yoked_actor.metrics import Metrics
+from yoked_actor.settings import Settings
+from yoked_actor.store import ThreadRunner, open_store
+
+# A server commits in batches; its lock may have to be waited for longer than by another server.
+_PATIENCE_S = 10.0
+
+
+@asynccontextmanager
+async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispatcher]:
+    """Run jobs until the block is left, then let them end or give them back."""
+    clock = Clock.real()
+    async with open_store(
+        database,
+        runner=ThreadRunner(),
+        busy_timeout_s=max(settings.store.busy_timeout_s, _PATIENCE_S),
+        checkpoint_pages=settings.store.checkpoint_pages,
+        max_pending=settings.store.max_pending,
+        max_batch=settings.store.max_batch,
+        shared=True,
+    ) as store:
+        directory = database.parent
+        dispatcher = Dispatcher(
+            store.jobs, clock, settings, Metrics(), ring=lambda: ring(directory)
+        )
+        register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(dispatcher.run)
+            nursery.start_soon(listen, directory, dispatcher)
+            yield dispatcher
+            await dispatcher.drain()
+            nursery.cancel_scope.cancel()
