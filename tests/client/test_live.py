@@ -52,7 +52,7 @@ async def test_it_beats_as_the_server_asks(autojump_clock):
         assert ana.heartbeat_every_s == 7.0
         await ana.spin()
         await trio.sleep(100)
-        assert told(await news(ana)) == [("waiting", "spun")]
+        assert told(await news(ana)) == [("waiting", "spun"), ("tier", 2), ("tier", 99)]
 
 
 async def test_it_comes_back_by_itself_and_nothing_is_missed(autojump_clock):
