@@ -36,7 +36,7 @@ def run(data: Path, *words: str):
 
 
 def status_of(data: Path, job_id: int) -> str:
-    return json.loads(run(data, "show", str(job_id), "--json").output)["status"]
+    return str(json.loads(run(data, "show", str(job_id), "--json").output)["status"])
 
 
 def test_jobs_are_listed_for_people_and_for_programs(data: Path) -> None:
