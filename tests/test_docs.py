@@ -115,6 +115,8 @@ def commands_in(page: Path) -> Iterator[list[str]]:
 def test_every_command_line_that_is_named_exists(page):
     for words in commands_in(page):
         command = main.commands.get(words[0])
+        if isinstance(command, click.Group) and len(words) > 1:
+            command = command.commands.get(words[1])
         assert isinstance(command, click.Command), words
         known = {option for param in command.params for option in param.opts}
         given = {word for word in words[1:] if word.startswith("--")}

@@ -367,7 +367,9 @@ class JobSettings(SettingsModel):
     lease_s: Duration = Field(
         60.0, description="How long a claimed job is kept from others; extended while it runs."
     )
-    run_timeout_s: Duration = Field(900.0, description="The longest that one run of a job takes.")
+    run_timeout_s: Duration = Field(
+        900.0, description="A run that takes longer is ended, with the next extension of leases."
+    )
     drain_s: DurationOrZero = Field(
         5.0, description="How long a stopping server lets jobs end before it gives them back."
     )

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -62,14 +63,14 @@ def fill(directory: Path, jobs: int, pause_s: float) -> None:
         books.execute(TICKS)
 
 
-def read(directory: Path, sql: str) -> list[tuple]:
+def read(directory: Path, sql: str) -> list[tuple[Any, ...]]:
     with closing(sqlite3.connect(directory / "yoked.db", timeout=30)) as books:
         return books.execute(sql).fetchall()
 
 
 def done(directory: Path) -> int:
     [(count,)] = read(directory, "SELECT count(*) FROM ticks")
-    return count
+    return int(count)
 
 
 def wait_for(directory: Path, jobs: int) -> None:

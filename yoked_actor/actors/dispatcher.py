@@ -47,17 +47,18 @@ class _Why(Enum):
     CANCELLED = "cancelled"
     LEASE_LOST = "lease_lost"
     STOPPING = "stopping"
+    TOO_SLOW = "too_slow"
 
 
 class _Held:
     """A job that this process has claimed."""
 
-    __slots__ = ("is_ended", "is_running", "job", "scope", "why")
+    __slots__ = ("began", "is_ended", "job", "scope", "why")
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.scope: trio.CancelScope | None = None
-        self.is_running = False
+        self.began = math.inf
         self.is_ended = False
         self.why: _Why | None = None
 
@@ -122,7 +123,7 @@ class Dispatcher:
         """Say how jobs of a type are run.
 
         A `cpu_bound` handler runs on a thread, and may be a plain function; it never awaits. Runs
-        of a `quiet` type that go well are logged at debug level only. `version` is that of the
+        of a `quiet` type that go well are not logged one by one. `version` is that of the
         newest payload that the model can read.
         """
         if job_type in self._types:
@@ -300,16 +301,18 @@ class Dispatcher:
             self._end_stopped(held, kind, 0.0)
             return
         began = trio.current_time()
-        (_log.debug if kind.quiet else _log.info)(
-            "job_started",
-            job_id=job.id,
-            fence=job.fence,
-            type=job.type,
-            attempt=job.attempts,
-            runs=kind.policy.max_runs,
-        )
-        held.is_running = True
-        held.scope = scope = trio.CancelScope(deadline=began + self._limits.run_timeout_s)
+        if not kind.quiet:
+            _log.info(
+                "job_started",
+                job_id=job.id,
+                fence=job.fence,
+                type=job.type,
+                attempt=job.attempts,
+                runs=kind.policy.max_runs,
+            )
+        held.began = began
+        # Without a deadline, which would cost more than a small job does: see _keep_leases.
+        held.scope = scope = trio.CancelScope()
         try:
             with scope:
                 run = kind.begin(job)
@@ -369,6 +372,7 @@ class Dispatcher:
             with trio.move_on_after(self._limits.lease_s / 3):
                 await self._beat.wait()
             self._beat = trio.Event()
+            self._stop_the_slow()
             running = [held.job for held in self._held.values() if not held.is_ended]
             leases = [(job.id, job.fence) for job in running]
             if not leases:
@@ -387,3 +391,9 @@ class Dispatcher:
                 held = self._held.get(job_id)
                 if held is not None and not held.is_ended:
                     held.stop(_Why.CANCELLED)
+
+    def _stop_the_slow(self) -> None:
+        line = trio.current_time() - self._limits.run_timeout_s
+        for held in self._held.values():
+            if held.began <= line and not held.is_ended:
+                held.stop(_Why.TOO_SLOW)

@@ -157,8 +157,8 @@ class JobRecorder:
                     one.then()
                 except Exception:
                     _log.error("job_not_told", exc_info=True, **_names(one.job))
-            log = _log.debug if one.kind.quiet else _log.info
-            log("job_completed", seconds=round(one.seconds, 6), **_names(one.job))
+            if not one.kind.quiet:
+                _log.info("job_completed", seconds=round(one.seconds, 6), **_names(one.job))
         elif isinstance(outcome, Failed):
             _log.warning(
                 "job_failed",

@@ -1,12 +1,13 @@
-"""The two tables of the core, drawn for the documentation.
+"""The tables of the core, drawn for the documentation.
 
-`docs/lifecycle.md` carries these drawings between markers, and a test compares: the picture cannot
-drift from the table.
+`docs/lifecycle.md` and `docs/jobs.md` carry these drawings between markers, and a test compares: the
+picture cannot drift from the table.
 """
 
 from __future__ import annotations
 
 from yoked_actor.domain.ballot import VERDICTS, CreditChange, Verdict, Vote
+from yoked_actor.domain.jobs import JOB_TRANSITIONS, JobStatus
 from yoked_actor.domain.lifecycle import TRANSITIONS, State, move
 
 _CREDIT = {
@@ -26,6 +27,18 @@ def lifecycle_mermaid() -> str:
         for (state, following), names in causes.items()
     ]
     return "\n".join(["stateDiagram-v2", f"    [*] --> {State.IDLE}", *arrows])
+
+
+def jobs_mermaid() -> str:
+    """The statuses of a job and every way between them, as a Mermaid state diagram."""
+    causes: dict[tuple[JobStatus, JobStatus], list[str]] = {}
+    for (status, cause), following in JOB_TRANSITIONS.items():
+        causes.setdefault((status, following), []).append(cause)
+    arrows = [
+        f"    {status} --> {following}: {', '.join(names)}"
+        for (status, following), names in causes.items()
+    ]
+    return "\n".join(["stateDiagram-v2", f"    [*] --> {JobStatus.PENDING}", *arrows])
 
 
 def ballot_table() -> str:

@@ -1,0 +1,164 @@
+"""Durable jobs per second: enqueued one by one and in bulk, and run; beside huey, when it is there.
+
+Run it with `scripts/bench jobs`. For the comparison install huey into the same environment
+(`pip install huey`); without it that part is left out, and said so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import trio
+from pydantic import BaseModel
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.dispatcher import Dispatcher
+from yoked_actor.actors.job_types import JobRun
+from yoked_actor.config import load_settings
+from yoked_actor.domain.jobs import NewJob
+from yoked_actor.log import configure_logging
+from yoked_actor.metrics import Metrics
+from yoked_actor.store import SqliteStore, ThreadRunner, open_store
+
+BULK = 5_000
+"""Jobs enqueued in one call, and so in one transaction."""
+
+
+class Nothing(BaseModel):
+    """What the jobs are about."""
+
+    user: str
+
+
+def new_jobs(count: int, now: int, *, keyed: bool = False) -> list[NewJob]:
+    return [
+        NewJob("bench.noop", {"user": f"user-{n:07d}"}, now, key=f"{now}:{n}" if keyed else None)
+        for n in range(count)
+    ]
+
+
+async def enqueue_one_by_one(store: SqliteStore, count: int) -> float:
+    began = time.perf_counter()
+    for job in new_jobs(count, 0):
+        await store.jobs.enqueue([job], 0)
+    return count / (time.perf_counter() - began)
+
+
+async def enqueue_by_many(store: SqliteStore, count: int, tasks: int = 50) -> float:
+    jobs = iter(new_jobs(count, 0))
+
+    async def producer() -> None:
+        for job in jobs:
+            await store.jobs.enqueue([job], 0)
+
+    began = time.perf_counter()
+    async with trio.open_nursery() as nursery:
+        for _ in range(tasks):
+            nursery.start_soon(producer)
+    return count / (time.perf_counter() - began)
+
+
+async def enqueue_in_bulk(store: SqliteStore, count: int, *, keyed: bool) -> float:
+    jobs = new_jobs(count, 1, keyed=keyed)
+    began = time.perf_counter()
+    for first in range(0, count, BULK):
+        await store.jobs.enqueue(jobs[first : first + BULK], 1)
+    return count / (time.perf_counter() - began)
+
+
+async def execute_all(store: SqliteStore, *, concurrency: int, batch: int) -> float:
+    """Run everything that is there."""
+    settings = load_settings(
+        None, {}, {"jobs": {"concurrency": concurrency, "batch": batch, "alert_depth": 10_000_000}}
+    )
+    waiting = await store.jobs.depth(time.time_ns())
+    left = waiting
+    finished = trio.Event()
+    dispatcher = Dispatcher(store.jobs, Clock.real(), settings, Metrics())
+
+    def count_down() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            finished.set()
+
+    async def noop(run: JobRun[Nothing]) -> None:
+        run.then = count_down
+
+    dispatcher.register("bench.noop", Nothing, noop, quiet=True)
+    began = time.perf_counter()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(dispatcher.run)
+        await finished.wait()
+        seconds = time.perf_counter() - began
+        await dispatcher.drain()
+        nursery.cancel_scope.cancel()
+    return waiting / seconds
+
+
+def measure_huey(directory: Path, count: int) -> dict[str, float] | None:
+    """The same with huey's SqliteHuey, synced as ours is; None when it is not installed."""
+    try:
+        huey_module: Any = importlib.import_module("huey")
+    except ImportError:
+        return None
+    huey = huey_module.SqliteHuey(
+        filename=str(directory / "huey.db"), results=False, fsync=True, journal_mode="wal"
+    )
+    noop: Callable[[str], Any] = huey.task()(lambda user: None)
+    began = time.perf_counter()
+    for n in range(count):
+        noop(f"user-{n:07d}")
+    enqueued = count / (time.perf_counter() - began)
+    began = time.perf_counter()
+    for _ in range(count):
+        huey.execute(huey.dequeue())
+    return {"enqueue": enqueued, "execute": count / (time.perf_counter() - began)}
+
+
+async def main(jobs: int, singles: int, concurrency: int, batch: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="yoked-bench-") as name:
+        directory = Path(name)
+        async with open_store(directory / "yoked.db", runner=ThreadRunner()) as store:
+            alone = await enqueue_one_by_one(store, singles)
+            report("enqueue, one task, one by one", alone)
+            report("enqueue, fifty tasks, one by one", await enqueue_by_many(store, 4 * singles))
+            few = await execute_all(store, concurrency=1, batch=1)
+            report("execute, one at a time", few)
+            bulk = await enqueue_in_bulk(store, jobs, keyed=False)
+            report(f"enqueue, {BULK} a transaction", bulk)
+            executed = await execute_all(store, concurrency=concurrency, batch=batch)
+            report(f"execute, claims of up to {batch}", executed)
+            report("enqueue with keys", await enqueue_in_bulk(store, jobs, keyed=True))
+            report("execute with keys", await execute_all(store, concurrency=16, batch=batch))
+        huey = measure_huey(directory, singles)
+        if huey is None:
+            print("huey is not installed: no comparison (pip install huey)")
+            return
+        report("huey, enqueue", huey["enqueue"])
+        report("huey, execute", huey["execute"])
+        print(
+            f"ratios to huey: enqueue {alone / huey['enqueue']:.1f} one by one,"
+            f" {bulk / huey['enqueue']:.1f} in bulk; execute {executed / huey['execute']:.1f}"
+        )
+
+
+def report(what: str, per_s: float) -> None:
+    print(f"{what:36} {per_s:12,.0f} jobs/s", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=100_000, help="in bulk")
+    parser.add_argument("--singles", type=int, default=1_000, help="one by one")
+    parser.add_argument("--concurrency", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=500)
+    given = parser.parse_args()
+    configure_logging("error", "json")
+    trio.run(main, given.jobs, given.singles, given.concurrency, given.batch)
