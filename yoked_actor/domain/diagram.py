@@ -1,7 +1,7 @@
 """The tables of the core, drawn for the documentation.
 
-`docs/lifecycle.md` and `docs/jobs.md` carry these drawings between markers, and a test compares: the
-picture cannot drift from the table.
+`docs/lifecycle.md` and `docs/jobs.md` carry these drawings between markers, and a test compares:
+the picture cannot drift from the table.
 """
 
 from __future__ import annotations
