@@ -1,6 +1,6 @@
 """Reading a file of speed dates: who met whom in which evening and slot, and how both voted.
 
-The format is described in docs/offers.md.
+The format is described in docs/scoring.md.
 """
 
 from __future__ import annotations

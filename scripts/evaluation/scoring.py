@@ -276,7 +276,7 @@ def _figure(value: float, drawn: list[float]) -> Figure:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Evaluate the file that is named on the command line."""
     parser = argparse.ArgumentParser(prog="scripts/evaluate-scoring", description=__doc__)
-    parser.add_argument("file", type=Path, help="dates and votes, as described in docs/offers.md")
+    parser.add_argument("file", type=Path, help="dates and votes, as described in docs/scoring.md")
     parser.add_argument("--draws", type=int, default=1000, help="how often evenings are drawn anew")
     parser.add_argument("--seed", type=int, default=1, help="of the draws")
     options: Any = parser.parse_args(arguments)

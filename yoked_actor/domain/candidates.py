@@ -34,13 +34,15 @@ Numbers = NDArray[np.int64]
 _GLOBE = 1 << 24
 """The radius of the globe of whole numbers: 38 cm a unit."""
 _TOO_STRICT = 2
-_ANYWHERE = 2.0**52
+_ANYWHERE = (2.0 * _GLOBE + 4) ** 2
+"""No two positions are further apart, squared."""
 _CELLS_A_DEGREE = 2
 _CELLS_AROUND = 360 * _CELLS_A_DEGREE
 _REACHES_KM = (5, 10, 20, 35, 50, 75, 100, 150, 250, 400, 700, 1000)
 FURTHEST_KM = _REACHES_KM[-1]
 _WORDS = 4
-"""The commonest tags are bits of so many words of 64; the others have lists of who named them."""
+_COMMON_TAGS = 64 * _WORDS
+"""So many tags are bits of words; the others have lists of who named them."""
 _CLOSED = 32_000
 _MOST_LISTED = 15_000_000
 MOST_LOOKED_AT = 2048
@@ -86,8 +88,8 @@ class Candidates:
         self._max_ages = np.fromiter((min(p.max_age, _CLOSED) for p in people), np.int16, count)
         self._years: list[int] = self._ages.tolist()
         self._rows = [_on_globe(person) for person in people]
-        globe = np.array(self._rows, np.float64).reshape(count, 4)
-        self._x, self._y, self._z, self._reaches = globe.T.copy()
+        # What is looked at together stands together: memory is what a large pool waits for.
+        self._globe = np.array(self._rows, np.float64).reshape(count, 4)
         self._tags = _Tags(people)
         self._apart = pairs_by_first(pool.apart, count)
         self._not_again = pairs_by_first(pool.not_again, count)
@@ -116,25 +118,17 @@ class Candidates:
         accepts &= self._max_ages.take(numbers) >= age
         accepts &= ~self._kept_from(one, numbers, taken)
         numbers = numbers[accepts]
-        chord2 = self._chord2(one, numbers)
-        reaches = self._reaches.take(numbers)
+        x, y, z, reaches = self._globe.take(numbers, axis=0).T
+        mine = self._rows[one]
+        chord2 = (x - mine[0]) ** 2 + (y - mine[1]) ** 2 + (z - mine[2]) ** 2
         near = chord2 <= np.minimum(reaches, _reach2(limits.max_km))
         numbers, chord2, reaches = numbers[near], chord2[near], reaches[near]
         # By the narrower of both one's own wishes, so that the points are the same for both.
-        narrower = np.maximum(np.minimum(reaches, self._reaches[one]), 1)
+        narrower = np.maximum(np.minimum(reaches, mine[3]), 1)
         lost = np.minimum(np.sqrt(chord2 / narrower) * ONE, ONE).astype(np.int64)
         years = np.abs(self._ages.take(numbers) - age).astype(np.int64)
         points = content(years, self._tags.likeness(one, numbers), lost)
         return Suiting(numbers, points, every <= 1)
-
-    def _chord2(self, one: int, numbers: Numbers) -> NDArray[np.float64]:
-        total = np.zeros(len(numbers))
-        for axis in (self._x, self._y, self._z):
-            away = axis.take(numbers)
-            away -= axis[one]
-            away *= away
-            total += away
-        return total
 
     def sure(self, one: int, numbers: Numbers) -> NDArray[np.bool_]:
         """Who of these has accepted an offer of this one."""
@@ -213,8 +207,8 @@ class _Tags:
     def __init__(self, people: tuple[FrozenPerson, ...]) -> None:
         named = Counter(tag for person in people for tag in person.interests)
         common = sorted((tag for tag in named if named[tag] > 1), key=lambda t: (-named[t], t))
-        bits = {tag: bit for bit, tag in enumerate(common[: 64 * _WORDS])}
-        rest = frozenset(common[64 * _WORDS :])
+        bits = {tag: bit for bit, tag in enumerate(common[:_COMMON_TAGS])}
+        rest = frozenset(common[_COMMON_TAGS:])
         self._counts = np.fromiter((len(p.interests) for p in people), np.int64, len(people))
         self._rest: list[tuple[str, ...]] = []
         words, who = [], {tag: list[int]() for tag in rest}
@@ -229,19 +223,17 @@ class _Tags:
                     who[tag].append(number)
             words.append(word.to_bytes(8 * _WORDS, "little"))
             self._rest.append(tuple(others))
-        table = np.frombuffer(b"".join(words), "<u8").reshape(len(people), _WORDS)
-        self._words = table.T.copy()
-        self._used = -(-len(bits) // 64)
+        self._words = np.frombuffer(b"".join(words), "<u8").reshape(len(people), _WORDS)
         self._who = {tag: np.array(numbers, np.int64) for tag, numbers in who.items()}
         self._marked = np.zeros(len(people), np.bool_)
 
     def likeness(self, one: int, numbers: Numbers) -> Ints:
         """How alike the tags of one and of others are."""
         shared = np.zeros(len(numbers), np.int64)
-        for word in range(self._used):
-            mine = self._words[word, one]
+        theirs = self._words.take(numbers, axis=0).T
+        for mine, words in zip(self._words[one], theirs, strict=True):
             if mine:
-                shared += np.bitwise_count(self._words[word].take(numbers) & mine)
+                shared += np.bitwise_count(words & mine)
         for tag in self._rest[one]:
             self._marked[self._who[tag]] = True
             shared += self._marked.take(numbers)

@@ -92,7 +92,7 @@ def content(years_apart: Any, alike: Any, nearness_lost: Any) -> Any:
         + alike * ALIKE_SHARE[0] // ALIKE_SHARE[1]
         - nearness_lost * FAR_SHARE[0] // FAR_SHARE[1]
     )
-    return np.clip(units, 0, ONE)
+    return np.minimum(np.maximum(units, 0), ONE)
 
 
 def terms(facts: Facts) -> tuple[Term, ...]:
@@ -189,11 +189,12 @@ SCORERS: dict[str, Callable[[NDArray[Any]], Scorer]] = {
 def chance(logits: Ints) -> Ints:
     """The logistic function of millionths, in thousand-millionths, from a table of exact values."""
     table = _chances()
-    shifted = np.clip(logits, -_LOGIT_LIMIT, _LOGIT_LIMIT - 1) + _LOGIT_LIMIT
+    bounded = np.minimum(np.maximum(logits, -_LOGIT_LIMIT), _LOGIT_LIMIT - 1)
+    shifted = bounded + _LOGIT_LIMIT
     step = shifted >> _LOGIT_STEP
-    low = table[step]
+    low = table.take(step)
     rest = shifted & ((1 << _LOGIT_STEP) - 1)
-    between: Ints = low + ((table[step + 1] - low) * rest >> _LOGIT_STEP)
+    between: Ints = low + ((table.take(step + 1) - low) * rest >> _LOGIT_STEP)
     return between
 
 
