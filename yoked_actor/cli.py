@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import ipaddress
 import os
 import re
@@ -149,6 +150,7 @@ async def _serve(
         ):
             scheme = "http" if ssl_context is None else "https"
             address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+            _calm_collector()
             click.echo(f"yoked-actor ready on {address}")
             if open_browser:
                 await trio.to_thread.run_sync(webbrowser.open, address)
@@ -250,6 +252,17 @@ def _explained() -> Iterator[None]:
     except Exception:
         _log.critical("crashed", exc_info=True)
         sys.exit(70)
+
+
+def _calm_collector() -> None:
+    """Let the garbage collector look rarely, and never at what was loaded before the start.
+
+    Almost nothing here is cyclic, and everybody who waits is a few objects more to look at: with
+    ten thousand in line, collections at the usual pace took a fifth of the server's time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _is_loopback(host: str) -> bool:
