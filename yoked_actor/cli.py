@@ -258,7 +258,7 @@ def _calm_collector() -> None:
     """Let the garbage collector look rarely, and never at what was loaded before the start.
 
     Almost nothing here is cyclic, and everybody who waits is a few objects more to look at: with
-    ten thousand in line, collections at the usual pace took a fifth of the server's time.
+    ten thousand in line, a server that looks rarely did half as much again (docs/performance.md).
     """
     gc.collect()
     gc.freeze()
