@@ -12,6 +12,7 @@ from datetime import time
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -233,6 +234,23 @@ class MatchingSettings(SettingsModel):
             yield Conflict(keys, f"must be at most matching.credit_cap ({self.credit_cap})")
         if len(set(self.genders)) < len(self.genders):
             yield Conflict(("genders",), "must name each gender once")
+
+
+class DateSettings(SettingsModel):
+    """What two people on a video date may say to each other through the server."""
+
+    max_signal_bytes: Bytes = Field(8192, description="The largest data of a signal.")
+    signals_per_s: Rate = Field(10.0, description="Signals per second and user.")
+    signals_burst: Count = Field(
+        30,
+        description="Signals of a user at once. Times max_signal_bytes it should stay under"
+        " edge.max_buffered_bytes, or a burst makes a slow reader of the partner.",
+    )
+    max_kept_signals: Count = Field(
+        32,
+        description="How many signals are kept for a partner who has no socket just now; never"
+        " more than half of session.kept_events.",
+    )
 
 
 class EdgeSettings(SettingsModel):
@@ -472,6 +490,7 @@ class Settings(SettingsModel):
     server: ServerSettings = ServerSettings()
     auth: AuthSettings = AuthSettings()
     matching: MatchingSettings = MatchingSettings()
+    date: DateSettings = DateSettings()
     edge: EdgeSettings = EdgeSettings()
     session: SessionSettings = SessionSettings()
     store: StoreSettings = StoreSettings()
@@ -486,3 +505,9 @@ class Settings(SettingsModel):
             keys = ("session.forget_after_s", "matching.liveness_s")
             rule = f"must be at least matching.liveness_s ({self.matching.liveness_s})"
             yield Conflict(keys, rule)
+
+    def rules(self) -> Rules:
+        """These settings, as the lobby reads them."""
+        # However many events are kept, signals are at most the half of them.
+        kept = min(self.date.max_kept_signals, self.session.kept_events // 2)
+        return replace(self.matching.rules(), max_kept_signals=kept)

@@ -32,6 +32,7 @@ from yoked_actor.settings import Settings
 from yoked_actor.store import Report, Store, StoreUnavailable
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as wire
+from yoked_actor.wire.signal_data import problem_with
 
 REPLACED = 4001
 
@@ -75,6 +76,8 @@ def _event_of(user_id: str, command: cmd.Command) -> ev.Event:
             return ev.Acknowledge(user_id, match_id)
         case cmd.Vote(match_id=match_id, vote=vote):
             return ev.Vote(user_id, match_id, Vote(vote))
+        case cmd.Signal(date_id=date_id, data=data):
+            return ev.Signal(user_id, date_id, bytes(data))
         case cmd.EndDate(date_id=date_id):
             return ev.EndDate(user_id, date_id)
         case cmd.Block(user_id=other):
@@ -91,6 +94,7 @@ class Session:
         "_kept",
         "_pending",
         "_replies",
+        "_signals",
         "connection",
         "in_flight",
         "leaving",
@@ -115,6 +119,7 @@ class Session:
         self.spoke_at = now
         self.unsent = False
         self._bucket = TokenBucket(edge.commands_per_s, edge.commands_burst, now / MICROSECONDS)
+        self._signals: TokenBucket | None = None
         self._kept: deque[bytes] | None = None
         self._replies: dict[str, bytes] = {}
         self._pending: dict[str, int] = {}
@@ -177,6 +182,9 @@ class Session:
             self._refuse(id, told.Code.WRONG_STATE, "hello was said already", remember=True)
         elif kind is cmd.Spin and self._around.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
+        elif isinstance(command, cmd.Signal) and (refusal := self._objection(command, now)):
+            self._heard()
+            self._refuse(id, refusal.code, refusal.message)
         else:
             event = _event_of(self.user_id, command)
             try:
@@ -185,6 +193,23 @@ class Session:
                 self._refuse(id, told.Code.INTERNAL, "the server is overloaded; try again")
             else:
                 self._pending[id] = 1
+
+    def _objection(self, command: cmd.Signal, now: Instant) -> told.Refusal | None:
+        """Why a signal is refused, whatever date it is for."""
+        limits = self._around.settings.date
+        if len(command.data) > limits.max_signal_bytes:
+            message = f"data is larger than {limits.max_signal_bytes} bytes"
+            return told.Refusal(told.Code.TOO_LARGE, message)
+        problem = problem_with(command.data)
+        if problem is not None:
+            return told.Refusal(told.Code.BAD_REQUEST, problem)
+        if self._signals is None:
+            self._signals = TokenBucket(
+                limits.signals_per_s, limits.signals_burst, now / MICROSECONDS
+            )
+        if not self._signals.take(now / MICROSECONDS):
+            return told.Refusal(told.Code.RATE_LIMITED, "too many signals; slow down")
+        return None
 
     def _heard(self) -> None:
         # Beats come again; one that finds the mailbox full is one lost beat, which is tolerated.
@@ -306,7 +331,8 @@ class Session:
 
     def _reply(self, id: str, reply: wire.Ok | wire.Error) -> None:
         text = wire.encode(reply)
-        self._replies[id] = text
+        if not (isinstance(reply, wire.Error) and reply.code is told.Code.RATE_LIMITED):
+            self._replies[id] = text
         if len(self._replies) > self._around.settings.session.kept_replies:
             del self._replies[next(iter(self._replies))]
         for _ in range(self._pending.pop(id, 1)):
