@@ -19,6 +19,7 @@ import msgspec
 import trio
 
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.ice import ice_servers
 from yoked_actor.actors.mailbox import Mailbox, MailboxFull
 from yoked_actor.actors.matchmaker import Message, Then
 from yoked_actor.domain import events as ev
@@ -59,7 +60,6 @@ class Surroundings(msgspec.Struct):
     metrics: Metrics
     settings: Settings
     new_session_id: Callable[[], str]
-    ice_servers: wire.IceServers = ()
     draining: bool = False
 
 
@@ -237,8 +237,15 @@ class Session:
 
     def tell(self, notice: told.Notice, now: Instant) -> None:
         """Tell the user something: numbered, kept, and sent if somebody listens."""
-        ice_servers = self._around.ice_servers
-        self._emit(wire.event_of(notice, self.seq + 1, to_datetime(now), ice_servers))
+        servers = self._ice_servers(now) if type(notice) is told.DateStarted else ()
+        self._emit(wire.event_of(notice, self.seq + 1, to_datetime(now), servers))
+
+    def show(self, snapshot: told.Snapshot, now: Instant) -> wire.Snapshot:
+        """How things stand, as the user is told."""
+        return wire.snapshot_part(snapshot, self._ice_servers(now) if snapshot.date else ())
+
+    def _ice_servers(self, now: Instant) -> wire.IceServers:
+        return ice_servers(self._around.settings.date, self.user_id, now)
 
     def say_draining(self, now: Instant, reconnect_after_s: float) -> None:
         """Tell the user that the server is about to stop."""
@@ -298,7 +305,7 @@ class Session:
             re=hello.id,
             session=self.session_id,
             resumed=missed is not None,
-            snapshot=wire.snapshot_part(snapshot, self._around.ice_servers),
+            snapshot=self.show(snapshot, now),
             heartbeat_every_s=self._around.settings.matching.heartbeat_every_s,
         )
         connection.send(wire.encode(welcome))
