@@ -134,6 +134,10 @@ class Offers(Protocol):
         """A user's connections, the oldest first."""
         ...
 
+    async def count_doubled(self, zone: str, day: date) -> int:
+        """How many offers of a run came too soon after the same one, by the run's own rules."""
+        ...
+
     async def drop_pools(self, before: date) -> int:
         """Let go of the pools of all runs before a date; say how many."""
         ...

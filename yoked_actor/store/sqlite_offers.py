@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -41,6 +41,7 @@ MOST_SEARCHED = 40
 _ADD_SETS = statement("offer_add_sets")
 _ADD_OFFERS = statement("offer_add_offers")
 _LOAD_SETS = statement("offer_load_sets")
+_COUNT_DOUBLED = statement("offer_count_doubled")
 _DEFLATION = 1
 
 _Row = tuple[Any, ...]
@@ -191,6 +192,23 @@ class SqliteOffers:
             ).fetchall()
         )
         return [_connection(row, user_id) for row in found]
+
+    async def count_doubled(self, zone: str, day: date) -> int:
+        """How many offers of a run came too soon after the same one, by the run's own rules."""
+
+        def count(db: sqlite3.Connection) -> int:
+            row = db.execute(
+                "SELECT rules FROM offer_runs WHERE day = ? AND zone = ?", (day.isoformat(), zone)
+            ).fetchone()
+            if row is None:
+                return 0
+            back = msgspec.json.decode(row[0], type=OfferRules).not_again_days
+            days = [(day - timedelta(days=n)).isoformat() for n in range(back + 1)]
+            asked = {"days": _json(days), "day": day.isoformat(), "zone": zone}
+            (found,) = db.execute(_COUNT_DOUBLED, asked).fetchone()
+            return int(found)
+
+        return await self._read_long(count)
 
     async def drop_pools(self, before: date) -> int:
         """Let go of the pools of all runs before a date; say how many."""
