@@ -1,4 +1,4 @@
-"""The command line: `yoked-actor serve`, `worker`, `jobs`, `token`, `bots`, `simulate`."""
+"""The command line: `yoked-actor serve`, `worker`, `token`, and what other modules add to it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
+from yoked_actor.offers_command import offers
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
 from yoked_actor.simulation.command import simulate
 from yoked_actor.store import StoreError
@@ -75,6 +76,7 @@ def main() -> None:
 main.add_command(bots)
 main.add_command(simulate)
 main.add_command(jobs)
+main.add_command(offers)
 
 
 @main.command()

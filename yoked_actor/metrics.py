@@ -56,8 +56,25 @@ class JobMetrics:
         self.duplicate_offers = Counter(
             "yoked_duplicate_offers", "Second sets of offers for a user and date", registry=r
         )
+        sets = Counter(
+            "yoked_offer_sets",
+            "Sets of offers: stored, or left out because the user had one already",
+            ["result"],
+            registry=r,
+        )
+        self._sets_stored = sets.labels("stored")
+        self._sets_left_out = sets.labels("left_out")
+        self._offers = Counter("yoked_offers", "Offers in the sets that were stored", registry=r)
         alert = Gauge("yoked_alert", "Whether an alert is raised", ["alert"], registry=r)
         self.alerts = {one: alert.labels(one.value) for one in Alert}
+
+    def count_set(self, offers: int | None) -> None:
+        """Count a set that was stored, or with None one that was not."""
+        if offers is None:
+            self._sets_left_out.inc()
+        else:
+            self._sets_stored.inc()
+            self._offers.inc(offers)
 
     def count_duplicate_offers(self) -> int:
         """How many duplicate offers there were."""

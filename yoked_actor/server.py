@@ -14,6 +14,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -22,13 +23,17 @@ import trio
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
+from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
 from yoked_actor.actors.matchmaker import Matchmaker
+from yoked_actor.actors.offer_jobs import OfferJobs
 from yoked_actor.actors.sessions import Sessions
+from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lobby import Lobby
+from yoked_actor.domain.people import Person
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
@@ -43,7 +48,15 @@ from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import LONGEST_S, EdgeSettings, Settings
-from yoked_actor.store import Batch, InlineRunner, Runner, Store, ThreadRunner, open_store
+from yoked_actor.store import (
+    Batch,
+    InlineRunner,
+    Runner,
+    SqliteStore,
+    ThreadRunner,
+    enqueue_in,
+    open_store,
+)
 
 _log = structlog.get_logger()
 
@@ -55,11 +68,12 @@ class Server(msgspec.Struct):
 
     settings: Settings
     clock: Clock
-    store: Store
+    store: SqliteStore
     lobby: Lobby
     matchmaker: Matchmaker
     sessions: Sessions
     dispatcher: Dispatcher
+    calendar: Calendar
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -99,7 +113,7 @@ async def open_server(
         observer=_commit_observer(metrics),
     ) as store:
         recovered = await store.recover()
-        lobby = Lobby(settings.matching.rules(), recovered.next_number)
+        lobby = Lobby(settings.rules(), recovered.next_number)
         lobby.restore(recovered.users, recovered.matches, recovered.dates, clock.now())
         _log.info(
             "recovered",
@@ -109,7 +123,15 @@ async def open_server(
             dates=len(recovered.dates),
         )
         sessions = Sessions(clock, store, metrics, settings, recovered.boot)
-        matchmaker = Matchmaker(lobby, store, clock, sessions, metrics, settings)
+        matchmaker = Matchmaker(
+            lobby,
+            store,
+            clock,
+            sessions,
+            metrics,
+            settings,
+            stored_people=lambda people, now: _tell_calendar(calendar, people, now),
+        )
         sessions.use(matchmaker.mailbox)
         for known in recovered.users:
             sessions.adopt(known.user_id)
@@ -123,6 +145,18 @@ async def open_server(
             ring=None if directory is None else lambda: ring(directory),
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
+        OfferJobs(
+            store.offers, store.jobs, clock, settings, metrics, threads=mock_clock is None
+        ).register(dispatcher)
+        calendar = Calendar(
+            store.calendar,
+            clock,
+            settings,
+            enqueue_in,
+            at=settings.offers.time_of_day(),
+            metrics=metrics.calendar,
+            then=lambda turn: dispatcher.poke(),
+        )
         await dispatcher.enqueue([prune_job(clock.now())])
         conversations = Conversations(sessions, tokens, clock, settings.edge)
         metrics.expect(settings.matching.policy)
@@ -171,6 +205,7 @@ async def open_server(
             matchmaker,
             sessions,
             dispatcher,
+            calendar,
             front_door,
             tokens,
             metrics,
@@ -181,8 +216,9 @@ async def open_server(
             core.start_soon(sessions.run)
             core.start_soon(conversations.run)
             core.start_soon(dispatcher.run)
+            core.start_soon(calendar.run)
             if directory is not None:
-                core.start_soon(listen, directory, dispatcher)
+                core.start_soon(listen, directory, partial(dispatcher.poke, from_outside=True))
             async with trio.open_nursery() as edge:
                 await edge.start(_serve, front_door, listeners, ssl_context)
                 yield server
@@ -190,6 +226,11 @@ async def open_server(
                 front_door.stop(settings.server.drain_s)
             await dispatcher.drain()
             core.cancel_scope.cancel()
+
+
+def _tell_calendar(calendar: Calendar, people: Sequence[Person], now: Instant) -> None:
+    for person in people:
+        calendar.poke(person.time_zone, now)
 
 
 async def _serve(

@@ -25,6 +25,7 @@ from yoked_actor.domain.events import Event, Forget
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.notices import Effects, Forgotten, Notice, Reply
+from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
@@ -80,7 +81,10 @@ class Matchmaker:
         audience: Audience,
         metrics: Metrics,
         settings: Settings,
+        *,
+        stored_people: Callable[[Sequence[Person], Instant], None] | None = None,
     ) -> None:
+        """`stored_people` is told of profiles once they are stored, and when that was decided."""
         self.mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
         self._lobby = lobby
         self._store = store
@@ -88,6 +92,7 @@ class Matchmaker:
         self._audience = audience
         self._metrics = metrics
         self._settings = settings
+        self._stored_people = stored_people
         self.stalled = False
         """Whether the last commit failed and is being tried again."""
 
@@ -135,6 +140,8 @@ class Matchmaker:
             self._lobby.settle()
             self._metrics.count_round(len(messages), changes)
             self._log_matches(changes)
+            if changes.people and self._stored_people is not None:
+                self._stored_people(changes.people, now)
             self._tell(messages, decided, notices, now)
             return
 

@@ -81,6 +81,19 @@ class Answered(msgspec.Struct, frozen=True):
     """Whether this answer is what opened it: then both are to be told."""
 
 
+class RunProgress(msgspec.Struct, frozen=True):
+    """How far a zone's run has come."""
+
+    is_done: bool
+    """Whether everybody's job was enqueued."""
+    users: int | None
+    """For how many users it is, once the pool is frozen."""
+    stored: int
+    waiting: int
+    """Jobs that wait or run, that of the run itself included."""
+    dead: int
+
+
 class Offers(Protocol):
     """Daily offers, as they outlive the process."""
 
@@ -95,6 +108,26 @@ class Offers(Protocol):
         rematch_after_days: float | None = None,
     ) -> FrozenRun:
         """Freeze what a run is made from; who comes second gets what the first one froze."""
+        ...
+
+    async def preview_pool(
+        self,
+        zone: str,
+        day: date,
+        offered_at: Instant,
+        expires_at: Instant,
+        rules: OfferRules,
+        rematch_after_days: float | None = None,
+    ) -> FrozenRun:
+        """What a run would be made from if it were frozen now; nothing is kept."""
+        ...
+
+    async def progress(self, zone: str, day: date) -> RunProgress | None:
+        """How far a run has come; None when it was never started."""
+        ...
+
+    async def run_days(self, zone: str | None, day: date | None) -> list[tuple[str, date]]:
+        """The runs that were frozen, of one zone or date if need be; the newest first."""
         ...
 
     async def load_run(self, zone: str, day: date) -> FrozenRun | None:
@@ -132,6 +165,10 @@ class Offers(Protocol):
 
     async def connections(self, user_id: str) -> list[Connection]:
         """A user's connections, the oldest first."""
+        ...
+
+    async def count_doubled(self, zone: str, day: date) -> int:
+        """How many offers of a run came too soon after the same one, by the run's own rules."""
         ...
 
     async def drop_pools(self, before: date) -> int:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from yoked_actor.domain.frozen_pool import OfferRules, canonical, inputs_digest, thawed
+from yoked_actor.domain.frozen_pool import FrozenPool, OfferRules, canonical, inputs_digest, thawed
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.offers import Offer, OfferSet
 from yoked_actor.domain.records import pair_of
@@ -30,6 +30,7 @@ from yoked_actor.store.offers import (
     KeptSet,
     NoSuchOffer,
     OfferExpired,
+    RunProgress,
 )
 from yoked_actor.store.opening import statement
 from yoked_actor.store.writer import Writer
@@ -41,6 +42,8 @@ MOST_SEARCHED = 40
 _ADD_SETS = statement("offer_add_sets")
 _ADD_OFFERS = statement("offer_add_offers")
 _LOAD_SETS = statement("offer_load_sets")
+_PROGRESS = statement("offer_progress")
+_COUNT_DOUBLED = statement("offer_count_doubled")
 _DEFLATION = 1
 
 _Row = tuple[Any, ...]
@@ -77,7 +80,7 @@ class SqliteOffers:
 
         def prepare(db: sqlite3.Connection) -> tuple[FrozenRun, tuple[_Row, _Row]]:
             pool = read_pool(db, zone, day, offered_at, expires_at, rules, rematch_after_days)
-            run = FrozenRun(day, zone, rules, inputs_digest(pool, rules), None, pool)
+            run = _fresh_run(pool, rules)
             receivers = sum(person.receives for person in pool.people)
             key, text = (day.isoformat(), zone), msgspec.json.encode(rules).decode()
             row = (*key, offered_at, expires_at, now, text, run.inputs, receivers)
@@ -102,6 +105,40 @@ class SqliteOffers:
         first = await self.load_run(zone, day)
         assert first is not None
         return first
+
+    async def preview_pool(
+        self,
+        zone: str,
+        day: date,
+        offered_at: Instant,
+        expires_at: Instant,
+        rules: OfferRules,
+        rematch_after_days: float | None = None,
+    ) -> FrozenRun:
+        """What a run would be made from if it were frozen now; nothing is kept."""
+        return await self._read_long(
+            lambda db: _fresh_run(
+                read_pool(db, zone, day, offered_at, expires_at, rules, rematch_after_days), rules
+            )
+        )
+
+    async def progress(self, zone: str, day: date) -> RunProgress | None:
+        """How far a run has come; None when it was never started."""
+        asked = {"zone": zone, "day": day.isoformat()}
+        row = await self._read(lambda db: db.execute(_PROGRESS, asked).fetchone())
+        return None if row is None else RunProgress(row[0] == "done", *row[1:])
+
+    async def run_days(self, zone: str | None, day: date | None) -> list[tuple[str, date]]:
+        """The runs that were frozen, of one zone or date if need be; the newest first."""
+        asked = (zone, None if day is None else day.isoformat())
+        rows = await self._read(
+            lambda db: db.execute(
+                "SELECT zone, day FROM offer_runs WHERE (?1 IS NULL OR zone = ?1)"
+                " AND (?2 IS NULL OR day = ?2) ORDER BY day DESC, zone",
+                asked,
+            ).fetchall()
+        )
+        return [(name, date.fromisoformat(text)) for name, text in rows]
 
     async def load_run(self, zone: str, day: date) -> FrozenRun | None:
         """What a run is made from, if it was frozen."""
@@ -192,6 +229,23 @@ class SqliteOffers:
         )
         return [_connection(row, user_id) for row in found]
 
+    async def count_doubled(self, zone: str, day: date) -> int:
+        """How many offers of a run came too soon after the same one, by the run's own rules."""
+
+        def count(db: sqlite3.Connection) -> int:
+            row = db.execute(
+                "SELECT rules FROM offer_runs WHERE day = ? AND zone = ?", (day.isoformat(), zone)
+            ).fetchone()
+            if row is None:
+                return 0
+            back = msgspec.json.decode(row[0], type=OfferRules).not_again_days
+            days = [(day - timedelta(days=n)).isoformat() for n in range(back + 1)]
+            asked = {"days": _json(days), "day": day.isoformat(), "zone": zone}
+            (found,) = db.execute(_COUNT_DOUBLED, asked).fetchone()
+            return int(found)
+
+        return await self._read_long(count)
+
     async def drop_pools(self, before: date) -> int:
         """Let go of the pools of all runs before a date; say how many."""
         row = (before.isoformat(),)
@@ -204,6 +258,10 @@ class SqliteOffers:
         query = f"{_LOAD_SETS} {which}"
         found = await self._read(lambda db: db.execute(query, parameters).fetchall())
         return [_kept_set(row) for row in found]
+
+
+def _fresh_run(pool: FrozenPool, rules: OfferRules) -> FrozenRun:
+    return FrozenRun(pool.day, pool.zone, rules, inputs_digest(pool, rules), None, pool)
 
 
 def store_sets_in(

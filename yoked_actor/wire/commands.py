@@ -65,6 +65,13 @@ class Vote(Command, frozen=True, kw_only=True, tag="vote"):
     vote: Literal["yes", "pass"]
 
 
+class Signal(Command, frozen=True, kw_only=True, tag="signal"):
+    """Say something to the partner of the video date; the server does not look at `data`."""
+
+    date_id: SubjectId
+    data: msgspec.Raw
+
+
 class EndDate(Command, frozen=True, kw_only=True, tag="end_date"):
     """Hang up."""
 
@@ -86,7 +93,17 @@ class Report(Command, frozen=True, kw_only=True, tag="report"):
 
 
 AnyCommand = (
-    Hello | Heartbeat | Spin | Explain | Leave | Acknowledge | Vote | EndDate | Block | Report
+    Hello
+    | Heartbeat
+    | Spin
+    | Explain
+    | Leave
+    | Acknowledge
+    | Vote
+    | Signal
+    | EndDate
+    | Block
+    | Report
 )
 
 COMMANDS: tuple[type[Command], ...] = AnyCommand.__args__

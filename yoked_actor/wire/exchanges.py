@@ -46,6 +46,7 @@ MATCH, DATE = "m7", "d9"
 CARD = Card("ben", "Ben", 29, "man", ("climbing", "film"), 4)
 REJECTED = Rejections(seeking=61, history=2, age=40, distance=17)
 NEAREST = Relaxation("distance", 12, "km", 3)
+_DATA = msgspec.Raw(b'{"description": {"type": "offer", "sdp": "v=0..."}}')
 _SNAPSHOT = ev.Snapshot(State.IDLE, 0)
 _ICE: ev.IceServers = ({"urls": ["stun:stun.example.org"]},)
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbmEifQ.c2lnbmF0dXJl"
@@ -95,6 +96,12 @@ EXCHANGES: tuple[Exchange, ...] = (
         ("outcome?",),
         (Code.UNKNOWN_MATCH, Code.WRONG_STATE, Code.ALREADY_VOTED, Code.VOTE_CLOSED),
     ),
+    Exchange(
+        cmd.Signal(id="c11", date_id=DATE, data=_DATA),
+        ev.Ok(re="c11"),
+        (),
+        (Code.NOT_FOUND, Code.TOO_LARGE),
+    ),
     Exchange(cmd.EndDate(id="c7", date_id=DATE), ev.Ok(re="c7"), (), (Code.NOT_FOUND,)),
     Exchange(cmd.Block(id="c8", user_id="mallory"), ev.Ok(re="c8")),
     Exchange(cmd.Report(id="c9", user_id="mallory", reason="rude", match_id=MATCH), ev.Ok(re="c9")),
@@ -129,7 +136,8 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         ends_at=datetime(2026, 1, 1, 8, 5, 9, tzinfo=UTC),
         ice_servers=_ICE,
     ),
-    ev.DateEnded(seq=7, at=moment(50), date_id=DATE, reason=DateEnd.PARTNER_ENDED),
+    ev.Signal(seq=7, at=moment(10), date_id=DATE, data=_DATA),
+    ev.DateEnded(seq=8, at=moment(50), date_id=DATE, reason=DateEnd.PARTNER_ENDED),
     ev.Nudge(seq=7, at=moment(52), expires_at=datetime(2026, 1, 1, 8, 1, 52, tzinfo=UTC)),
     ev.Draining(seq=8, at=moment(55), reconnect_after_s=2.0),
 )
