@@ -67,7 +67,7 @@ def add_page_calls(app: QuartTrio, doors: Doors) -> None:
     for address in ADDRESSES:
         app.add_url_rule(address, f"page {address}", index, methods=["GET"])
 
-    async def asset() -> Response:
+    async def asset(name: str = "") -> Response:
         # Only what was found at the start is there: a path is a key here, never a file name.
         found = assets().get(request.path)
         if found is None:
@@ -75,15 +75,7 @@ def add_page_calls(app: QuartTrio, doors: Doors) -> None:
         return await cacheable(found.text, found.kind)
 
     app.add_url_rule("/yoked.js", "yoked.js", asset, methods=["GET"])
-    app.add_url_rule("/app/<path:name>", "asset", _nameless(asset), methods=["GET"])
-
-
-def _nameless(handler: Any) -> Any:
-    async def named(name: str) -> Response:
-        response: Response = await handler()
-        return response
-
-    return named
+    app.add_url_rule("/app/<path:name>", "asset", asset, methods=["GET"])
 
 
 @cache

@@ -3,6 +3,9 @@
 import { h } from "./dom.js";
 import { genderName } from "./words.js";
 
+/** Pairs of colours, dark enough for a white letter. */
+const PAIRS = [["#c2553b", "#6d2f6b"], ["#2f6f73", "#1f3f63"], ["#a8622a", "#7b2d3f"], ["#4c6b3c", "#274b4f"], ["#8a4a86", "#3f2a63"], ["#b04a63", "#5b2450"], ["#3f6292", "#322a5e"], ["#8a6d1f", "#5a3a1e"]];
+
 /** A number that stays the same for the same text. */
 function hash(text) {
   let value = 2166136261;
@@ -14,8 +17,9 @@ function hash(text) {
 export function mark(person, size = "") {
   const number = hash(person.user_id);
   const element = h("div", { class: `mark ${size}`, "aria-hidden": "true" }, h("span", {}, [...person.display_name.trim()][0]?.toUpperCase() ?? "?"));
-  element.style.setProperty("--hue-a", String(number % 360));
-  element.style.setProperty("--hue-b", String((number % 360) + 40 + ((number >>> 9) % 80)));
+  const [light, deep] = PAIRS[number % PAIRS.length];
+  element.style.setProperty("--light", light);
+  element.style.setProperty("--deep", deep);
   element.style.setProperty("--turn", `${(number >>> 17) % 360}deg`);
   return element;
 }

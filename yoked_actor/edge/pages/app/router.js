@@ -66,6 +66,8 @@ export class Router {
     if (path !== location.pathname) history.replaceState(null, "", path);
     const { match, date } = app.snapshot;
     const subject = path === "/voting-window" ? match?.match_id : path === "/video-date" ? date?.date_id : "";
+    // Where there is nowhere else to go, nothing should point there.
+    document.documentElement.classList.toggle("busy", path === "/voting-window" || path === "/video-date");
     this.#show(`${path} ${subject}`, VIEWS[path]);
   }
 
@@ -112,6 +114,7 @@ export class Router {
   #dressUp(signedIn) {
     for (const element of document.querySelectorAll("[data-signed-in]")) element.hidden = !signedIn;
     document.documentElement.classList.toggle("signed-in", signedIn);
+    if (!signedIn) document.documentElement.classList.remove("busy");
     const who = document.getElementById("who");
     if (who) who.textContent = this.app.profile?.display_name ?? this.app.user;
   }

@@ -11,6 +11,11 @@ const PROBLEMS = {
   NotReadableError: "Your camera or microphone is in use by another program.",
   insecure: "Browsers lend their camera only to pages on https, or on this machine.",
 };
+/** Codecs that every browser has. A description of all that one has would be too large for a signal. */
+const CODECS = new Set(["video/vp8", "video/rtx", "audio/opus"]);
+const H264 = /profile-level-id=42e01f/;
+const CANDIDATES_EVERY_MS = 60;
+const AGAIN_AFTER_MS = 1000;
 const ABSENT = new Set(["NotFoundError", "NotReadableError", "OverconstrainedError"]);
 
 /** The call of one date. Dispatches `change` whenever something that can be shown has changed. */
@@ -21,6 +26,7 @@ export class Call extends EventTarget {
   #ignoring = false;
   #closed = false;
   #queue = Promise.resolve();
+  /** @type {any[]} */ #candidates = [];
   #peer = crypto.randomUUID();
 
   /** @param {any} date the date of the snapshot @param {(data: any) => Promise<any>} send */
@@ -110,9 +116,18 @@ export class Call extends EventTarget {
     this.remote = new MediaStream();
     const only = (act) => (event) => { if (pc === this.#pc) act(event); };
     pc.onnegotiationneeded = only(() => this.#offer(pc));
-    pc.onicecandidate = only(({ candidate }) => { if (candidate) this.#say({ kind: "candidate", candidate: candidate.toJSON() }); });
+    pc.onicecandidate = only(({ candidate }) => this.#candidate(pc, candidate));
+    this.#candidates = [];
     pc.ontrack = only(({ track }) => { this.remote.addTrack(track); this.#changed(); });
     pc.onconnectionstatechange = only(() => this.#connection(pc));
+  }
+
+  // Candidates come in bursts, and the server counts signals: they travel together.
+  #candidate(pc, candidate) {
+    if (!candidate || this.#candidates.push(candidate.toJSON()) > 1) return;
+    setTimeout(() => {
+      if (pc === this.#pc) this.#say({ kind: "candidates", candidates: this.#candidates.splice(0) });
+    }, CANDIDATES_EVERY_MS);
   }
 
   #connection(pc) {
@@ -134,6 +149,12 @@ export class Call extends EventTarget {
     }
   }
 
+  #prefer(transceiver) {
+    const { codecs } = RTCRtpReceiver.getCapabilities?.(transceiver.receiver.track.kind) ?? { codecs: [] };
+    const common = codecs.filter(({ mimeType, sdpFmtpLine = "" }) => CODECS.has(mimeType.toLowerCase()) || (mimeType === "video/H264" && H264.test(sdpFmtpLine)));
+    if (common.length > 0) transceiver.setCodecPreferences?.(common);
+  }
+
   /** Give one's tracks to the connection, whenever they come: that needs no new negotiation. */
   #attach() {
     for (const { sender, receiver } of this.#pc?.getTransceivers() ?? []) {
@@ -145,8 +166,15 @@ export class Call extends EventTarget {
   // What the two say to each other
 
   #say(message) {
-    if (this.#closed) return;
-    this.send({ ...message, peer: this.#peer, to: this.#partner ?? undefined }).catch(() => {});
+    if (!this.#closed) this.#transmit({ ...message, peer: this.#peer, to: this.#partner ?? undefined });
+  }
+
+  #transmit(data) {
+    this.send(data).catch((error) => {
+      // The others mean that the date is over, or that nothing would make the server take it.
+      if (error.code === "rate_limited" || error.code === "timeout") setTimeout(() => { if (!this.#closed) this.#transmit(data); }, AGAIN_AFTER_MS);
+      else if (error.code !== "not_found") console.warn("a signal was refused", error.code, error.message);
+    });
   }
 
   #sayMedia() {
@@ -169,7 +197,7 @@ export class Call extends EventTarget {
     const pc = this.#pc;
     if (data.kind === "media") this.theirs = { camera: Boolean(data.camera), microphone: Boolean(data.microphone), webrtc: Boolean(data.webrtc) };
     else if (data.kind === "description" && pc) await this.#described(pc, data.description);
-    else if (data.kind === "candidate" && pc) await pc.addIceCandidate(data.candidate).catch((error) => { if (!this.#ignoring) throw error; });
+    else if (data.kind === "candidates" && pc) for (const one of data.candidates) await pc.addIceCandidate(one).catch((error) => { if (!this.#ignoring) throw error; });
     this.#changed();
   }
 
@@ -185,7 +213,7 @@ export class Call extends EventTarget {
     if (before !== null) this.#build();
     if (this.phase === "waiting" || before !== null) this.phase = "connecting";
     if (!this.date.initiator) return;
-    for (const kind of ["audio", "video"]) this.#pc.addTransceiver(kind, { direction: "sendrecv" });
+    for (const kind of ["audio", "video"]) this.#prefer(this.#pc.addTransceiver(kind, { direction: "sendrecv" }));
     this.#attach();
   }
 
@@ -195,7 +223,10 @@ export class Call extends EventTarget {
     if (this.#ignoring) return;
     await pc.setRemoteDescription(description);
     if (description.type !== "offer") return;
-    for (const transceiver of pc.getTransceivers()) transceiver.direction = "sendrecv";
+    for (const transceiver of pc.getTransceivers()) {
+      transceiver.direction = "sendrecv";
+      this.#prefer(transceiver);
+    }
     this.#attach();
     await pc.setLocalDescription();
     this.#say({ kind: "description", description: pc.localDescription });

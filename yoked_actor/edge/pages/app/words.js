@@ -10,11 +10,6 @@ export const TIERS = {
 };
 
 const WAITING = {
-  spun: "You are in line.",
-  requeued: "You are back in line.",
-  partner_left: "They had to go. You have kept your old place in line.",
-  partner_lost: "Their connection was lost. You have kept your old place in line.",
-  not_acknowledged: "They did not turn up. You have kept your old place in line.",
   resumed: "Welcome back. You have kept your place in line.",
 };
 
@@ -60,14 +55,14 @@ function outcomeStory({ outcome, next, credit }, mine) {
  */
 export function storyOf(event, mine) {
   switch (event.type) {
-    // What led back into line was told a moment before.
-    case "waiting": return event.reason === "requeued" ? "" : WAITING[event.reason] ?? "";
+    // What led back into line was told a moment before, and one who has just spun sees the line.
+    case "waiting": return WAITING[event.reason] ?? "";
     case "idle": return event.reason === "idle_vote" ? "" : IDLE[event.reason] ?? "";
     case "tier": return TIERS[event.tier] ?? "";
     case "matched": return `Here is ${event.partner.display_name}.`;
     case "voting": return "You are both here. Would you like to meet? Yes or pass.";
     case "outcome": return outcomeStory(event, mine);
-    case "match_cancelled": return CANCELLED[event.reason] ?? "The meeting is over.";
+    case "match_cancelled": return `${CANCELLED[event.reason] ?? "The meeting is over."}${event.next === "waiting" ? " You have kept your old place in line." : ""}`;
     case "date_started": return `You are on a video date with ${event.partner.display_name}.`;
     case "date_ended": return DATE_ENDED[event.reason] ?? "The date is over.";
     case "nudge": return "Somebody who would suit you is waiting right now. Spin, and you may meet.";

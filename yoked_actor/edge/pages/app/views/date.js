@@ -84,8 +84,8 @@ export function date(app) {
     root: h("section", { class: "date" },
       h("div", { class: "date-head" }, heading(`You and ${name}`), left),
       h("div", { class: "stage" }, remote, cover, own, sound), trouble,
-      h("div", { class: "controls" }, mute, camera, end),
-      h("div", { class: "quiet" }, button("Block", () => askToBlock(app, partner), "link"), button("Report", () => askToReport(app, partner), "link"))),
+      h("div", { class: "controls" }, mute, camera, end,
+        h("div", { class: "quiet" }, button("Block", () => askToBlock(app, partner), "link"), button("Report", () => askToReport(app, partner), "link")))),
     update: tick,
     opened() { show(); call.start(); },
     close() {

@@ -2,5 +2,6 @@
 
 import { h } from "../dom.js";
 
-/** @param {boolean} [moving] */
-export const orbs = (moving = false) => h("div", { class: `orbs${moving ? " moving" : ""}`, "aria-hidden": "true" }, h("i", {}), h("i", {}), h("b", {}));
+export const orbs = () => h("img", { class: "orbs", src: "/app/orbs.svg", alt: "", width: 176, height: 120 });
+
+export const circlingOrbs = () => h("div", { class: "circling", "aria-hidden": "true" }, h("i", {}), h("i", {}));

@@ -2,7 +2,7 @@
 
 import { announce, button, clock, h, heading } from "../dom.js";
 import { explanation, TIERS } from "../words.js";
-import { orbs } from "./orbs.js";
+import { circlingOrbs } from "./orbs.js";
 
 const ASK_EVERY_MS = 2000;
 
@@ -37,7 +37,7 @@ export function spinning(app) {
   const timers = [setInterval(tick, 250), setInterval(ask, ASK_EVERY_MS)];
   return {
     title: "Looking for somebody",
-    root: h("section", { class: "center" }, orbs(true), heading("Looking for somebody…"),
+    root: h("section", { class: "center" }, circlingOrbs(), heading("Looking for somebody…"),
       h("p", { class: "clock-line" }, h("span", { class: "sr-only" }, "You have waited "), waited), tier,
       h("div", { class: "panel why-panel" }, h("h2", {}, "How it stands"), why, next),
       h("div", { class: "actions" }, leave)),

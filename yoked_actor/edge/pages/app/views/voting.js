@@ -11,7 +11,7 @@ const KEYS = { y: "yes", Y: "yes", ArrowRight: "yes", p: "pass", P: "pass", Arro
 export function voting(app) {
   const { match_id, partner } = app.snapshot.match;
   const ring = new Countdown(app.now, "Seconds left to vote");
-  const title = heading(`Meet ${partner.display_name}`);
+  const title = heading("Somebody for you");
   const status = h("p", { class: "lead", id: "vote-status" });
   const cast = async (vote) => {
     if (app.snapshot?.state !== "voting" || app.snapshot.match.voted || sending) return;
