@@ -56,6 +56,8 @@ def add_page_calls(app: QuartTrio, doors: Doors) -> None:
         dev=doors.dev,
         genders=matching.genders,
         max_interests=matching.max_interests,
+        vote_window_s=f"{matching.vote_window_s:g}",
+        offers_at=doors.settings.offers.at,
         modules=[path for path, asset in assets().items() if asset.kind == _KINDS[".js"]],
     )
 

@@ -27,6 +27,8 @@ export class App {
     this.dev = meta("dev") === "yes";
     this.genders = meta("genders").split(",");
     this.max_interests = Number(meta("max-interests"));
+    this.vote_window_s = Number(meta("vote-window-s"));
+    this.offers_at = meta("offers-at");
     /** @type {import("/yoked.js").Client|null} */
     this.client = null;
     /** Undefined until the server has said; null when there is none. @type {any} */
@@ -35,6 +37,8 @@ export class App {
     this.mine = null;
     /** A date that the outcome has announced and that has not opened yet. @type {string|null} */
     this.opening = null;
+    /** Whom this person is blocking; the ending that follows is told as that. @type {string|null} */
+    this.blocking = null;
     /** Why the sign-in page is shown. */
     this.notice = "";
     this.router = new Router(this);
@@ -71,7 +75,7 @@ export class App {
   async signOut(notice = "") {
     const { client } = this;
     sessionStorage.removeItem(KEY);
-    Object.assign(this, { client: null, profile: undefined, mine: null, opening: null, notice });
+    Object.assign(this, { client: null, profile: undefined, mine: null, opening: null, blocking: null, notice });
     this.tell("");
     this.#line("");
     this.router.follow();
@@ -126,9 +130,10 @@ export class App {
   #happened(event) {
     if (event.type === "outcome") this.opening = event.replayed ? null : event.date_id ?? null;
     if (event.type === "date_started") this.opening = null;
-    const story = storyOf(event, this.mine);
+    const story = this.#storyOf(event);
     if (event.type === "outcome") this.mine = null;
-    if (!story) return;
+    // That one is still in line is no news beside what has happened meanwhile.
+    if (!story || (event.reason === "resumed" && !this.storyBox.hidden)) return;
     if (SPOKEN_ONLY.has(event.type)) {
       if (event.type !== "tier") this.tell("");
       announce(story);
@@ -136,6 +141,13 @@ export class App {
       const links = { nudge: ["Spin", "/spin"], offers: ["See them", "/offers"], connection: ["See your connections", "/connections"] };
       this.tell(story, links[event.type]);
     }
+  }
+
+  #storyOf(event) {
+    if (!this.blocking || !["match_cancelled", "outcome", "date_ended"].includes(event.type)) return storyOf(event, this.mine);
+    const story = `${this.blocking} is blocked. You will not be introduced to each other again.`;
+    this.blocking = null;
+    return story;
   }
 
   // What is said
@@ -190,5 +202,11 @@ export class App {
   vote(match_id, vote) {
     this.mine = vote;
     return this.attempt(() => this.client.vote(match_id, vote));
+  }
+
+  /** @param {any} partner */
+  async block(partner) {
+    this.blocking = partner.display_name;
+    if (!(await this.attempt(() => this.client.block(partner.user_id)))) this.blocking = null;
   }
 }

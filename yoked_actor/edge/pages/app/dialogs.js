@@ -14,9 +14,9 @@ function open(title, body, actions) {
 
 /** Block somebody, if one is sure. @param {any} app @param {any} partner */
 export function askToBlock(app, partner) {
-  const act = async () => {
+  const act = () => {
     dialog.close();
-    if (await app.attempt(() => app.client.block(partner.user_id))) app.tell(`${partner.display_name} is blocked. You will not be introduced to each other again.`);
+    app.block(partner);
   };
   const dialog = open(`Block ${partner.display_name}?`,
     h("p", {}, "You will never be introduced to each other again, and whatever you are in together ends now. They are not told why."),

@@ -4,8 +4,8 @@ import { BAD_TOKEN, REPLACED } from "/yoked.js";
 
 export const TIERS = {
   1: "Looking for exactly what you asked for.",
-  2: "Looking a little wider than you asked: two years more, a little further away.",
-  3: "Looking wider: five years more, half as far again.",
+  2: "Looking a little wider than you asked, in age and distance.",
+  3: "Looking wider still, in age and distance.",
   99: "Looking at everybody you could meet, whatever their age and distance.",
 };
 

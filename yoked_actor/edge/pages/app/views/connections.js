@@ -29,7 +29,7 @@ export function connections(app) {
       shown = key;
       list.replaceChildren(...(answer.connections.length > 0 ? answer.connections.map(card) : [h("p", { class: "panel empty" }, "Nobody yet. When you and somebody accept each other's offer, they appear here.")]));
     } catch (error) {
-      if (alive && !shown) list.replaceChildren(h("p", { class: "panel empty" }, error.code === "not_found" ? "Nobody yet." : refusal(error)));
+      if (alive && !shown) list.replaceChildren(h("p", { class: "panel empty" }, refusal(error)));
     }
   };
   client.addEventListener("connection", load);

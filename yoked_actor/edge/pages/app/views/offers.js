@@ -41,16 +41,16 @@ export function offers(app) {
     try {
       const answer = await app.api.offers();
       if (!alive) return;
-      list.replaceChildren(...(answer.offers.length > 0 ? answer.offers.map(card) : [h("p", { class: "panel empty" }, "No offers right now. New ones come every morning at nine, your time.")]));
+      list.replaceChildren(...(answer.offers.length > 0 ? answer.offers.map(card) : [h("p", { class: "panel empty" }, `No offers right now. New ones come every day at ${app.offers_at}, your time.`)]));
     } catch (error) {
-      if (alive) list.replaceChildren(h("p", { class: "panel empty" }, error.code === "not_found" ? "No offers yet. They come every morning at nine, your time." : refusal(error)));
+      if (alive) list.replaceChildren(h("p", { class: "panel empty" }, refusal(error)));
     }
   };
   client.addEventListener("offers", load);
   load();
   return {
     title: "Offers",
-    root: h("section", { class: "stack" }, heading("Offers of the day"), h("p", { class: "lead" }, "Picked for you this morning. Accept, and if they accept you too, you can see each other on video."), list),
+    root: h("section", { class: "stack" }, heading("Offers of the day"), h("p", { class: "lead" }, "Picked for you today. Accept, and if they accept you too, you can see each other on video."), list),
     close() { alive = false; client.removeEventListener("offers", load); },
   };
 }

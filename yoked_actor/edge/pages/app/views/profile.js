@@ -102,7 +102,7 @@ function makeForm(app, start) {
       interests.element),
     h("fieldset", { class: "panel" }, h("legend", {}, "Where you are"),
       pair(field("lat", "Latitude", inputs.lat, "North is positive, such as 52.52"), field("lon", "Longitude", inputs.lon, "East is positive, such as 13.4")),
-      locate, field("time_zone", "Time zone", inputs.time_zone, "Your offers come at nine in the morning there.")),
+      locate, field("time_zone", "Time zone", inputs.time_zone, `Your offers of the day come at ${app.offers_at} there.`)),
     h("fieldset", { class: "panel" }, h("legend", {}, "Whom you want to meet"),
       h("fieldset", { class: "plain", "aria-describedby": "seeking-problem" }, h("legend", {}, "I would like to meet"), seeking, h("p", { id: "seeking-problem", class: "problem" })),
       pair(field("min_age", "From age", inputs.min_age), field("max_age", "To age", inputs.max_age)),

@@ -44,7 +44,7 @@ export function signIn(app) {
     title: "Sign in",
     root: h("section", { class: "welcome" },
       h("div", { class: "pitch" }, orbs(), heading("Meet somebody, now."),
-        h("p", { class: "lead" }, "Spin, and you are put before one person who suits you. Ten seconds to say yes or pass. Two yeses, and you see each other on video.")),
+        h("p", { class: "lead" }, `Spin, and you are put before one person who suits you. You have ${app.vote_window_s} seconds to say yes or pass. Two yeses, and you see each other on video.`)),
       form),
     update() { if (app.notice) problem.textContent = app.notice; },
   };

@@ -14,7 +14,7 @@ export function spin(app) {
   return {
     title: "Spin",
     root: h("section", { class: "center" }, orbs(), heading("Ready when you are"),
-      h("p", { class: "lead" }, "You will be put before one person who suits you. You both have ten seconds to say yes or pass."),
+      h("p", { class: "lead" }, `You will be put before one person who suits you. You both have ${app.vote_window_s} seconds to say yes or pass.`),
       h("div", { class: "actions" }, go), credit),
     update() {
       const points = app.snapshot?.credit ?? 0;

@@ -47,9 +47,7 @@ export function voting(app) {
     const voted = match.voted || sending;
     if (open && running !== match.vote_by) {
       running = match.vote_by;
-      // After a reload the start of the window is not known; then the ring is full where it begins.
-      const left_ms = Date.parse(match.vote_by) - app.now();
-      ring.run(match.vote_by, Math.max(left_ms, Math.min(10_000, left_ms * 1.05)), true);
+      ring.run(match.vote_by, app.vote_window_s * 1000, true);
     }
     ring.element.classList.toggle("still", !open);
     pass.disabled = yes.disabled = !open || voted;
