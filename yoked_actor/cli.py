@@ -29,10 +29,10 @@ from yoked_actor.server import DATABASE, open_listeners, open_server, tls_contex
 from yoked_actor.simulation.command import simulate
 from yoked_actor.starting import (
     address_of,
-    calm_collector,
     explained,
     is_loopback,
     settings_of,
+    tune_interpreter,
 )
 from yoked_actor.worker import open_worker
 
@@ -154,7 +154,7 @@ async def _serve(
             dev=dev,
         ):
             address = address_of(listeners, secure=ssl_context is not None)
-            calm_collector()
+            tune_interpreter()
             click.echo(f"yoked-actor ready on {address}")
             if open_browser:
                 await trio.to_thread.run_sync(webbrowser.open, address)

@@ -27,7 +27,7 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.log import configure_logging
 from yoked_actor.server import DATABASE, Server, open_listeners, open_server
 from yoked_actor.settings import Settings
-from yoked_actor.starting import address_of, calm_collector, explained, is_loopback, settings_of
+from yoked_actor.starting import address_of, explained, is_loopback, settings_of, tune_interpreter
 
 _log = structlog.get_logger()
 
@@ -102,7 +102,7 @@ async def _run(settings: Settings, people: int, open_browser: bool) -> None:
             ) as server,
             trio.open_nursery() as nursery,
         ):
-            calm_collector()
+            tune_interpreter()
             nursery.start_soon(demo_of(server, address, people).run)
             click.echo(f"yoked-actor ready on {address}\n{_what_to_do(people, data_dir)}")
             if open_browser:

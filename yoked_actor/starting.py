@@ -54,15 +54,18 @@ def explained() -> Iterator[None]:
         sys.exit(70)
 
 
-def calm_collector() -> None:
-    """Let the garbage collector look rarely, and never at what was loaded before the start.
+def tune_interpreter() -> None:
+    """Let the garbage collector look rarely, and let no thread keep the others waiting.
 
     Almost nothing here is cyclic, and everybody who waits is a few objects more to look at: with
     ten thousand in line, a server that looks rarely did half as much again (docs/performance.md).
+    A thread that reads the people of a large zone would keep each commit of a spin waiting many
+    times for the default of 5 ms, because a commit is many calls that give up the interpreter.
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    sys.setswitchinterval(0.001)
 
 
 def is_loopback(host: str) -> bool:
