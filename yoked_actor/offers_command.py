@@ -258,7 +258,12 @@ async def _preview(
     pool = frozen.pool
     receivers = sum(person.receives for person in pool.people)
     with click.progressbar(length=receivers, label=f"{name} {day}", file=sys.stderr) as bar:
-        return make_run(pool, frozen.rules, lambda done, of: bar.update(done - bar.pos))
+
+        def show(done: int, of: int) -> None:
+            if done % 100 == 0 or done == of:
+                bar.update(done - bar.pos)
+
+        return make_run(pool, frozen.rules, show)
 
 
 async def _verify(store: SqliteStore, zone: str | None, day: date | None) -> list[Verdict]:

@@ -29,9 +29,9 @@ from yoked_actor.domain.zones import zone_named
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import JobStore, enqueue_in
+from yoked_actor.store.offer_sets import StoreSet
 from yoked_actor.store.offers import Offers
 from yoked_actor.store.sqlite_calendar import finish_zone_run
-from yoked_actor.store.sqlite_offers import store_sets_in
 
 _log = structlog.get_logger()
 
@@ -134,16 +134,12 @@ class OfferJobs:
         made = (await self._runs.sets(zone, day)).get(user_id)
         if made is None:
             raise Permanent(f"the run of {day} in {zone} has no set for this user")
-        now = self._clock.now()
-        kept: list[str] = []
-
-        def effect(connection: sqlite3.Connection) -> None:
-            kept[:] = store_sets_in(connection, zone, [made], now)
+        effect = StoreSet(made, self._clock.now())
 
         def then() -> None:
-            self._metrics.count_set(len(made.offers) if kept else None)
-            if kept and self._stored is not None:
-                self._stored(kept)
+            self._metrics.count_set(made.offers if effect.is_kept else None)
+            if effect.is_kept and self._stored is not None:
+                self._stored([user_id])
 
         run.effect, run.then = effect, then
 

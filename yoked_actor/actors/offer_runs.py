@@ -8,6 +8,7 @@ Only a few runs are held at a time, because that of a large zone weighs hundreds
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import date
@@ -16,12 +17,13 @@ import structlog
 import trio
 
 from yoked_actor.domain.jobs import Permanent
-from yoked_actor.domain.offers import OfferSet, make_run, outputs_digest
+from yoked_actor.domain.offers import joint_digest, make_run
+from yoked_actor.store.offer_sets import PreparedSet, prepare_set
 from yoked_actor.store.offers import FrozenRun, Offers
 
 _log = structlog.get_logger()
 
-Sets = Mapping[str, OfferSet]
+Sets = Mapping[str, PreparedSet]
 MOST_HELD = 2
 """Jobs come zone by zone; one more than the one in work is for what is tried again."""
 
@@ -69,7 +71,7 @@ class OfferRuns:
             zone=zone,
             date=day.isoformat(),
             users=len(sets),
-            offers=sum(len(one.offers) for one in sets.values()),
+            offers=sum(one.offers for one in sets.values()),
             without=sum(not one.offers for one in sets.values()),
             scoring=frozen.rules.scoring,
             seconds=round(trio.current_time() - began, 3),
@@ -85,10 +87,18 @@ class OfferRuns:
         def go_on(done: int, of: int) -> None:
             if not is_wanted:
                 raise _NotWanted
+            # Gives up the interpreter: else a commit, which is many calls that have to win it back,
+            # would wait for its turn at each of them.
+            time.sleep(0)
 
         def compute() -> tuple[Sets, str]:
             made = make_run(pool, rules, go_on)
-            return made, outputs_digest(made)
+            sets: dict[str, PreparedSet] = {}
+            for user_id in list(made):
+                # What is prepared takes a third of the room of what it is made from.
+                sets[user_id] = prepare_set(pool.zone, made.pop(user_id))
+                go_on(len(sets), len(made))
+            return sets, joint_digest(one.digest for one in sets.values())
 
         if self._limiter is None:
             await trio.lowlevel.checkpoint()

@@ -20,7 +20,8 @@ from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.offers import Offer, OfferSet
 from yoked_actor.domain.records import pair_of
 from yoked_actor.domain.scoring import Facts
-from yoked_actor.store.offer_pool import TOO_NEAR, read_pool
+from yoked_actor.store.offer_pool import read_pool
+from yoked_actor.store.offer_sets import store_sets_in
 from yoked_actor.store.offers import (
     Answer,
     Answered,
@@ -39,8 +40,6 @@ T = TypeVar("T")
 MOST_SEARCHED = 40
 """An offer is looked for in so many of a user's newest sets."""
 
-_ADD_SETS = statement("offer_add_sets")
-_ADD_OFFERS = statement("offer_add_offers")
 _LOAD_SETS = statement("offer_load_sets")
 _PROGRESS = statement("offer_progress")
 _COUNT_DOUBLED = statement("offer_count_doubled")
@@ -262,39 +261,6 @@ class SqliteOffers:
 
 def _fresh_run(pool: FrozenPool, rules: OfferRules) -> FrozenRun:
     return FrozenRun(pool.day, pool.zone, rules, inputs_digest(pool, rules), None, pool)
-
-
-def store_sets_in(
-    db: sqlite3.Connection, zone: str, sets: Sequence[OfferSet], now: Instant
-) -> list[str]:
-    """Keep sets within a transaction of somebody else's; say whose were kept."""
-    new = [
-        (
-            made.day,
-            made.user_id,
-            zone,
-            made.offered_at,
-            made.expires_at,
-            made.scoring,
-            made.digest(),
-        )
-        for made in sets
-    ]
-    kept = set(
-        db.execute(_ADD_SETS, {"sets": _json(new), "now": now, "apart": TOO_NEAR}).fetchall()
-    )
-    offers = [
-        (
-            *(made.day, made.user_id, rank, offer.candidate, offer.score, offer.tier),
-            *msgspec.structs.astuple(offer.facts),
-        )
-        for made in sets
-        if (made.day.isoformat(), made.user_id) in kept
-        for rank, offer in enumerate(made.offers, 1)
-    ]
-    if offers:
-        db.execute(_ADD_OFFERS, (_json(offers),))
-    return sorted(user_id for _, user_id in kept)
 
 
 def _answer(
