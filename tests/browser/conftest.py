@@ -58,16 +58,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def settings() -> dict[str, object]:
+def settings() -> dict[str, Any]:
     """Settings of this file's server; a file may have its own."""
     # A busy machine is slow to draw a card, and nobody should be given up for that.
     return {"matching__acknowledge_window_s": 20, "matching__vote_window_s": 30}
 
 
 @pytest.fixture(scope="module")
-def house(
-    tmp_path_factory: pytest.TempPathFactory, settings: dict[str, object]
-) -> Iterator[House]:
+def house(tmp_path_factory: pytest.TempPathFactory, settings: dict[str, Any]) -> Iterator[House]:
     """A server of this file's own."""
     with open_house(tmp_path_factory.mktemp("house") / "data", **settings) as house:
         yield house

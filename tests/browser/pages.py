@@ -139,7 +139,7 @@ class Person:
         expect(self.page.locator(".cover.away")).to_have_count(1, timeout=PATIENCE_MS)
 
     def until(self, condition: str) -> None:
-        """Wait for a condition in the page. (Playwright's own way needs what our policy forbids.)"""
+        """Wait for a condition in the page; Playwright's own way needs what our policy forbids."""
         self.page.evaluate(
             f"""() => new Promise((resolve, reject) => {{
               const end = performance.now() + {PATIENCE_MS};

@@ -12,8 +12,8 @@ from playwright.sync_api import BrowserContext, expect
 from tests.browser.pages import Caller, Person
 from tests.process.house import House, open_house
 
-WAYS: dict[str, Callable[[Person], None]] = {
-    "reload": lambda person: person.page.reload() and None,
+WAYS: dict[str, Callable[[Person], object]] = {
+    "reload": lambda person: person.page.reload(),
     "cut": Person.cut,
 }
 

@@ -17,7 +17,8 @@ SIZES = {"laptop": LAPTOP, "phone": PHONE}
 AUDIT = """
 async () => {
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-  return violations.map(({ id, impact, nodes }) => ({ id, impact, where: nodes.map((node) => [node.target, node.failureSummary]) }));
+  const where = (nodes) => nodes.map((node) => [node.target, node.failureSummary]);
+  return violations.map(({ id, impact, nodes }) => ({ id, impact, where: where(nodes) }));
 }
 """
 
@@ -61,10 +62,12 @@ def test_every_page_can_be_read_and_used_by_everybody(
     ana.headed("Your profile")
     expect(ana.page.get_by_label("Name")).to_have_value("Ana")
     critic.looks("2-profile")
-    for path, title in {"/": re.compile("Hello"), "/spin": "Ready when you are"}.items():
-        ana.open(path)
-        ana.headed(title)
-        critic.looks(f"3-{'spin' if path != '/' else 'home'}")
+    ana.open("/")
+    ana.headed(re.compile("^Hello"))
+    critic.looks("3-home")
+    ana.open("/spin")
+    ana.headed("Ready when you are")
+    critic.looks("3-spin")
     ana.spin()
     ana.reads("Nobody else is in line right now.")
     critic.looks("4-spinning")

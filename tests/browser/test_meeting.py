@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -14,7 +15,7 @@ VOTE_WINDOW_S = 6
 
 
 @pytest.fixture(scope="module")
-def settings() -> dict[str, object]:
+def settings() -> dict[str, Any]:
     # Three of the votes end by the window; the others never wait for it.
     return {"matching__acknowledge_window_s": 20, "matching__vote_window_s": VOTE_WINDOW_S}
 
@@ -57,7 +58,9 @@ def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., 
     ana.told("Your profile is saved.")
     page.reload()
     expect(page.get_by_label("Latitude")).to_have_value("27.7")
-    expect(page.locator(".tags li")).to_have_text([re.compile("^jazz"), re.compile("^climbing"), re.compile("^old maps")])
+    expect(page.locator(".tags li")).to_have_text(
+        [re.compile("^jazz"), re.compile("^climbing"), re.compile("^old maps")]
+    )
     page.get_by_role("link", name="Spin").click()
     ana.spin()
     ana.at("/spinning")

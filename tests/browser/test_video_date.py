@@ -1,8 +1,9 @@
-"""The video date: a real call between two windows, every way to end it, and what it does without."""
+"""The video date: a real call between two windows, its endings, and what it is without a camera."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -25,7 +26,8 @@ async () => {
   const [first, begun] = [picture(), video.currentTime];
   for (let frame = 0; frame < 200; frame++) {
     await new Promise((next) => video.requestVideoFrameCallback(next));
-    if (picture() !== first && video.currentTime > begun) return { size: canvas.width * canvas.height, colours: new Set(first.split(",")).size };
+    if (picture() === first || video.currentTime <= begun) continue;
+    return { size: canvas.width * canvas.height, colours: new Set(first.split(",")).size };
   }
   throw new Error("the picture stands still");
 }
@@ -33,7 +35,7 @@ async () => {
 
 
 @pytest.fixture(scope="module")
-def settings() -> dict[str, object]:
+def settings() -> dict[str, Any]:
     return {
         "matching__acknowledge_window_s": 20,
         "matching__vote_window_s": 30,
@@ -135,24 +137,25 @@ def test_a_report_reaches_the_operator_and_needs_words(couple: tuple[Person, Per
     dialog.get_by_role("button", name="Send report").click()
     ana.told("Thank you. Your report has reached the people who run this server.")
     ana.at("/video-date")
-    stored = ana.house.read(f"SELECT reported, reason FROM reports WHERE reporter = '{ana.user_id}'")
+    stored = ana.house.read(
+        f"SELECT reported, reason FROM reports WHERE reporter = '{ana.user_id}'"
+    )
     assert stored == [(ben.user_id, "Was rude to the cat")]
 
 
-REFUSE_CAMERA = """
-navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"));
-"""
-NO_CAMERA_THERE = """
-navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotFoundError"));
-"""
+def no_camera(error: str) -> str:
+    rejected = f"Promise.reject(new DOMException('no', '{error}'))"
+    return f"navigator.mediaDevices.getUserMedia = () => {rejected};"
+
+
 NOT_SECURE = "Object.defineProperty(navigator, 'mediaDevices', { value: undefined });"
 
 
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        (REFUSE_CAMERA, "Your camera and microphone are blocked for this page."),
-        (NO_CAMERA_THERE, "We found no camera and no microphone."),
+        (no_camera("NotAllowedError"), "Your camera and microphone are blocked for this page."),
+        (no_camera("NotFoundError"), "We found no camera and no microphone."),
         (NOT_SECURE, "Browsers lend their camera only to pages on https"),
     ],
     ids=["refused", "absent", "not secure"],
