@@ -27,6 +27,7 @@ from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
 from yoked_actor.actors.matchmaker import Matchmaker
+from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.sessions import Sessions
 from yoked_actor.domain.lobby import Lobby
 from yoked_actor.edge.auth import Tokens
@@ -36,6 +37,7 @@ from yoked_actor.edge.http_admin import add_admin_calls
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
+from yoked_actor.edge.http_offers import add_offer_calls
 from yoked_actor.edge.http_ops import add_ops_calls
 from yoked_actor.edge.http_pages import add_page_calls
 from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
@@ -60,6 +62,7 @@ class Server(msgspec.Struct):
     matchmaker: Matchmaker
     sessions: Sessions
     dispatcher: Dispatcher
+    desk: OfferDesk
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -110,7 +113,8 @@ async def open_server(
         )
         sessions = Sessions(clock, store, metrics, settings, recovered.boot)
         matchmaker = Matchmaker(lobby, store, clock, sessions, metrics, settings)
-        sessions.use(matchmaker.mailbox)
+        desk = OfferDesk(store, sessions, clock, settings, metrics, is_online=lobby.floor.is_online)
+        sessions.use(matchmaker.mailbox, desk)
         for known in recovered.users:
             sessions.adopt(known.user_id)
         directory = None if database is None else database.parent
@@ -124,7 +128,7 @@ async def open_server(
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         await dispatcher.enqueue([prune_job(clock.now())])
-        conversations = Conversations(sessions, tokens, clock, settings.edge)
+        conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce)
         metrics.expect(settings.matching.policy)
         metrics.watch(
             waiting=lambda: len(lobby.floor.pool),
@@ -138,6 +142,7 @@ async def open_server(
             store,
             tokens,
             metrics,
+            desk,
             is_stalled=lambda: matchmaker.stalled,
             dev=dev,
             mock_clock=mock_clock,
@@ -146,6 +151,7 @@ async def open_server(
         add_profile_calls(app, doors)
         add_match_calls(app, doors)
         add_safety_calls(app, doors)
+        add_offer_calls(app, doors)
         add_ops_calls(app, doors)
         add_admin_calls(app, doors)
         add_contract_calls(app, doors)
@@ -171,6 +177,7 @@ async def open_server(
             matchmaker,
             sessions,
             dispatcher,
+            desk,
             front_door,
             tokens,
             metrics,
@@ -181,6 +188,7 @@ async def open_server(
             core.start_soon(sessions.run)
             core.start_soon(conversations.run)
             core.start_soon(dispatcher.run)
+            core.start_soon(desk.run)
             if directory is not None:
                 core.start_soon(listen, directory, dispatcher)
             async with trio.open_nursery() as edge:

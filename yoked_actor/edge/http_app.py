@@ -19,6 +19,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTo
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import MailboxFull
+from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import Sessions
 from yoked_actor.domain import events as ev
@@ -56,6 +57,7 @@ class Doors(msgspec.Struct):
     store: Store
     tokens: Tokens
     metrics: Metrics
+    desk: OfferDesk
     is_stalled: Callable[[], bool]
     dev: bool = False
     mock_clock: MockClock | None = None

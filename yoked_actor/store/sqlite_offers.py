@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import date
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from yoked_actor.domain.frozen_pool import OfferRules, canonical, inputs_digest, thawed
-from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.instants import MICROSECONDS, Instant
 from yoked_actor.domain.offers import Offer, OfferSet
 from yoked_actor.domain.records import pair_of
 from yoked_actor.domain.scoring import Facts
+from yoked_actor.store import rows
 from yoked_actor.store.offer_pool import TOO_NEAR, read_pool
 from yoked_actor.store.offers import (
     Answer,
     Answered,
     AnswerGiven,
     Connection,
+    Faces,
     FrozenRun,
     KeptSet,
     NoSuchOffer,
@@ -41,7 +43,13 @@ MOST_SEARCHED = 40
 _ADD_SETS = statement("offer_add_sets")
 _ADD_OFFERS = statement("offer_add_offers")
 _LOAD_SETS = statement("offer_load_sets")
+_UNDELIVERED = statement("offer_undelivered")
+_RECORD = statement("offer_record_deliveries")
+_FACES = statement("offer_faces")
+_BLOCKED = statement("offer_blocked")
 _DEFLATION = 1
+_LONGEST = 72 * 3600 * MICROSECONDS
+"""No set lasts longer: two runs of a zone are never further apart."""
 
 _Row = tuple[Any, ...]
 
@@ -156,16 +164,32 @@ class SqliteOffers:
 
     async def record_delivery(self, user_id: str, day: date, now: Instant) -> None:
         """Note that a user was told of a set; the first time is kept, all are counted."""
-        row = (now, day.isoformat(), user_id)
-        await self._writer.write(
-            lambda db: _execute(
-                db,
-                "UPDATE offer_sets SET delivered_at = coalesce(delivered_at, ?),"
-                " deliveries = deliveries + 1 WHERE day = ? AND user_id = ?",
-                row,
-            ),
-            atomic=True,
+        await self.record_deliveries([(user_id, day)], now)
+
+    async def undelivered(self, user_ids: Sequence[str], now: Instant) -> list[KeptSet]:
+        """The sets of some users that have not expired and that they were never told of."""
+        wanted = {"users": _json(list(user_ids)), "now": now, "oldest": now - _LONGEST}
+        found = await self._read(
+            lambda db: db.execute(f"{_LOAD_SETS} {_UNDELIVERED}", wanted).fetchall()
         )
+        return [_kept_set(row) for row in found]
+
+    async def record_deliveries(self, sets: Sequence[tuple[str, date]], now: Instant) -> None:
+        """Note that users were told of sets, given as (user, day), all or none."""
+        told = {"sets": _json([(day, user_id) for user_id, day in sets]), "now": now}
+        await self._writer.write(lambda db: _execute(db, _RECORD, told), atomic=True)
+
+    async def faces(self, pairs: Collection[tuple[str, str]]) -> Faces:
+        """What is needed to show the second of each pair to the first."""
+        everybody = _json(sorted({user_id for pair in pairs for user_id in pair}))
+        asked = _json(list(pairs))
+
+        def load(db: sqlite3.Connection) -> Faces:
+            people = [rows.person_of(row) for row in db.execute(_FACES, (everybody,))]
+            blocked = frozenset(db.execute(_BLOCKED, (asked,)))
+            return Faces({person.user_id: person for person in people}, blocked)
+
+        return await self._read(load)
 
     async def answer(self, user_id: str, offer_id: str, answer: Answer, now: Instant) -> Answered:
         """Take an answer; the same one again changes nothing and gets the same result."""
@@ -312,7 +336,7 @@ def _kept_set(row: _Row) -> KeptSet:
     return KeptSet(made, zone, digest, delivered_at, deliveries, tuple(answers))
 
 
-def _execute(db: sqlite3.Connection, sql: str, parameters: _Row) -> None:
+def _execute(db: sqlite3.Connection, sql: str, parameters: _Row | Mapping[str, Any]) -> None:
     db.execute(sql, parameters)
 
 
