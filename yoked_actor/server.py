@@ -22,6 +22,7 @@ import trio
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
+from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
@@ -34,6 +35,9 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_admin import add_admin_calls
+from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
+from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
+from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
@@ -45,7 +49,15 @@ from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import LONGEST_S, EdgeSettings, Settings
-from yoked_actor.store import Batch, InlineRunner, Runner, Store, ThreadRunner, open_store
+from yoked_actor.store import (
+    Batch,
+    InlineRunner,
+    Runner,
+    Store,
+    ThreadRunner,
+    enqueue_in,
+    open_store,
+)
 
 _log = structlog.get_logger()
 
@@ -128,6 +140,15 @@ async def open_server(
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         await dispatcher.enqueue([prune_job(clock.now())])
+        calendar = Calendar(
+            store.calendar,
+            clock,
+            settings,
+            enqueue_in,
+            at=settings.offers.time_of_day(),
+            metrics=metrics.calendar,
+            then=lambda turn: dispatcher.poke(),
+        )
         conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce)
         metrics.expect(settings.matching.policy)
         metrics.watch(
@@ -143,6 +164,9 @@ async def open_server(
             tokens,
             metrics,
             desk,
+            lobby,
+            dispatcher,
+            calendar,
             is_stalled=lambda: matchmaker.stalled,
             dev=dev,
             mock_clock=mock_clock,
@@ -154,6 +178,9 @@ async def open_server(
         add_offer_calls(app, doors)
         add_ops_calls(app, doors)
         add_admin_calls(app, doors)
+        add_admin_job_calls(app, doors)
+        add_admin_lobby_calls(app, doors)
+        add_admin_offer_calls(app, doors)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)
         if dev:

@@ -296,6 +296,8 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/reports": {"user_id": "mallory", "reason": "rude"},
         "/api/dev/clock/advance": {"seconds": 1},
         "/api/offers/{offer_id}/answer": {"answer": "accept"},
+        "/api/admin/jobs/requeue": {"type": "test"},
+        "/api/admin/offers/run": {"zone": "Europe/Berlin", "date": "2026-01-01"},
     }
     done = set()
     async with open_house(mock_clock=mock_clock) as (server, _):
@@ -307,7 +309,11 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
             given = admin if call.is_admin else token
             headers = {"Authorization": f"Bearer {given}"} if call.token else {}
             answer = await http.open(
-                re.sub(r"{\w+}", "1", call.path.replace("{user_id}", "mallory")),
+                re.sub(
+                    r"{\w+}",
+                    "1",
+                    call.path.replace("{user_id}", "ana" if call.is_admin else "mallory"),
+                ),
                 method=call.method,
                 headers=headers,
                 json=bodies[call.path] if call.body is not None else None,
@@ -333,6 +339,9 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/date/end",
         "/api/offers/{offer_id}/answer",
         "/api/connections/{connection_id}/date",
+        "/api/admin/jobs/{job_id}/cancel",
+        "/api/admin/jobs/{job_id}/requeue",
+        "/api/admin/offers/verify",
     }
     assert done == {call.path for call in CALLS if call.answer is not None} - refused
 

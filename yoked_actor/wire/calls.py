@@ -14,6 +14,7 @@ from yoked_actor.domain.tiers import Tier
 from yoked_actor.store import GroupQuality, Percentiles
 from yoked_actor.wire import events as ev
 from yoked_actor.wire import http
+from yoked_actor.wire.admin_calls import ADMIN_CALLS
 from yoked_actor.wire.call import Call, Query
 from yoked_actor.wire.exchanges import CARD, DATE, MATCH, NEAREST, REJECTED, TOKEN, moment
 from yoked_actor.wire.offer_calls import OFFER_CALLS
@@ -194,6 +195,7 @@ CALLS: tuple[Call, ...] = (
             ),
         ),
     ),
+    *ADMIN_CALLS,
     Call("GET", "/healthz", "Operation", "Is it alive?", http.Health("ok"), token=False),
     Call(
         "GET",
