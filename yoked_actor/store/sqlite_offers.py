@@ -18,20 +18,18 @@ import msgspec
 from yoked_actor.domain.frozen_pool import OfferRules, canonical, inputs_digest, thawed
 from yoked_actor.domain.instants import MICROSECONDS, Instant
 from yoked_actor.domain.offers import Offer, OfferSet
-from yoked_actor.domain.records import pair_of
 from yoked_actor.domain.scoring import Facts
 from yoked_actor.store import rows
+from yoked_actor.store.offer_answers import connection_of, take_answer
 from yoked_actor.store.offer_pool import TOO_NEAR, read_pool
 from yoked_actor.store.offers import (
     Answer,
     Answered,
-    AnswerGiven,
     Connection,
     Faces,
     FrozenRun,
     KeptSet,
     NoSuchOffer,
-    OfferExpired,
 )
 from yoked_actor.store.opening import statement
 from yoked_actor.store.writer import Writer
@@ -202,7 +200,7 @@ class SqliteOffers:
             raise NoSuchOffer(f"there is no offer {offer_id} for this user")
         day, expires_at = kept.offers.day, kept.offers.expires_at
         return await self._writer.write(
-            lambda db: _answer(db, user_id, candidate, day, expires_at, answer, now)
+            lambda db: take_answer(db, user_id, candidate, day, expires_at, answer, now)
         )
 
     async def connections(self, user_id: str) -> list[Connection]:
@@ -214,7 +212,7 @@ class SqliteOffers:
                 (user_id,),
             ).fetchall()
         )
-        return [_connection(row, user_id) for row in found]
+        return [connection_of(row, user_id) for row in found]
 
     async def drop_pools(self, before: date) -> int:
         """Let go of the pools of all runs before a date; say how many."""
@@ -261,64 +259,6 @@ def store_sets_in(
     if offers:
         db.execute(_ADD_OFFERS, (_json(offers),))
     return sorted(user_id for _, user_id in kept)
-
-
-def _answer(
-    db: sqlite3.Connection,
-    user_id: str,
-    candidate: str,
-    day: date,
-    expires_at: Instant,
-    answer: Answer,
-    now: Instant,
-) -> Answered:
-    key = (user_id, candidate, day.isoformat())
-    given = db.execute(
-        "SELECT answer FROM offer_answers WHERE user_id = ? AND candidate = ? AND day = ?", key
-    ).fetchone()
-    if given is not None:
-        if given[0] != answer:
-            raise AnswerGiven(f"the offer was answered with {given[0]} already")
-        connection = _connection_of(db, user_id, candidate) if answer is Answer.ACCEPT else None
-        return Answered(candidate, connection, opened=False)
-    if expires_at <= now:
-        raise OfferExpired("the offer has expired")
-    db.execute(
-        "INSERT INTO offer_answers (user_id, candidate, day, answer, answered_at)"
-        " VALUES (?, ?, ?, ?, ?)",
-        (*key, answer, now),
-    )
-    if answer is Answer.DECLINE or not _accepts(db, candidate, user_id):
-        return Answered(candidate, None, opened=False)
-    opened = db.execute(
-        "INSERT INTO connections (a, b, opened_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        (*pair_of(user_id, candidate), now),
-    ).rowcount
-    return Answered(candidate, _connection_of(db, user_id, candidate), opened=bool(opened))
-
-
-def _accepts(db: sqlite3.Connection, user_id: str, candidate: str) -> bool:
-    """Whether somebody's last word on another is an accept, and neither has blocked the other."""
-    (accepts,) = db.execute(
-        "SELECT coalesce((SELECT answer FROM offer_answers WHERE user_id = ?1 AND candidate = ?2"
-        " ORDER BY day DESC LIMIT 1), '') = 'accept' AND NOT EXISTS (SELECT 1 FROM blocks"
-        " WHERE (blocker, blocked) IN (VALUES (?1, ?2), (?2, ?1)))",
-        (user_id, candidate),
-    ).fetchone()
-    return bool(accepts)
-
-
-def _connection_of(db: sqlite3.Connection, user_id: str, partner: str) -> Connection | None:
-    row = db.execute(
-        "SELECT number, a, b, opened_at FROM connections WHERE a = ? AND b = ?",
-        pair_of(user_id, partner),
-    ).fetchone()
-    return None if row is None else _connection(row, user_id)
-
-
-def _connection(row: _Row, user_id: str) -> Connection:
-    number, a, b, opened_at = row
-    return Connection(f"c{number}", b if user_id == a else a, opened_at)
 
 
 def _kept_set(row: _Row) -> KeptSet:
