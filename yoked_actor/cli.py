@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import ipaddress
-import os
 import re
 import signal
-import ssl
-import sys
 import time
 import webbrowser
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,15 +18,22 @@ from trio.testing import MockClock
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.bots.command import bots
-from yoked_actor.config import Settings, SettingsError, load_settings
+from yoked_actor.config import Settings
+from yoked_actor.demo_command import demo, refuse_demo_data
 from yoked_actor.domain.people import is_user_id
-from yoked_actor.edge.auth import NoSigningKey, Tokens
+from yoked_actor.edge.auth import Tokens
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
 from yoked_actor.offers_command import offers
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
 from yoked_actor.simulation.command import simulate
-from yoked_actor.store import StoreError
+from yoked_actor.starting import (
+    address_of,
+    explained,
+    is_loopback,
+    settings_of,
+    tune_interpreter,
+)
 from yoked_actor.worker import open_worker
 
 _log = structlog.get_logger()
@@ -68,11 +69,12 @@ def main() -> None:
     Try it on your own machine:
 
     \b
+        yoked-actor demo
         yoked-actor serve --dev
-        yoked-actor bots --users 20 --url http://127.0.0.1:8080
     """
 
 
+main.add_command(demo)
 main.add_command(bots)
 main.add_command(simulate)
 main.add_command(jobs)
@@ -110,18 +112,20 @@ def serve(
     variables, then from these flags. SIGTERM and Ctrl-C drain and stop it.
     """
     flags = {"server": {"host": host, "port": port, "data_dir": data_dir}}
-    settings = _settings(config_file, flags)
+    settings = settings_of(config_file, flags)
     configure_logging(settings.log.level, settings.log.format)
     if mock_clock and not dev:
         raise click.UsageError("--mock-clock needs --dev")
     start_at = _moment(mock_clock_start)
-    if dev and not _is_loopback(settings.server.host):
+    if dev and not is_loopback(settings.server.host):
         raise click.UsageError(
             f"--dev listens on loopback only, and {settings.server.host} is not: without a"
             " password anybody could be anybody. Leave out --host, or leave out --dev."
         )
+    if not dev:
+        refuse_demo_data(settings.server.data_dir)
     mock = MockClock() if mock_clock else None
-    with _explained():
+    with explained():
         trio.run(_serve, settings, dev, mock, start_at, open_browser, clock=mock)
 
 
@@ -139,7 +143,6 @@ async def _serve(
         listeners = open_listeners(settings.server.host, settings.server.port)
         for listener in listeners:
             closing.callback(listener.close)
-        host, port = listeners[0].getsockname()[:2]
         async with open_server(
             settings,
             tokens,
@@ -150,9 +153,8 @@ async def _serve(
             ssl_context=ssl_context,
             dev=dev,
         ):
-            scheme = "http" if ssl_context is None else "https"
-            address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-            _tune_interpreter()
+            address = address_of(listeners, secure=ssl_context is not None)
+            tune_interpreter()
             click.echo(f"yoked-actor ready on {address}")
             if open_browser:
                 await trio.to_thread.run_sync(webbrowser.open, address)
@@ -173,9 +175,9 @@ def worker(config_file: Path | None, data_dir: Path | None) -> None:
 
     For a second core. SIGTERM and Ctrl-C let what runs end, or give it back.
     """
-    settings = _settings(config_file, {"server": {"data_dir": data_dir}})
+    settings = settings_of(config_file, {"server": {"data_dir": data_dir}})
     configure_logging(settings.log.level, settings.log.format)
-    with _explained():
+    with explained():
         trio.run(_work, settings)
 
 
@@ -212,8 +214,8 @@ def token(
     """
     if not is_user_id(user):
         raise click.BadParameter("a user id has 1-64 of A-Z a-z 0-9 _ . : @ -", param_hint="USER")
-    settings = _settings(config_file, {"server": {"data_dir": data_dir}})
-    with _explained():
+    settings = settings_of(config_file, {"server": {"data_dir": data_dir}})
+    with explained():
         kept = settings.server.data_dir if dev else None
         tokens = Tokens.from_settings(settings.auth, dev_data_dir=kept)
         if not tokens.can_sign:
@@ -223,60 +225,6 @@ def token(
             )
         now = time.time_ns() // 1000
         click.echo(tokens.sign(user, now, _duration_s(ttl), admin=admin))
-
-
-def _settings(file: Path | None, flags: Mapping[str, Mapping[str, object]]) -> Settings:
-    try:
-        return load_settings(file, os.environ, flags)
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from None
-
-
-@contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Turn what a deployer can mend into one clear line; everything else is a crash, logged."""
-    try:
-        try:
-            yield
-        except* (StoreError, NoSigningKey, ssl.SSLError, OSError) as group:
-            first = group
-            while isinstance(first, BaseExceptionGroup):
-                first = first.exceptions[0]  # type: ignore[assignment]
-            raise click.ClickException(str(first)) from None
-    except click.ClickException:
-        raise
-    except BaseExceptionGroup as group:
-        only = group.exceptions[0] if len(group.exceptions) == 1 else None
-        if isinstance(only, click.ClickException):
-            raise only from None
-        _log.critical("crashed", exc_info=True)
-        sys.exit(70)
-    except Exception:
-        _log.critical("crashed", exc_info=True)
-        sys.exit(70)
-
-
-def _tune_interpreter() -> None:
-    """Let the garbage collector look rarely, and let no thread keep the others waiting.
-
-    Almost nothing here is cyclic, and everybody who waits is a few objects more to look at: with
-    ten thousand in line, a server that looks rarely did half as much again (docs/performance.md).
-    A thread that reads the people of a large zone would keep each commit of a spin waiting many
-    times for the default of 5 ms, because a commit is many calls that give up the interpreter.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
-    sys.setswitchinterval(0.001)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _moment(text: str) -> datetime:

@@ -118,7 +118,7 @@ async def open_server(
         observer=_commit_observer(metrics),
     ) as store:
         recovered = await store.recover()
-        lobby = Lobby(settings.matching.rules(), recovered.next_number)
+        lobby = Lobby(settings.rules(), recovered.next_number)
         lobby.restore(recovered.users, recovered.matches, recovered.dates, clock.now())
         _log.info(
             "recovered",

@@ -19,6 +19,7 @@ from yoked_actor.domain.notices import (
     Done,
     OutcomeReached,
     Refusal,
+    Signalled,
 )
 from yoked_actor.domain.rules import Rules
 
@@ -237,3 +238,83 @@ def test_a_block_of_either_side_keeps_a_date_from_being_started(
 def test_without_a_profile_nobody_calls(evening: Evening) -> None:
     _together(evening)
     assert _call(evening, "stranger", "ana") == "profile_incomplete"
+
+
+# Signals
+
+
+def _signals(evening: Evening, user_id: str) -> list[bytes]:
+    return [notice.data for notice in evening.told(user_id) if isinstance(notice, Signalled)]
+
+
+def test_a_signal_goes_to_the_partner_and_changes_nothing_that_is_stored(
+    evening: Evening,
+) -> None:
+    date_id = _open_date(evening)
+    evening.enter(woman("cleo"))
+    effects = evening.lobby.handle(ev.Signal("ana", date_id, b"1"), evening.now)
+    assert effects.reply == Done()
+    assert effects.notices == [("ben", Signalled(date_id, b"1"))]
+    assert not evening.lobby.changes()
+
+
+def test_a_signal_is_for_the_open_date_of_who_sends_it(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    evening.enter(woman("cleo"))
+    assert refused_with(evening.do(ev.Signal("cleo", date_id, b"1"))) == "not_found"
+    assert refused_with(evening.do(ev.Signal("ana", "d999", b"1"))) == "not_found"
+    evening.do(ev.EndDate("ana", date_id))
+    assert refused_with(evening.do(ev.Signal("ana", date_id, b"1"))) == "not_found"
+    assert _signals(evening, "ana") == _signals(evening, "ben") == []
+
+
+def test_signals_count_as_activity(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    evening.silent |= {"ana", "ben"}
+    evening.advance(5)
+    evening.do(ev.Signal("ana", date_id, b"1"))
+    assert evening.floor.heard_at["ana"] == evening.now > evening.floor.heard_at["ben"]
+
+
+def test_so_many_signals_wait_for_a_partner_who_is_away() -> None:
+    evening = Evening(Rules(max_kept_signals=2))
+    date_id = _open_date(evening)
+    evening.detach("ben")
+    for data in (b"1", b"2"):
+        assert evening.do(ev.Signal("ana", date_id, data)) == Done()
+    assert refused_with(evening.do(ev.Signal("ana", date_id, b"3"))) == "rate_limited"
+    # Who is away may be told more only when they are back; the other way nothing is kept.
+    assert evening.do(ev.Signal("ben", date_id, b"hello")) == Done()
+    evening.attach("ben")
+    for data in (b"4", b"5", b"6"):
+        assert evening.do(ev.Signal("ana", date_id, data)) == Done()
+    evening.detach("ben")
+    assert evening.do(ev.Signal("ana", date_id, b"7")) == Done()
+    assert _signals(evening, "ben") == [b"1", b"2", b"4", b"5", b"6", b"7"]
+
+
+def test_what_waits_is_counted_anew_on_the_next_date() -> None:
+    evening = Evening(Rules(rematch_after_days=0, max_kept_signals=1))
+    first = _open_date(evening)
+    evening.detach("ben")
+    evening.do(ev.Signal("ana", first, b"1"))
+    assert refused_with(evening.do(ev.Signal("ana", first, b"2"))) == "rate_limited"
+    evening.do(ev.EndDate("ana", first))
+    evening.attach("ben")
+    evening.open_voting(ANA, BEN)
+    evening.vote("ben", Vote.YES)
+    evening.detach("ben")
+    evening.vote("ana", Vote.YES)
+    second = evening.seat("ana").date_id
+    assert second is not None
+    assert evening.do(ev.Signal("ana", second, b"3")) == Done()
+
+
+def test_signals_of_a_round_that_could_not_be_stored_are_not_counted_twice() -> None:
+    evening = Evening(Rules(max_kept_signals=1))
+    date_id = _open_date(evening)
+    evening.detach("ben")
+    for _ in range(3):
+        effects = evening.lobby.handle(ev.Signal("ana", date_id, b"1"), evening.now)
+        assert effects.reply == Done()
+        evening.lobby.undo()

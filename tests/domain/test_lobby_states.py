@@ -250,6 +250,12 @@ class LobbyMachine(RuleBasedStateMachine):
                     st.builds(
                         ev.EndDate, st.just(user), st.sampled_from(["d0", *self.store.dates][-2:])
                     ),
+                    st.builds(
+                        ev.Signal,
+                        st.just(user),
+                        st.sampled_from(["d0", *self.store.dates][-2:]),
+                        st.just(b"null"),
+                    ),
                     st.sampled_from(
                         (ev.Heard(user), ev.Look(user), ev.ListBlocks(user), ev.Called(user))
                     ),

@@ -271,6 +271,8 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
             await client.event("voting")
             await client.say("vote", match_id=match_id, vote="yes")
         date_id = (await ana.event("date_started"))["date_id"]
+        await ana.say("signal", date_id=date_id, data={"candidate": None})
+        await ben.event("signal")
         await ana.say("end_date", date_id=date_id)
         await ben.event("date_ended")
         await ana.say("spin")

@@ -88,6 +88,10 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
+        told.Signalled("d2", b'{"candidate":null}'),
+        {"type": "signal", "date_id": "d2", "data": {"candidate": None}},
+    ),
+    (
         told.DateEnded("d2", told.DateEnd.TIME_UP),
         {"type": "date_ended", "date_id": "d2", "reason": "time_up"},
     ),

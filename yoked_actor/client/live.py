@@ -128,6 +128,10 @@ class Client:
         """Vote `yes` or `pass`."""
         return await self.command("vote", match_id=match_id, vote=vote)
 
+    async def signal(self, date_id: str, data: Any) -> Event:
+        """Say something to the partner of the video date; `data` is anything that JSON can say."""
+        return await self.command("signal", date_id=date_id, data=data)
+
     async def end_date(self, date_id: str) -> Event:
         """Hang up."""
         return await self.command("end_date", date_id=date_id)

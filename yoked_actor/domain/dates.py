@@ -16,6 +16,7 @@ from yoked_actor.domain.notices import (
     Done,
     Refusal,
     Reply,
+    Signalled,
 )
 from yoked_actor.domain.people import card_of
 from yoked_actor.domain.records import VideoDate
@@ -30,6 +31,7 @@ def open_date(step: Step, a: str, b: str) -> VideoDate:
     floor.put_date(date)
     for user_id in (date.a, date.b):
         floor.put_seat(replace(floor.seat(user_id), date_id=date.date_id))
+        floor.kept_signals.remove(user_id)
         if not floor.is_here(user_id):
             # The grace of one who is away runs from the opening.
             floor.hear(user_id, step.now)
@@ -67,11 +69,31 @@ def start_date(step: Step, user_id: str, partner: str) -> Reply:
     return DateOpened(date.date_id)
 
 
+def relay(step: Step, user_id: str, date_id: str, data: bytes) -> Reply:
+    """Pass on what one of the two says to the other, and to nobody else.
+
+    Nothing is stored. What is said to somebody who has no socket is kept with their other events,
+    and only so much of it, lest it crowd those out.
+    """
+    floor = step.floor
+    date = floor.open_date(user_id)
+    if date is None or date.date_id != date_id:
+        return _not_your_date(date_id)
+    partner = date.partner_of(user_id)
+    if not floor.presence(partner).device:
+        kept = floor.kept_signals.get(partner) or 0
+        if kept >= floor.rules.max_kept_signals:
+            return Refusal(Code.RATE_LIMITED, "your partner is away, and enough waits for them")
+        floor.kept_signals.put(partner, kept + 1)
+    step.tell(partner, Signalled(date_id, data))
+    return Done()
+
+
 def end_date_by(step: Step, user_id: str, date_id: str) -> Reply:
     """One of the two ends the date."""
     date = step.floor.open_date(user_id)
     if date is None or date.date_id != date_id:
-        return Refusal(Code.NOT_FOUND, f"{date_id!r} is not your current date")
+        return _not_your_date(date_id)
     hang_up(step, date, user_id)
     return Done()
 
@@ -95,3 +117,7 @@ def end_date(
     for user_id in (date.a, date.b):
         floor.put_seat(replace(floor.seat(user_id), date_id=None))
         step.tell(user_id, DateEnded(date.date_id, (seen_as or {}).get(user_id, why)))
+
+
+def _not_your_date(date_id: str) -> Refusal:
+    return Refusal(Code.NOT_FOUND, f"{date_id!r} is not your current date")

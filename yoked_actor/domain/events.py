@@ -70,6 +70,13 @@ class Vote(Event, frozen=True):
     vote: VoteValue
 
 
+class Signal(Event, frozen=True):
+    """The user says something to the partner of the video date: JSON, which nobody here reads."""
+
+    date_id: str
+    data: bytes
+
+
 class EndDate(Event, frozen=True):
     """The user ends the video date."""
 

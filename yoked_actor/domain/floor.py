@@ -53,6 +53,8 @@ class Floor:
         self.lines: Book[str, Line] = Book()
         self.quality: Book[str, Quality] = Book()
         self.nudged_at: Book[str, Instant] = Book()
+        self.kept_signals: Book[str, int] = Book()
+        """How many signals wait for whoever is on a date but has no socket."""
         self.idlers = Idlers()
         self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
         """What was last counted for whoever asked why they wait, and for which ticket of theirs."""
@@ -229,6 +231,7 @@ class Floor:
         self.heard_at.pop(user_id, None)
         self._timed.pop(user_id, None)
         self.nudged_at.rows.pop(user_id, None)
+        self.kept_signals.rows.pop(user_id, None)
         self.explained.pop(user_id, None)
         self.idlers.discard(user_id)
         del self.seats.rows[user_id]
@@ -258,6 +261,7 @@ class Floor:
         for book in (self.people, self.seats, self.presences, self.lines, self.matches, self.dates):
             book.settle()
         self.nudged_at.settle()
+        self.kept_signals.settle()
         # What is stored of a match's quality is not needed in memory.
         self.quality = Book()
         self.acquaintance.settle()
@@ -272,6 +276,7 @@ class Floor:
         users = self.people.undo() + self.seats.undo() + self.presences.undo() + self.lines.undo()
         self.quality.undo()
         self.nudged_at.undo()
+        self.kept_signals.undo()
         self.explained.clear()  # Counted among people who may not have been there.
         for match_id in self.matches.undo():
             if match_id in self.matches.rows:

@@ -18,7 +18,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from yoked_actor.domain import events as ev
-from yoked_actor.domain.dates import end_date_by, hang_up, start_date
+from yoked_actor.domain.dates import end_date_by, hang_up, relay, start_date
 from yoked_actor.domain.due import run_deadline
 from yoked_actor.domain.explain import explain
 from yoked_actor.domain.floor import Floor
@@ -146,6 +146,7 @@ def _try(step: Step) -> None:
 
 
 def _attached(step: Step, event: ev.Attached) -> Reply | None:
+    step.floor.kept_signals.remove(event.user_id)
     _be_here(step, event.user_id, replace(step.floor.presence(event.user_id), device=event.device))
     return None
 
@@ -225,6 +226,10 @@ def _vote(step: Step, event: ev.Vote) -> Reply:
     return vote(step, event.user_id, event.match_id, event.vote)
 
 
+def _signal(step: Step, event: ev.Signal) -> Reply:
+    return relay(step, event.user_id, event.date_id, event.data)
+
+
 def _end_date(step: Step, event: ev.EndDate) -> Reply:
     return end_date_by(step, event.user_id, event.date_id)
 
@@ -292,6 +297,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.Leave: _leave,
     ev.Acknowledge: _acknowledge,
     ev.Vote: _vote,
+    ev.Signal: _signal,
     ev.EndDate: _end_date,
     ev.StartDate: _start_date,
     ev.Block: _block,

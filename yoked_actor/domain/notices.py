@@ -137,6 +137,13 @@ class DateStarted(Notice, frozen=True):
     ends_at: Instant
 
 
+class Signalled(Notice, frozen=True):
+    """The partner on the video date has sent this: JSON, which nobody here reads."""
+
+    date_id: str
+    data: bytes
+
+
 class DateEnded(Notice, frozen=True):
     """The video date is over."""
 

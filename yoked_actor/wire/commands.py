@@ -65,6 +65,13 @@ class Vote(Command, frozen=True, kw_only=True, tag="vote"):
     vote: Literal["yes", "pass"]
 
 
+class Signal(Command, frozen=True, kw_only=True, tag="signal"):
+    """Say something to the partner of the video date; the server does not look at `data`."""
+
+    date_id: SubjectId
+    data: msgspec.Raw
+
+
 class EndDate(Command, frozen=True, kw_only=True, tag="end_date"):
     """Hang up."""
 
@@ -109,6 +116,7 @@ AnyCommand = (
     | EndDate
     | AnswerOffer
     | StartDate
+    | Signal
     | Block
     | Report
 )

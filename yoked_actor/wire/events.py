@@ -151,6 +151,13 @@ class DateStarted(Event, frozen=True, kw_only=True, tag="date_started"):
     ice_servers: IceServers
 
 
+class Signal(Event, frozen=True, kw_only=True, tag="signal"):
+    """What your partner on the video date has sent you, as it was sent."""
+
+    date_id: str
+    data: msgspec.Raw
+
+
 class DateEnded(Event, frozen=True, kw_only=True, tag="date_ended"):
     """The video date is over."""
 
@@ -189,6 +196,7 @@ EVENTS: tuple[type[Event], ...] = (
     OutcomeEvent,
     MatchCancelled,
     DateStarted,
+    Signal,
     DateEnded,
     OffersEvent,
     ConnectionEvent,
@@ -345,6 +353,8 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
                 ends_at=to_datetime(ends_at),
                 ice_servers=ice_servers,
             )
+        case told.Signalled(date_id, data):
+            return Signal(seq=seq, at=at, date_id=date_id, data=msgspec.Raw(data))
         case told.DateEnded(date_id, ending):
             return DateEnded(seq=seq, at=at, date_id=date_id, reason=ending)
         case told.OffersMade(day, offers):

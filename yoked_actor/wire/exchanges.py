@@ -54,6 +54,7 @@ OFFER = ev.OfferPart(
     ("you both like climbing", "2 years apart", "4 km away"),
     datetime(2026, 1, 2, 8, tzinfo=UTC),
 )
+_DATA = msgspec.Raw(b'{"description": {"type": "offer", "sdp": "v=0..."}}')
 _SNAPSHOT = ev.Snapshot(State.IDLE, 0)
 _ICE: ev.IceServers = ({"urls": ["stun:stun.example.org"]},)
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbmEifQ.c2lnbmF0dXJl"
@@ -122,6 +123,12 @@ EXCHANGES: tuple[Exchange, ...] = (
             Code.DRAINING,
         ),
     ),
+    Exchange(
+        cmd.Signal(id="c13", date_id=DATE, data=_DATA),
+        ev.Ok(re="c13"),
+        (),
+        (Code.NOT_FOUND, Code.TOO_LARGE),
+    ),
     Exchange(cmd.Block(id="c8", user_id="mallory"), ev.Ok(re="c8")),
     Exchange(cmd.Report(id="c9", user_id="mallory", reason="rude", match_id=MATCH), ev.Ok(re="c9")),
 )
@@ -155,7 +162,8 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         ends_at=datetime(2026, 1, 1, 8, 5, 9, tzinfo=UTC),
         ice_servers=_ICE,
     ),
-    ev.DateEnded(seq=7, at=moment(50), date_id=DATE, reason=DateEnd.PARTNER_ENDED),
+    ev.Signal(seq=7, at=moment(10), date_id=DATE, data=_DATA),
+    ev.DateEnded(seq=8, at=moment(50), date_id=DATE, reason=DateEnd.PARTNER_ENDED),
     ev.Nudge(seq=7, at=moment(52), expires_at=datetime(2026, 1, 1, 8, 1, 52, tzinfo=UTC)),
     ev.OffersEvent(seq=7, at=moment(53), date=date(2026, 1, 1), offers=(OFFER,)),
     ev.ConnectionEvent(seq=7, at=moment(54), connection_id=CONNECTION, partner=CARD),
