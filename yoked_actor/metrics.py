@@ -101,6 +101,25 @@ class CalendarMetrics:
         )
 
 
+class DeskMetrics:
+    """What is counted of daily offers as people get and answer them."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        delivered = Counter(
+            "yoked_offer_sets_delivered",
+            "Sets of daily offers that users got, by how: pushed or fetched",
+            ["how"],
+            registry=registry,
+        )
+        self.pushed = delivered.labels("pushed")
+        self.fetched = delivered.labels("fetched")
+        answers = Counter("yoked_offer_answers", "Offers answered", ["answer"], registry=registry)
+        self.answers = {name: answers.labels(name) for name in ("accept", "decline")}
+        self.connections = Counter(
+            "yoked_mutual_accepts", "Pairs of users who accepted each other", registry=registry
+        )
+
+
 class Metrics:
     """What the server counts and measures."""
 
@@ -158,6 +177,7 @@ class Metrics:
         self._too_old = hellos.labels("not_resumed")
         self.jobs = JobMetrics(r)
         self.calendar = CalendarMetrics(r)
+        self.desk = DeskMetrics(r)
 
     def expect(self, policy: str) -> None:
         """Name the policy, so that its tiers are there from the start, at nought."""

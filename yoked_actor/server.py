@@ -14,7 +14,6 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -29,6 +28,7 @@ from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
 from yoked_actor.actors.matchmaker import Matchmaker
+from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.offer_jobs import OfferJobs
 from yoked_actor.actors.sessions import Sessions
 from yoked_actor.domain.instants import Instant
@@ -38,9 +38,13 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_admin import add_admin_calls
+from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
+from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
+from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
+from yoked_actor.edge.http_offers import add_offer_calls
 from yoked_actor.edge.http_ops import add_ops_calls
 from yoked_actor.edge.http_pages import add_page_calls
 from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
@@ -74,6 +78,7 @@ class Server(msgspec.Struct):
     sessions: Sessions
     dispatcher: Dispatcher
     calendar: Calendar
+    desk: OfferDesk
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -132,7 +137,8 @@ async def open_server(
             settings,
             stored_people=lambda people, now: _tell_calendar(calendar, people, now),
         )
-        sessions.use(matchmaker.mailbox)
+        desk = OfferDesk(store, sessions, clock, settings, metrics, is_online=lobby.floor.is_online)
+        sessions.use(matchmaker.mailbox, desk)
         for known in recovered.users:
             sessions.adopt(known.user_id)
         directory = None if database is None else database.parent
@@ -146,8 +152,15 @@ async def open_server(
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         OfferJobs(
-            store.offers, store.jobs, clock, settings, metrics, threads=mock_clock is None
+            store.offers,
+            store.jobs,
+            clock,
+            settings,
+            metrics,
+            threads=mock_clock is None,
+            stored=desk.announce,
         ).register(dispatcher)
+        await dispatcher.enqueue([prune_job(clock.now())])
         calendar = Calendar(
             store.calendar,
             clock,
@@ -157,8 +170,7 @@ async def open_server(
             metrics=metrics.calendar,
             then=lambda turn: dispatcher.poke(),
         )
-        await dispatcher.enqueue([prune_job(clock.now())])
-        conversations = Conversations(sessions, tokens, clock, settings.edge)
+        conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce)
         metrics.expect(settings.matching.policy)
         metrics.watch(
             waiting=lambda: len(lobby.floor.pool),
@@ -172,6 +184,10 @@ async def open_server(
             store,
             tokens,
             metrics,
+            desk,
+            lobby,
+            dispatcher,
+            calendar,
             is_stalled=lambda: matchmaker.stalled,
             dev=dev,
             mock_clock=mock_clock,
@@ -180,8 +196,12 @@ async def open_server(
         add_profile_calls(app, doors)
         add_match_calls(app, doors)
         add_safety_calls(app, doors)
+        add_offer_calls(app, doors)
         add_ops_calls(app, doors)
         add_admin_calls(app, doors)
+        add_admin_job_calls(app, doors)
+        add_admin_lobby_calls(app, doors)
+        add_admin_offer_calls(app, doors)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)
         if dev:
@@ -206,19 +226,27 @@ async def open_server(
             sessions,
             dispatcher,
             calendar,
+            desk,
             front_door,
             tokens,
             metrics,
             app,
         )
+
+        def rung() -> None:
+            # Another process may have enqueued or cancelled something, or stored somebody's offers.
+            dispatcher.poke(from_outside=True)
+            desk.look()
+
         async with trio.open_nursery() as core:
             core.start_soon(matchmaker.run)
             core.start_soon(sessions.run)
             core.start_soon(conversations.run)
             core.start_soon(dispatcher.run)
             core.start_soon(calendar.run)
+            core.start_soon(desk.run)
             if directory is not None:
-                core.start_soon(listen, directory, partial(dispatcher.poke, from_outside=True))
+                core.start_soon(listen, directory, rung)
             async with trio.open_nursery() as edge:
                 await edge.start(_serve, front_door, listeners, ssl_context)
                 yield server

@@ -366,6 +366,8 @@ class JobMachine(RuleBasedStateMachine):
     def cancel_what_runs_and_let_it_end(self, which, goes_on) -> None:
         holders = [attempt for attempt in self.attempts if self._holds(attempt)]
         attempt = holders[which % len(holders)]
+        effect = self.house.effect(attempt.job_id)
+        completed = Completed(attempt.job_id, attempt.fence, effect)
 
         async def cancel(store: JobStore):
             return await store.cancel(attempt.job_id, self.now)
@@ -374,8 +376,7 @@ class JobMachine(RuleBasedStateMachine):
         self.before = self.after
 
         async def complete(store: JobStore):
-            effect = self.house.effect(attempt.job_id)
-            return await store.settle([Completed(*attempt, effect)], self.now)
+            return await store.settle([completed], self.now)
 
         (error,) = self._do(complete, -1, goes_on)
         assert isinstance(error, CancelAsked)

@@ -7,6 +7,7 @@ from datetime import date
 import msgspec
 import trio
 
+from yoked_actor.actors.offer_runs import give_way
 from yoked_actor.domain.offers import Finding, StoredSet, check_stored, verify
 from yoked_actor.store.offers import Offers
 
@@ -39,7 +40,7 @@ async def verify_run(offers: Offers, zone: str, day: date, *, threads: bool = Tr
         if pool is None:
             found = [check_stored(one) for one in stored.values()]
             return [one for one in found if one is not None]
-        return verify(pool, frozen.rules, frozen.inputs, stored)
+        return verify(pool, frozen.rules, frozen.inputs, stored, give_way)
 
     findings = await trio.to_thread.run_sync(compare) if threads else compare()
     return Verdict(zone, day, len(stored), pool is not None, sorted(findings))

@@ -28,6 +28,14 @@ MOST_HELD = 2
 """Jobs come zone by zone; one more than the one in work is for what is tried again."""
 
 
+def give_way(done: int, of: int) -> None:
+    """Give up the interpreter for a moment, on a thread that computes.
+
+    A commit is many calls that have to win it back; it would wait for its turn at each of them.
+    """
+    time.sleep(0)
+
+
 class _Held:
     """One run: made, or being made by whoever has the lock."""
 
@@ -87,9 +95,7 @@ class OfferRuns:
         def go_on(done: int, of: int) -> None:
             if not is_wanted:
                 raise _NotWanted
-            # Gives up the interpreter: else a commit, which is many calls that have to win it back,
-            # would wait for its turn at each of them.
-            time.sleep(0)
+            give_way(done, of)
 
         def compute() -> tuple[Sets, str]:
             made = make_run(pool, rules, go_on)

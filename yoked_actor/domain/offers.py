@@ -218,16 +218,18 @@ def verify(
     rules: OfferRules,
     inputs: str,
     stored: Mapping[str, StoredSet],
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Finding]:
     """Make a run again from its pool and rules, and say where the stored sets differ from it.
 
     `inputs` is the digest of the inputs that was stored with the run. A set of the run that is not
-    stored is no finding: its user may have had another one that day.
+    stored is no finding: its user may have had another one that day. `progress` is that of
+    `make_run`.
     """
     findings = []
     if inputs_digest(pool, rules) != inputs:
         findings.append(Finding("", "the frozen pool does not have its stored digest"))
-    made = make_run(pool, rules)
+    made = make_run(pool, rules, progress)
     for user_id in sorted(stored):
         tampered = check_stored(stored[user_id])
         if tampered is not None:

@@ -78,6 +78,19 @@ class EndDate(Command, frozen=True, kw_only=True, tag="end_date"):
     date_id: SubjectId
 
 
+class AnswerOffer(Command, frozen=True, kw_only=True, tag="answer_offer"):
+    """Answer an offer of the day. The first answer is final."""
+
+    offer_id: SubjectId
+    answer: Literal["accept", "decline"]
+
+
+class StartDate(Command, frozen=True, kw_only=True, tag="start_date"):
+    """Start a video date with a connection who is online."""
+
+    connection_id: SubjectId
+
+
 class Block(Command, frozen=True, kw_only=True, tag="block"):
     """Never meet that user (again)."""
 
@@ -100,8 +113,10 @@ AnyCommand = (
     | Leave
     | Acknowledge
     | Vote
-    | Signal
     | EndDate
+    | AnswerOffer
+    | StartDate
+    | Signal
     | Block
     | Report
 )
