@@ -10,36 +10,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.looks import Critic
 from tests.browser.pages import LAPTOP, PHONE, Caller, Person
 from tests.process.house import open_house
 
 SIZES = {"laptop": LAPTOP, "phone": PHONE}
-AUDIT = """
-async () => {
-  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-  const where = (nodes) => nodes.map((node) => [node.target, node.failureSummary]);
-  return violations.map(({ id, impact, nodes }) => ({ id, impact, where: where(nodes) }));
-}
-"""
-
-
-class Critic:
-    """Looks at a page with a person's eyes."""
-
-    def __init__(self, person: Person, axe: Path, suffix: str) -> None:
-        self.person = person
-        self.suffix = suffix
-        person.page.add_init_script(path=axe)
-
-    def looks(self, name: str) -> None:
-        """No serious finding, nothing that sticks out to the side, and a picture of it."""
-        page = self.person.page
-        self.person.shoot(f"{name}-{self.suffix}")
-        findings: list[dict[str, Any]] = page.evaluate(AUDIT)
-        assert [one for one in findings if one["impact"] in ("serious", "critical")] == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert page.get_by_role("heading", level=1).count() == 1
-        assert page.title().endswith(" · Yoked")
 
 
 @pytest.mark.parametrize("size", SIZES)
