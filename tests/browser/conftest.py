@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
+from tests.browser.camera import write_camera_file
 from tests.browser.pages import Person, new_context
 from tests.process.house import House, open_house
 
@@ -45,14 +46,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+@pytest.fixture(scope="session")
+def camera(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What Chromium takes for a camera."""
+    path = tmp_path_factory.mktemp("camera") / "somebody.y4m"
+    write_camera_file(path)
+    return path
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(camera: Path) -> Iterator[Browser]:
     """Chromium, with a camera that shows a moving picture."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("there is no Chromium here: install Debian's package chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        flags = [*FLAGS, f"--use-file-for-fake-video-capture={camera}"]
+        browser = playwright.chromium.launch(executable_path=path, args=flags)
         yield browser
         browser.close()
 
@@ -108,7 +118,9 @@ def couple(somebody: Callable[..., Person]) -> tuple[Person, Person]:
     ana.has_profile(interests=["jazz", "climbing", "old maps"])
     ben.has_profile(gender="man", seeking=["woman"], interests=["jazz", "night trains"])
     for person in (ana, ben):
-        person.arrive()
+        person.slip_in()
+    for person in (ana, ben):
+        person.at_home()
     return ana, ben
 
 

@@ -22,7 +22,8 @@ WAYS: dict[str, Callable[[Person], object]] = {
 def ana(somebody: Callable[..., Person]) -> Person:
     ana = somebody("ana")
     ana.has_profile()
-    ana.arrive()
+    ana.slip_in()
+    ana.at_home()
     return ana
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.pages import Person, meet
 
-VOTE_WINDOW_S = 6
+VOTE_WINDOW_S = 5
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +104,12 @@ def test_without_a_profile_a_spin_leads_to_it(somebody: Callable[..., Person]) -
     ana.told("Fill in your profile first.")
 
 
-def test_both_see_the_card_of_the_other_and_the_time_that_is_left(
+def test_both_sign_in_and_see_the_card_of_the_other_and_the_time_that_is_left(
     couple: tuple[Person, Person],
 ) -> None:
+    for person in couple:
+        person.press("Sign out")
+        person.arrive()
     meet(*couple)
     for me, other in (couple, couple[::-1]):
         card = me.page.get_by_role("article")

@@ -72,7 +72,9 @@ def test_two_who_accept_each_other_can_start_a_date(
         person.at("/spin")
 
 
-def test_nobody_yet_and_a_server_out_of_reach_are_told_in_words(somebody: Callable[..., Person]) -> None:
+def test_nobody_yet_and_a_server_out_of_reach_are_told_in_words(
+    somebody: Callable[..., Person],
+) -> None:
     ana = somebody("ana")
     ana.has_profile()
     ana.arrive()

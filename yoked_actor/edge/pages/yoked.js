@@ -73,11 +73,11 @@ export function advance(snapshot, event) {
       return { ...snapshot, tier: event.tier };
     case "matched": {
       const { match_id, partner, acknowledge_by } = event;
-      const same = match?.match_id === match_id ? match : { acknowledged: false, voted: false };
+      const same = match && match.match_id === match_id ? match : { acknowledged: false, voted: false };
       return { ...rest, state: "matched", match: { ...same, match_id, partner, acknowledge_by } };
     }
     case "voting": {
-      if (match?.match_id !== event.match_id) return snapshot;
+      if (!match || match.match_id !== event.match_id) return snapshot;
       const { acknowledge_by, ...seen } = match;
       return { ...rest, state: "voting", match: { ...seen, acknowledged: true, vote_by: event.vote_by } };
     }
@@ -321,7 +321,7 @@ export class Client extends EventTarget {
     this.#socket = null;
     if (code === REPLACED || code === BAD_TOKEN) return this.#finish(code, reason);
     if (OUR_FAULT.has(code)) this.#rejectAll("connection_lost", reason || "the connection was closed");
-    const least_s = Math.max(this.#least_s, LEAST_PAUSE_S.get(code) ?? 0);
+    const least_s = this.#least_s || (LEAST_PAUSE_S.get(code) ?? 0);
     // Jitter keeps a crowd that was cut off together from coming back together.
     const retry_in_s = least_s + this.#pause_s * (0.5 + Math.random() / 2);
     this.#pause_s = Math.min(this.#pause_s * 2, LONGEST_PAUSE_S);

@@ -139,7 +139,10 @@ export class App {
       announce(story);
     } else {
       const links = { nudge: ["Spin", "/spin"], offers: ["See them", "/offers"], connection: ["See your connections", "/connections"] };
-      this.tell(story, links[event.type]);
+      const link = links[event.type];
+      // Whoever is on the page that a story points to sees it there.
+      if (link?.[1] === location.pathname && event.type !== "nudge") announce(story);
+      else this.tell(story, link);
     }
   }
 

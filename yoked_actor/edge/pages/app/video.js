@@ -48,10 +48,14 @@ export class Call extends EventTarget {
   }
 
   async start() {
-    if (globalThis.RTCPeerConnection) {
-      this.#build();
-      this.#say({ kind: "join" });
-    } else this.phase = "impossible";
+    if (!globalThis.RTCPeerConnection) {
+      this.phase = "impossible";
+      this.opening = false;
+      this.#sayMedia();
+      return this.#changed();
+    }
+    this.#build();
+    this.#say({ kind: "join" });
     await this.openMedia();
   }
 
@@ -171,9 +175,9 @@ export class Call extends EventTarget {
 
   #transmit(data) {
     this.send(data).catch((error) => {
-      // The others mean that the date is over, or that nothing would make the server take it.
       if (error.code === "rate_limited" || error.code === "timeout") setTimeout(() => { if (!this.#closed) this.#transmit(data); }, AGAIN_AFTER_MS);
-      else if (error.code !== "not_found") console.warn("a signal was refused", error.code, error.message);
+      // When the date or the connection is over, the page is told of that by itself.
+      else if (error.code !== "not_found" && error.code !== "connection_lost") console.warn("a signal was refused", error.code, error.message);
     });
   }
 
