@@ -12,7 +12,7 @@ import ssl
 import sys
 import time
 import webbrowser
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
+from yoked_actor.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
 from yoked_actor.simulation.command import simulate
 from yoked_actor.store import StoreError
@@ -130,6 +131,8 @@ async def _serve(
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
     clock = Clock.real() if mock is None else Clock.starting(start_at)
     ssl_context = tls_context(settings.edge)
+    notifier = Notifier.of(os.environ)
+    stop = trio.Event()
     with (
         trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals,
         contextlib.ExitStack() as closing,
@@ -138,29 +141,46 @@ async def _serve(
         for listener in listeners:
             closing.callback(listener.close)
         host, port = listeners[0].getsockname()[:2]
-        async with open_server(
-            settings,
-            tokens,
-            database=data_dir / DATABASE,
-            clock=clock,
-            mock_clock=mock,
-            listeners=listeners,
-            ssl_context=ssl_context,
-            dev=dev,
-        ):
-            scheme = "http" if ssl_context is None else "https"
-            address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-            _calm_collector()
-            click.echo(f"yoked-actor ready on {address}")
-            if open_browser:
-                await trio.to_thread.run_sync(webbrowser.open, address)
-            async for number in signals:
-                _log.info("stopping", signal=signal.Signals(number).name)
+        async with trio.open_nursery() as beside:
+            beside.start_soon(_hear, signals, stop)
+            async with open_server(
+                settings,
+                tokens,
+                database=data_dir / DATABASE,
+                clock=clock,
+                mock_clock=mock,
+                listeners=listeners,
+                ssl_context=ssl_context,
+                dev=dev,
+            ) as server:
+                scheme = "http" if ssl_context is None else "https"
+                address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+                _calm_collector()
+                click.echo(f"yoked-actor ready on {address}")
+                notifier.ready(f"ready on {address}")
+                every_s = watchdog_interval_s(os.environ)
+                beside.start_soon(feed_watchdog, notifier, every_s, server.matchmaker.answer)
+                if open_browser:
+                    await trio.to_thread.run_sync(webbrowser.open, address)
+                await stop.wait()
+                notifier.stopping()
                 if mock is not None:
                     # Those who do not say goodbye are waited for, but not until time is moved.
                     mock.rate = 1.0
-                break
+            beside.cancel_scope.cancel()
     _log.info("stopped")
+
+
+async def _hear(signals: AsyncIterator[int], stop: trio.Event) -> None:
+    """Heed the first signal, and take in those that follow.
+
+    What is not taken in would be delivered once more at the end, and kill. There is often a second
+    one: Ctrl-C reaches both processes of the one-file binary, and the first hands it on.
+    """
+    async for number in signals:
+        if not stop.is_set():
+            _log.info("stopping", signal=signal.Signals(number).name)
+            stop.set()
 
 
 @main.command()
@@ -178,12 +198,14 @@ def worker(config_file: Path | None, data_dir: Path | None) -> None:
 
 
 async def _work(settings: Settings) -> None:
+    stop = trio.Event()
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async with open_worker(settings, settings.server.data_dir / DATABASE):
-            click.echo(f"yoked-actor works on {settings.server.data_dir}")
-            async for number in signals:
-                _log.info("stopping", signal=signal.Signals(number).name)
-                break
+        async with trio.open_nursery() as beside:
+            beside.start_soon(_hear, signals, stop)
+            async with open_worker(settings, settings.server.data_dir / DATABASE):
+                click.echo(f"yoked-actor works on {settings.server.data_dir}")
+                await stop.wait()
+            beside.cancel_scope.cancel()
     _log.info("stopped")
 
 

@@ -26,6 +26,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
+from yoked_actor.actors.loop_lag import LoopLag
 from yoked_actor.actors.matchmaker import Matchmaker
 from yoked_actor.actors.sessions import Sessions
 from yoked_actor.domain.lobby import Lobby
@@ -130,6 +131,7 @@ async def open_server(
             waiting=lambda: len(lobby.floor.pool),
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
+            writes=lambda: store.pending_writes,
         )
         doors = Doors(
             settings,
@@ -181,6 +183,8 @@ async def open_server(
             core.start_soon(sessions.run)
             core.start_soon(conversations.run)
             core.start_soon(dispatcher.run)
+            if mock_clock is None:
+                core.start_soon(LoopLag(metrics.loop_lag).run)
             if directory is not None:
                 core.start_soon(listen, directory, dispatcher)
             async with trio.open_nursery() as edge:

@@ -164,6 +164,7 @@ class Dispatcher:
         """Something may be due. From outside, something may also be cancelled."""
         self._is_poked = True
         self._bell.set()
+        self.watch.stir()
         if from_outside:
             self._beat.set()
         elif self._ring is not None:

@@ -81,6 +81,11 @@ class Store(Protocol):
         """The queue."""
         ...
 
+    @property
+    def pending_writes(self) -> int:
+        """How many writes wait for their commit to begin."""
+        ...
+
     async def commit(self, changes: Changes) -> None:
         """Save all or nothing; durable on return. `StoreUnavailable`: nothing was written.
 
