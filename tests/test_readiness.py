@@ -168,7 +168,6 @@ async def test_who_asks_while_a_commit_fails_is_answered_too(autojump_clock, tmp
         with closing(sqlite3.connect(database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             matchmaker.mailbox.put_always(Message(Spin("ana"), None))
-            assert not matchmaker.stalled
             with trio.fail_after(1.0):
                 await matchmaker.answer()
             assert matchmaker.stalled

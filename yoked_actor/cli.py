@@ -1,4 +1,4 @@
-"""The command line: `yoked-actor serve`, `worker`, `jobs`, `token`, `bots`, `simulate`."""
+"""The command line: `yoked-actor serve`, `worker`, `jobs`, `token`, `config`, `bots`, `simulate`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.bots.command import bots
 from yoked_actor.config import Settings, SettingsError, load_settings
+from yoked_actor.config_template import render_template
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.jobs_command import jobs
@@ -243,6 +244,17 @@ def token(
             )
         now = time.time_ns() // 1000
         click.echo(tokens.sign(user, now, _duration_s(ttl), admin=admin))
+
+
+@main.command()
+def config() -> None:
+    """Print every setting with its default, as a file to start from.
+
+    \b
+        yoked-actor config > yoked.toml
+        yoked-actor serve --config yoked.toml
+    """
+    click.echo(render_template(), nl=False)
 
 
 def _settings(file: Path | None, flags: Mapping[str, Mapping[str, object]]) -> Settings:
