@@ -1,4 +1,4 @@
-"""The command line: `yoked-actor serve`, `worker`, `jobs`, `token`, `config`, `bots`, `simulate`."""
+"""The command line: `yoked-actor serve`, `worker`, `jobs`, `token`, `config` and the others."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from yoked_actor.config import Settings, SettingsError, load_settings
 from yoked_actor.config_template import render_template
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import NoSigningKey, Tokens
+from yoked_actor.error_reports import CannotReport, report_errors
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
 from yoked_actor.readiness import Notifier, feed_watchdog, watchdog_interval_s
@@ -111,7 +112,7 @@ def serve(
     """
     flags = {"server": {"host": host, "port": port, "data_dir": data_dir}}
     settings = _settings(config_file, flags)
-    configure_logging(settings.log.level, settings.log.format)
+    _configure_logging(settings)
     if mock_clock and not dev:
         raise click.UsageError("--mock-clock needs --dev")
     start_at = _moment(mock_clock_start)
@@ -193,7 +194,7 @@ def worker(config_file: Path | None, data_dir: Path | None) -> None:
     For a second core. SIGTERM and Ctrl-C let what runs end, or give it back.
     """
     settings = _settings(config_file, {"server": {"data_dir": data_dir}})
-    configure_logging(settings.log.level, settings.log.format)
+    _configure_logging(settings)
     with _explained():
         trio.run(_work, settings)
 
@@ -262,6 +263,15 @@ def _settings(file: Path | None, flags: Mapping[str, Mapping[str, object]]) -> S
         return load_settings(file, os.environ, flags)
     except SettingsError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _configure_logging(settings: Settings) -> None:
+    dsn = settings.log.sentry_dsn.get_secret_value()
+    try:
+        report = report_errors(dsn) if dsn else None
+    except CannotReport as error:
+        raise click.ClickException(str(error)) from None
+    configure_logging(settings.log.level, settings.log.format, report=report)
 
 
 @contextlib.contextmanager

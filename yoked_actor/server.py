@@ -163,6 +163,7 @@ async def open_server(
             conversations.hold,
             limits,
             allowed_origins=settings.edge.allowed_origins,
+            trusted_proxies=settings.edge.trusted_proxies,
             observer=_EdgeMetrics(metrics),
         )
         server = Server(
