@@ -90,7 +90,7 @@ def test_every_page_can_be_reached_from_the_readme():
 
 def test_the_metrics_that_are_explained_are_the_metrics_that_exist():
     metrics = Metrics()
-    metrics.watch(waiting=float, sessions=float, mailbox=float, writes=float)
+    metrics.watch(waiting=float, sessions=float, mailbox=float, writes=float, ready=float)
     exist = set()
     for family in metrics.registry.collect():
         if family.name.startswith("yoked_"):  # the others are those of every Prometheus client

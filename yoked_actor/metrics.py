@@ -27,6 +27,7 @@ _RUNS_S = (0.001, 0.005, 0.025, 0.1, 0.5, 2.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 _LATE_S = (0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 6 * 3600.0)
 _MOST_GROUPS = 64
 _OTHER_GROUPS = "other"
+JOB_RESULTS = ("completed", "failed", "dead_letter", "cancelled", "given_back")
 SPIN_RESULTS = ("waiting", "matched", "refused")
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 
@@ -75,6 +76,11 @@ class JobMetrics:
         )
         alert = Gauge("yoked_alert", "Whether an alert is raised", ["alert"], registry=r)
         self.alerts = {one: alert.labels(one.value) for one in Alert}
+
+    def expect(self, job_type: str) -> None:
+        """Name a type, so that its counters are there from the start: a first failure shows."""
+        for result in JOB_RESULTS:
+            self.ended.labels(job_type, result)
 
     def show_kept(self, counts: Mapping[tuple[str, JobStatus], int]) -> None:
         """Show how many jobs there are by type and status; those that were shown go to nought."""
@@ -191,6 +197,7 @@ class Metrics:
         sessions: Callable[[], float],
         mailbox: Callable[[], float],
         writes: Callable[[], float],
+        ready: Callable[[], float],
     ) -> None:
         """Say where to read what is not counted but looked at."""
         for name, text, read in (
@@ -198,6 +205,7 @@ class Metrics:
             ("yoked_sessions", "Users in memory", sessions),
             ("yoked_mailbox_messages", "Messages not yet decided", mailbox),
             ("yoked_pending_writes", "Writes that wait for their commit", writes),
+            ("yoked_ready", "Whether clients are taken and decisions stored", ready),
         ):
             Gauge(name, text, registry=self.registry).set_function(read)
 

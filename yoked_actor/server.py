@@ -132,6 +132,7 @@ async def open_server(
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
             writes=lambda: store.pending_writes,
+            ready=lambda: not (sessions.around.draining or matchmaker.stalled),
         )
         doors = Doors(
             settings,

@@ -46,7 +46,9 @@ def test_a_proxy_that_is_seen_as_ipv6_is_the_same_proxy():
     assert not TrustedProxies([PROXY]).trusts("")
 
 
-async def arrivals(trusted: list[str], peer: str, forwarded: list[str], request: bytes) -> list[int]:
+async def arrivals(
+    trusted: list[str], peer: str, forwarded: list[str], request: bytes
+) -> list[int]:
     """What becomes of connections of `peer`, each for another one of `forwarded`."""
     limits = EdgeLimits(connections_per_s=1, connection_burst=2, last_words_s=0.1)
     found = []

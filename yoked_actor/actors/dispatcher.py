@@ -128,6 +128,7 @@ class Dispatcher:
         """
         if job_type in self._types:
             raise ValueError(f"there is a handler for {job_type} already")
+        self._metrics.expect(job_type)
         seconds = self._metrics.seconds.labels(job_type)
         self._types[job_type] = JobType(
             job_type,
