@@ -1,4 +1,4 @@
-"""The command line: `yoked-actor serve`, `worker`, `jobs`, `token`, `config` and the others."""
+"""The command line: `yoked-actor serve`, `worker`, `token`, and what other modules add to it."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.error_reports import CannotReport, report_errors
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
+from yoked_actor.offers_command import offers
 from yoked_actor.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
 from yoked_actor.simulation.command import simulate
@@ -78,6 +79,7 @@ def main() -> None:
 main.add_command(bots)
 main.add_command(simulate)
 main.add_command(jobs)
+main.add_command(offers)
 
 
 @main.command()
@@ -157,7 +159,7 @@ async def _serve(
             ) as server:
                 scheme = "http" if ssl_context is None else "https"
                 address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-                _calm_collector()
+                _tune_interpreter()
                 click.echo(f"yoked-actor ready on {address}")
                 notifier.ready(f"ready on {address}")
                 every_s = watchdog_interval_s(os.environ)
@@ -298,15 +300,18 @@ def _explained() -> Iterator[None]:
         sys.exit(70)
 
 
-def _calm_collector() -> None:
-    """Let the garbage collector look rarely, and never at what was loaded before the start.
+def _tune_interpreter() -> None:
+    """Let the garbage collector look rarely, and let no thread keep the others waiting.
 
     Almost nothing here is cyclic, and everybody who waits is a few objects more to look at: with
     ten thousand in line, a server that looks rarely did half as much again (docs/performance.md).
+    A thread that reads the people of a large zone would keep each commit of a spin waiting many
+    times for the default of 5 ms, because a commit is many calls that give up the interpreter.
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    sys.setswitchinterval(0.001)
 
 
 def _is_loopback(host: str) -> bool:

@@ -74,6 +74,15 @@ class JobMetrics:
         self.duplicate_offers = Counter(
             "yoked_duplicate_offers", "Second sets of offers for a user and date", registry=r
         )
+        sets = Counter(
+            "yoked_offer_sets",
+            "Sets of offers: stored, or left out because the user had one already",
+            ["result"],
+            registry=r,
+        )
+        self._sets_stored = sets.labels("stored")
+        self._sets_left_out = sets.labels("left_out")
+        self._offers = Counter("yoked_offers", "Offers in the sets that were stored", registry=r)
         alert = Gauge("yoked_alert", "Whether an alert is raised", ["alert"], registry=r)
         self.alerts = {one: alert.labels(one.value) for one in Alert}
 
@@ -87,6 +96,14 @@ class JobMetrics:
         self._counted.update(counts)
         for job_type, status in self._counted:
             self._kept.labels(job_type, status.value).set(counts.get((job_type, status), 0))
+
+    def count_set(self, offers: int | None) -> None:
+        """Count a set that was stored, or with None one that was not."""
+        if offers is None:
+            self._sets_left_out.inc()
+        else:
+            self._sets_stored.inc()
+            self._offers.inc(offers)
 
     def count_duplicate_offers(self) -> int:
         """How many duplicate offers there were."""
@@ -110,6 +127,25 @@ class CalendarMetrics:
             "How long after its time a zone's run was started",
             buckets=_LATE_S,
             registry=registry,
+        )
+
+
+class DeskMetrics:
+    """What is counted of daily offers as people get and answer them."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        delivered = Counter(
+            "yoked_offer_sets_delivered",
+            "Sets of daily offers that users got, by how: pushed or fetched",
+            ["how"],
+            registry=registry,
+        )
+        self.pushed = delivered.labels("pushed")
+        self.fetched = delivered.labels("fetched")
+        answers = Counter("yoked_offer_answers", "Offers answered", ["answer"], registry=registry)
+        self.answers = {name: answers.labels(name) for name in ("accept", "decline")}
+        self.connections = Counter(
+            "yoked_mutual_accepts", "Pairs of users who accepted each other", registry=registry
         )
 
 
@@ -184,6 +220,7 @@ class Metrics:
         self._too_old = hellos.labels("not_resumed")
         self.jobs = JobMetrics(r)
         self.calendar = CalendarMetrics(r)
+        self.desk = DeskMetrics(r)
 
     def expect(self, policy: str) -> None:
         """Name the policy, so that its tiers are there from the start, at nought."""

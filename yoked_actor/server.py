@@ -22,21 +22,30 @@ import trio
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
+from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
 from yoked_actor.actors.loop_lag import LoopLag
 from yoked_actor.actors.matchmaker import Matchmaker
+from yoked_actor.actors.offer_desk import OfferDesk
+from yoked_actor.actors.offer_jobs import OfferJobs
 from yoked_actor.actors.sessions import Sessions
+from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lobby import Lobby
+from yoked_actor.domain.people import Person
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_admin import add_admin_calls
+from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
+from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
+from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
+from yoked_actor.edge.http_offers import add_offer_calls
 from yoked_actor.edge.http_ops import add_ops_calls
 from yoked_actor.edge.http_pages import add_page_calls
 from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
@@ -44,7 +53,15 @@ from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import LONGEST_S, EdgeSettings, Settings
-from yoked_actor.store import Batch, InlineRunner, Runner, Store, ThreadRunner, open_store
+from yoked_actor.store import (
+    Batch,
+    InlineRunner,
+    Runner,
+    SqliteStore,
+    ThreadRunner,
+    enqueue_in,
+    open_store,
+)
 
 _log = structlog.get_logger()
 
@@ -56,11 +73,13 @@ class Server(msgspec.Struct):
 
     settings: Settings
     clock: Clock
-    store: Store
+    store: SqliteStore
     lobby: Lobby
     matchmaker: Matchmaker
     sessions: Sessions
     dispatcher: Dispatcher
+    calendar: Calendar
+    desk: OfferDesk
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -110,8 +129,17 @@ async def open_server(
             dates=len(recovered.dates),
         )
         sessions = Sessions(clock, store, metrics, settings, recovered.boot)
-        matchmaker = Matchmaker(lobby, store, clock, sessions, metrics, settings)
-        sessions.use(matchmaker.mailbox)
+        matchmaker = Matchmaker(
+            lobby,
+            store,
+            clock,
+            sessions,
+            metrics,
+            settings,
+            stored_people=lambda people, now: _tell_calendar(calendar, people, now),
+        )
+        desk = OfferDesk(store, sessions, clock, settings, metrics, is_online=lobby.floor.is_online)
+        sessions.use(matchmaker.mailbox, desk)
         for known in recovered.users:
             sessions.adopt(known.user_id)
         directory = None if database is None else database.parent
@@ -124,8 +152,26 @@ async def open_server(
             ring=None if directory is None else lambda: ring(directory),
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
+        OfferJobs(
+            store.offers,
+            store.jobs,
+            clock,
+            settings,
+            metrics,
+            threads=mock_clock is None,
+            stored=desk.announce,
+        ).register(dispatcher)
         await dispatcher.enqueue([prune_job(clock.now())])
-        conversations = Conversations(sessions, tokens, clock, settings.edge)
+        calendar = Calendar(
+            store.calendar,
+            clock,
+            settings,
+            enqueue_in,
+            at=settings.offers.time_of_day(),
+            metrics=metrics.calendar,
+            then=lambda turn: dispatcher.poke(),
+        )
+        conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce)
         metrics.expect(settings.matching.policy)
         metrics.watch(
             waiting=lambda: len(lobby.floor.pool),
@@ -141,6 +187,10 @@ async def open_server(
             store,
             tokens,
             metrics,
+            desk,
+            lobby,
+            dispatcher,
+            calendar,
             is_stalled=lambda: matchmaker.stalled,
             dev=dev,
             mock_clock=mock_clock,
@@ -149,8 +199,12 @@ async def open_server(
         add_profile_calls(app, doors)
         add_match_calls(app, doors)
         add_safety_calls(app, doors)
+        add_offer_calls(app, doors)
         add_ops_calls(app, doors)
         add_admin_calls(app, doors)
+        add_admin_job_calls(app, doors)
+        add_admin_lobby_calls(app, doors)
+        add_admin_offer_calls(app, doors)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)
         if dev:
@@ -175,20 +229,30 @@ async def open_server(
             matchmaker,
             sessions,
             dispatcher,
+            calendar,
+            desk,
             front_door,
             tokens,
             metrics,
             app,
         )
+
+        def rung() -> None:
+            # Another process may have enqueued or cancelled something, or stored somebody's offers.
+            dispatcher.poke(from_outside=True)
+            desk.look()
+
         async with trio.open_nursery() as core:
             core.start_soon(matchmaker.run)
             core.start_soon(sessions.run)
             core.start_soon(conversations.run)
             core.start_soon(dispatcher.run)
+            core.start_soon(calendar.run)
+            core.start_soon(desk.run)
             if mock_clock is None:
                 core.start_soon(LoopLag(metrics.loop_lag).run)
             if directory is not None:
-                core.start_soon(listen, directory, dispatcher)
+                core.start_soon(listen, directory, rung)
             async with trio.open_nursery() as edge:
                 await edge.start(_serve, front_door, listeners, ssl_context)
                 yield server
@@ -196,6 +260,11 @@ async def open_server(
                 front_door.stop(settings.server.drain_s)
             await dispatcher.drain()
             core.cancel_scope.cancel()
+
+
+def _tell_calendar(calendar: Calendar, people: Sequence[Person], now: Instant) -> None:
+    for person in people:
+        calendar.poke(person.time_zone, now)
 
 
 async def _serve(

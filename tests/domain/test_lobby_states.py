@@ -246,6 +246,7 @@ class LobbyMachine(RuleBasedStateMachine):
             data.draw(
                 st.one_of(
                     st.builds(ev.ProfileChanged, st.just(user), guests(user)),
+                    st.builds(ev.StartDate, st.just(user), st.sampled_from(USERS)),
                     st.builds(
                         ev.EndDate, st.just(user), st.sampled_from(["d0", *self.store.dates][-2:])
                     ),

@@ -34,6 +34,11 @@ GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
         cmd.Vote(id="1", match_id="m1", vote="pass"),
     ),
     ({"type": "end_date", "date_id": "d1"}, cmd.EndDate(id="1", date_id="d1")),
+    (
+        {"type": "answer_offer", "offer_id": "o1", "answer": "decline"},
+        cmd.AnswerOffer(id="1", offer_id="o1", answer="decline"),
+    ),
+    ({"type": "start_date", "connection_id": "c1"}, cmd.StartDate(id="1", connection_id="c1")),
     ({"type": "block", "user_id": "ben"}, cmd.Block(id="1", user_id="ben")),
     (
         {"type": "report", "user_id": "ben", "reason": "rude"},

@@ -25,6 +25,8 @@ from yoked_actor.store import CancelAsked, JobStore, LeaseLost, StoreUnavailable
 from yoked_actor.store.jobs import Buried, Cancelled, Completed, Failed, Outcome, Snoozed
 
 _log = structlog.get_logger()
+_AT_ONCE = 128
+"""Outcomes in one transaction: a spin may have to wait for it, and effects can be large."""
 _RESULTS: dict[type[Outcome], str] = {
     Completed: "completed",
     Failed: "failed",
@@ -93,7 +95,7 @@ class JobRecorder:
         while True:
             while not self._waiting:
                 await self._filled.park()
-            taken, self._waiting = self._waiting, []
+            taken, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
             await self._record(taken)
 
     async def _record(self, taken: list[Ended]) -> None:

@@ -36,6 +36,7 @@ from yoked_actor.domain.notices import (
     Reply,
     SpinReply,
 )
+from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
@@ -95,7 +96,10 @@ class Matchmaker:
         audience: Audience,
         metrics: Metrics,
         settings: Settings,
+        *,
+        stored_people: Callable[[Sequence[Person], Instant], None] | None = None,
     ) -> None:
+        """`stored_people` is told of profiles once they are stored, and when that was decided."""
         self.mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
         self._lobby = lobby
         self._store = store
@@ -104,6 +108,7 @@ class Matchmaker:
         self._metrics = metrics
         self._settings = settings
         self._asked: list[trio.Event] = []
+        self._stored_people = stored_people
         self.stalled = False
         """Whether the last commit failed and is being tried again."""
 
@@ -165,6 +170,8 @@ class Matchmaker:
             self._metrics.count_round(len(messages), changes)
             self._count(messages, decided, notices)
             self._log_matches(changes)
+            if changes.people and self._stored_people is not None:
+                self._stored_people(changes.people, now)
             self._tell(messages, decided, notices, now)
             self._let_go()
             return

@@ -49,6 +49,18 @@ class Connection(Protocol):
         """Begin the closing handshake."""
 
 
+class Desk(Protocol):
+    """What a session sees of the desk of the daily offers."""
+
+    async def answer(self, user_id: str, offer_id: str, answer: str) -> told.Reply:
+        """Take an answer; what follows from it is told after the caller has replied."""
+        ...
+
+    async def partner(self, user_id: str, connection_id: str) -> str | None:
+        """Who the other one of a user's connection is."""
+        ...
+
+
 class Surroundings(msgspec.Struct):
     """What all sessions share."""
 
@@ -58,6 +70,7 @@ class Surroundings(msgspec.Struct):
     metrics: Metrics
     settings: Settings
     new_session_id: Callable[[], str]
+    desk: Desk
     ice_servers: wire.IceServers = ()
     draining: bool = False
 
@@ -172,19 +185,26 @@ class Session:
             self._reply(id, wire.Ok(re=id, at=to_datetime(now)))
         elif isinstance(command, cmd.Report):
             await self._report(command, now)
+        elif isinstance(command, cmd.AnswerOffer):
+            await self._answer_offer(command, now)
+        elif isinstance(command, cmd.StartDate):
+            await self._start_date(command)
         elif kind is cmd.Hello:
             self._heard()
             self._refuse(id, told.Code.WRONG_STATE, "hello was said already", remember=True)
         elif kind is cmd.Spin and self._around.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
         else:
-            event = _event_of(self.user_id, command)
-            try:
-                self.post(event, partial(self._answered, self.session_id, id))
-            except MailboxFull:
-                self._refuse(id, told.Code.INTERNAL, "the server is overloaded; try again")
-            else:
-                self._pending[id] = 1
+            self._put(id, _event_of(self.user_id, command))
+
+    def _put(self, id: str, event: ev.Event) -> None:
+        """Put a command to the matchmaker; the reply comes when it is decided."""
+        try:
+            self.post(event, partial(self._answered, self.session_id, id))
+        except MailboxFull:
+            self._refuse(id, told.Code.INTERNAL, "the server is overloaded; try again")
+        else:
+            self._pending[id] = 1
 
     def _heard(self) -> None:
         # Beats come again; one that finds the mailbox full is one lost beat, which is tolerated.
@@ -207,6 +227,46 @@ class Session:
         else:
             reply = told.Done()
         self._answered(session_id, command.id, reply, now)
+
+    async def _answer_offer(self, command: cmd.AnswerOffer, now: Instant) -> None:
+        self._heard()
+        id, session_id, desk = command.id, self.session_id, self._around.desk
+        self._pending[id] = 1
+        try:
+            reply = await desk.answer(self.user_id, command.offer_id, command.answer)
+        except StoreUnavailable:
+            self._give_back(session_id, id)
+        else:
+            self._answered(session_id, id, reply, now)
+
+    async def _start_date(self, command: cmd.StartDate) -> None:
+        self._heard()
+        id, session_id = command.id, self.session_id
+        if self._around.draining:
+            self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
+            return
+        self._pending[id] = 1
+        try:
+            partner = await self._around.desk.partner(self.user_id, command.connection_id)
+        except StoreUnavailable:
+            self._give_back(session_id, id)
+            return
+        if session_id != self.session_id:
+            return
+        if partner is None:
+            message = f"you have no connection {command.connection_id!r}"
+            self._reply(id, wire.Error(re=id, code=told.Code.NOT_FOUND, message=message))
+            return
+        asked = self._pending.pop(id)
+        self._put(id, ev.StartDate(self.user_id, partner))
+        if id in self._pending:
+            self._pending[id] = asked
+
+    def _give_back(self, session_id: str, id: str) -> None:
+        """Refuse a command that could not be looked at; it may be sent again."""
+        if session_id == self.session_id:
+            for _ in range(self._pending.pop(id, 1)):
+                self._refuse(id, told.Code.INTERNAL, "the store is not available; try again")
 
     # To the client
 

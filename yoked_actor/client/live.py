@@ -132,6 +132,14 @@ class Client:
         """Hang up."""
         return await self.command("end_date", date_id=date_id)
 
+    async def answer_offer(self, offer_id: str, answer: str) -> Event:
+        """Answer an offer of the day with `accept` or `decline`."""
+        return await self.command("answer_offer", offer_id=offer_id, answer=answer)
+
+    async def start_date(self, connection_id: str) -> Event:
+        """Start a video date with a connection who is online."""
+        return await self.command("start_date", connection_id=connection_id)
+
     async def block(self, user_id: str) -> Event:
         """Never meet that user (again)."""
         return await self.command("block", user_id=user_id)

@@ -1,29 +1,32 @@
-"""Video dates: opened by two yeses, ended by one, by time, or by absence (R22)."""
+"""Video dates: opened by two yeses, or by a call between two who have a connection (R44); ended by
+one, by time, or by absence (R22)."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from yoked_actor.domain.instants import after
+from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import (
     Code,
     DateEnd,
     DateEnded,
+    DateOpened,
     DateStarted,
     Done,
     Refusal,
     Reply,
 )
 from yoked_actor.domain.people import card_of
-from yoked_actor.domain.records import Match, VideoDate
+from yoked_actor.domain.records import VideoDate
 from yoked_actor.domain.step import Step
 
 
-def open_date(step: Step, match: Match) -> VideoDate:
-    """Open the date of a match that ended with two yeses."""
+def open_date(step: Step, a: str, b: str) -> VideoDate:
+    """Open the date of two who are, or are about to be, idle; `a` calls."""
     floor = step.floor
     ends_at = after(step.now, floor.rules.date_length_s)
-    date = VideoDate(floor.new_id("d"), match.a, match.b, step.now, ends_at)
+    date = VideoDate(floor.new_id("d"), a, b, step.now, ends_at)
     floor.put_date(date)
     for user_id in (date.a, date.b):
         floor.put_seat(replace(floor.seat(user_id), date_id=date.date_id))
@@ -41,6 +44,27 @@ def announce_date(step: Step, date: VideoDate) -> None:
         card = card_of(people[date.partner_of(user_id)], people[user_id], step.now)
         started = DateStarted(date.date_id, card, user_id == date.a, date.ends_at)
         step.tell(user_id, started)
+
+
+def start_date(step: Step, user_id: str, partner: str) -> Reply:
+    """One of two who have a connection calls the other."""
+    floor = step.floor
+    if user_id not in floor.people.rows:
+        return Refusal(Code.PROFILE_INCOMPLETE, "complete your profile first")
+    if floor.seat(user_id).date_id is not None:
+        return Refusal(Code.ON_A_DATE, "end your video date first")
+    if floor.seat(user_id).state is not State.IDLE:
+        return Refusal(Code.WRONG_STATE, "get out of line first")
+    if partner == user_id or floor.acquaintance.is_blocked(user_id, partner):
+        return Refusal(Code.NOT_FOUND, "you have no such connection any more")
+    if partner not in floor.people.rows or not floor.is_online(partner, step.now):
+        return Refusal(Code.WRONG_STATE, "your partner is not online")
+    seat = floor.seat(partner)
+    if seat.state is not State.IDLE or seat.date_id is not None:
+        return Refusal(Code.WRONG_STATE, "your partner is busy")
+    date = open_date(step, user_id, partner)
+    announce_date(step, date)
+    return DateOpened(date.date_id)
 
 
 def end_date_by(step: Step, user_id: str, date_id: str) -> Reply:

@@ -76,6 +76,12 @@ class EndDate(Event, frozen=True):
     date_id: str
 
 
+class StartDate(Event, frozen=True):
+    """The user calls somebody with whom they have a connection, for a video date."""
+
+    partner: str
+
+
 class Block(Event, frozen=True):
     """The user never wants to meet that other one."""
 

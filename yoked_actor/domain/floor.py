@@ -86,6 +86,17 @@ class Floor:
         """Whether a user can be paired now."""
         return self.presences.rows.get(user_id, _NOWHERE).here
 
+    def is_online(self, user_id: str, now: Instant) -> bool:
+        """Whether a user can be called: a socket is open, or they called over HTTP just now.
+
+        Who is idle need not beat, so without a socket only a fresh word says that they are there.
+        """
+        presence = self.presence(user_id)
+        if presence.device:
+            return True
+        heard_at = self.heard_at.get(user_id, 0)
+        return presence.called and after(heard_at, self.rules.liveness_s) > now
+
     def presence(self, user_id: str) -> Presence:
         """How a user can be reached."""
         return self.presences.rows.get(user_id, _NOWHERE)

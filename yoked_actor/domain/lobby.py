@@ -18,7 +18,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from yoked_actor.domain import events as ev
-from yoked_actor.domain.dates import end_date_by, hang_up
+from yoked_actor.domain.dates import end_date_by, hang_up, start_date
 from yoked_actor.domain.due import run_deadline
 from yoked_actor.domain.explain import explain
 from yoked_actor.domain.floor import Floor
@@ -229,6 +229,10 @@ def _end_date(step: Step, event: ev.EndDate) -> Reply:
     return end_date_by(step, event.user_id, event.date_id)
 
 
+def _start_date(step: Step, event: ev.StartDate) -> Reply:
+    return start_date(step, event.user_id, event.partner)
+
+
 def _block(step: Step, event: ev.Block) -> Reply:
     floor, user_id, other = step.floor, event.user_id, event.other
     if other == user_id:
@@ -289,6 +293,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.Acknowledge: _acknowledge,
     ev.Vote: _vote,
     ev.EndDate: _end_date,
+    ev.StartDate: _start_date,
     ev.Block: _block,
     ev.Unblock: _unblock,
     ev.ListBlocks: _list_blocks,

@@ -14,6 +14,7 @@ from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Known, Match, VideoDate
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.store.jobs import JobStore
+from yoked_actor.store.offers import Offers
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -84,6 +85,11 @@ class Store(Protocol):
     @property
     def pending_writes(self) -> int:
         """How many writes wait for their commit to begin."""
+        ...
+
+    @property
+    def offers(self) -> Offers:
+        """Daily offers, answers, connections."""
         ...
 
     async def commit(self, changes: Changes) -> None:

@@ -7,9 +7,6 @@ new call is one row here.
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
-
-import msgspec
 
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code
@@ -17,43 +14,10 @@ from yoked_actor.domain.tiers import Tier
 from yoked_actor.store import GroupQuality, Percentiles
 from yoked_actor.wire import events as ev
 from yoked_actor.wire import http
+from yoked_actor.wire.admin_calls import ADMIN_CALLS
+from yoked_actor.wire.call import Call, Query
 from yoked_actor.wire.exchanges import CARD, DATE, MATCH, NEAREST, REJECTED, TOKEN, moment
-
-
-class Query(msgspec.Struct, frozen=True):
-    """A query parameter, which may be left out."""
-
-    name: str
-    schema: dict[str, object]
-    meaning: str
-
-
-class Call(msgspec.Struct, frozen=True):
-    """One HTTP call. `answer` is an example, or None for an answer that is not JSON."""
-
-    method: Literal["GET", "POST", "PUT", "DELETE"]
-    path: str
-    group: str
-    summary: str
-    answer: msgspec.Struct | None
-    body: msgspec.Struct | None = None
-    status: int = 200
-    media: str = "application/json"
-    token: bool = True
-    only: Literal["always", "dev", "mock_clock"] = "always"
-    refusals: tuple[Code, ...] = ()
-    query: tuple[Query, ...] = ()
-
-    @property
-    def is_admin(self) -> bool:
-        """Whether only an operator's token opens it."""
-        return self.path.startswith("/api/admin/")
-
-    @property
-    def is_api(self) -> bool:
-        """Whether this is part of the JSON API, where every failure is a problem document."""
-        return self.path.startswith("/api/")
-
+from yoked_actor.wire.offer_calls import OFFER_CALLS
 
 _IN_A_MATCH = ev.Snapshot(
     State.VOTING, 10, match=ev.MatchPart(MATCH, CARD, True, False, None, moment(13.5))
@@ -143,6 +107,7 @@ CALLS: tuple[Call, ...] = (
         refusals=(Code.NOT_FOUND,),
     ),
     Call("POST", "/api/heartbeat", "Spin", "Give a sign of life.", http.TimeAnswer(moment(3))),
+    *OFFER_CALLS,
     Call(
         "POST",
         "/api/blocks",
@@ -230,6 +195,7 @@ CALLS: tuple[Call, ...] = (
             ),
         ),
     ),
+    *ADMIN_CALLS,
     Call("GET", "/healthz", "Operation", "Is it alive?", http.Health("ok"), token=False),
     Call(
         "GET",

@@ -71,6 +71,19 @@ class EndDate(Command, frozen=True, kw_only=True, tag="end_date"):
     date_id: SubjectId
 
 
+class AnswerOffer(Command, frozen=True, kw_only=True, tag="answer_offer"):
+    """Answer an offer of the day. The first answer is final."""
+
+    offer_id: SubjectId
+    answer: Literal["accept", "decline"]
+
+
+class StartDate(Command, frozen=True, kw_only=True, tag="start_date"):
+    """Start a video date with a connection who is online."""
+
+    connection_id: SubjectId
+
+
 class Block(Command, frozen=True, kw_only=True, tag="block"):
     """Never meet that user (again)."""
 
@@ -86,7 +99,18 @@ class Report(Command, frozen=True, kw_only=True, tag="report"):
 
 
 AnyCommand = (
-    Hello | Heartbeat | Spin | Explain | Leave | Acknowledge | Vote | EndDate | Block | Report
+    Hello
+    | Heartbeat
+    | Spin
+    | Explain
+    | Leave
+    | Acknowledge
+    | Vote
+    | EndDate
+    | AnswerOffer
+    | StartDate
+    | Block
+    | Report
 )
 
 COMMANDS: tuple[type[Command], ...] = AnyCommand.__args__
