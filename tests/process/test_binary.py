@@ -185,3 +185,38 @@ def test_it_starts_within_seconds_and_knows_its_version_and_settings(binary, tmp
     assert time.monotonic() - began < PATIENCE_S / 3
     assert house.run("config") == (ROOT / "config" / "yoked.toml").read_text("utf-8")
     assert house.run("simulate", "--help").startswith("Usage: yoked-actor simulate")
+
+
+async def test_offers_come_at_nine_on_the_day_that_the_clocks_go_forward(binary, tmp_path):
+    """In Berlin 9:00 is 8:00 UTC on the 28th of March 2026, and 7:00 on the 29th, 23 hours on."""
+    clock = ("--mock-clock", "--mock-clock-start", "2026-03-28T07:30:00Z")
+    with open_empty_house(binary, tmp_path, *clock) as house:
+        dev = Api(house.url)
+
+        async def advance(minutes: float) -> None:
+            with trio.fail_after(PATIENCE_S):
+                await dev.call("POST", "/api/dev/clock/advance", {"seconds": 60 * minutes})
+
+        ana = Api(house.url)
+        await ana.login("ana", make_profile("Ana", gender="woman", seeking=["man"]))
+        for number in range(12):
+            him = make_profile(f"Ben {number}", gender="man", seeking=["woman"])
+            await Api(house.url).login(f"ben{number}", him)
+        assert await ana.call("GET", "/api/offers") == {"date": None, "offers": []}
+
+        await advance(29.9)
+        assert (await ana.call("GET", "/api/offers"))["date"] is None
+        await advance(0.2)
+        saturday = await ana.call("GET", "/api/offers")
+        assert (saturday["date"], len(saturday["offers"])) == ("2026-03-28", 5)
+        assert {one["expires_at"] for one in saturday["offers"]} == {"2026-03-29T07:00:00Z"}
+
+        await advance(23 * 60 - 0.2)
+        assert (await ana.call("GET", "/api/offers"))["date"] == "2026-03-28"
+        await advance(0.2)
+        sunday = await ana.call("GET", "/api/offers")
+        assert (sunday["date"], len(sunday["offers"])) == ("2026-03-29", 5)
+        assert {one["expires_at"] for one in sunday["offers"]} == {"2026-03-30T07:00:00Z"}
+        met = {one["candidate"]["user_id"] for one in saturday["offers"]}
+        assert met.isdisjoint(one["candidate"]["user_id"] for one in sunday["offers"])
+        assert await trio.to_thread.run_sync(house.stop) == 0
