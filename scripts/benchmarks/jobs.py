@@ -1,7 +1,7 @@
 """Durable jobs per second, one by one and in bulk; huey beside them; and a zone's whole morning.
 
-Run it with `scripts/bench jobs`. For the comparison install huey into the same environment
-(`pip install huey`); without it that part is left out, and said so.
+Run it with `scripts/bench jobs`, which installs huey for the comparison; without it that part is
+left out, and said so.
 """
 
 from __future__ import annotations

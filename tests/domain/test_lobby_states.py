@@ -246,7 +246,6 @@ class LobbyMachine(RuleBasedStateMachine):
             data.draw(
                 st.one_of(
                     st.builds(ev.ProfileChanged, st.just(user), guests(user)),
-                    st.builds(ev.StartDate, st.just(user), st.sampled_from(USERS)),
                     st.builds(
                         ev.EndDate, st.just(user), st.sampled_from(["d0", *self.store.dates][-2:])
                     ),
@@ -262,6 +261,15 @@ class LobbyMachine(RuleBasedStateMachine):
                 )
             )
         )
+
+    @rule(data=st.data(), user=st.sampled_from(USERS), other=st.sampled_from(USERS))
+    def one_calls_another(self, data: st.DataObject, user: str, other: str) -> None:
+        if data.draw(st.booleans()):
+            other = self._someone(data, State.WAITING, State.MATCHED, State.VOTING)
+        for one in (user, other):
+            if not self._is_here(one) and data.draw(st.integers(0, 3)):
+                self._attach(one)
+        self._handle(ev.StartDate(user, other))
 
     @rule(data=st.data(), comes=st.booleans(), stale=st.booleans())
     def one_comes_or_goes(self, data: st.DataObject, comes: bool, stale: bool) -> None:
