@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 
 from prometheus_client import (
@@ -16,7 +17,9 @@ from prometheus_client import (
 from yoked_actor import __version__
 from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.ballot import Outcome
+from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.jobs import JobStatus
+from yoked_actor.domain.recent import RecentMinutes
 from yoked_actor.domain.records import CancelReason, Changes, MatchStatus, Quality
 from yoked_actor.domain.tiers import Tier
 
@@ -29,6 +32,7 @@ _MOST_GROUPS = 64
 _OTHER_GROUPS = "other"
 JOB_RESULTS = ("completed", "failed", "dead_letter", "cancelled", "given_back")
 SPIN_RESULTS = ("waiting", "matched", "refused")
+_KEPT_COMMITS = 256
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 
 
@@ -221,6 +225,10 @@ class Metrics:
         self.jobs = JobMetrics(r)
         self.calendar = CalendarMetrics(r)
         self.desk = DeskMetrics(r)
+        self.recent = RecentMinutes()
+        """The last hour by the minute, for the operator's console."""
+        self.last_commits_s: deque[float] = deque(maxlen=_KEPT_COMMITS)
+        """How long the last commits took, for the same."""
 
     def expect(self, policy: str) -> None:
         """Name the policy, so that its tiers are there from the start, at nought."""
@@ -246,9 +254,20 @@ class Metrics:
         ):
             Gauge(name, text, registry=self.registry).set_function(read)
 
-    def count_round(self, messages: int, changes: Changes) -> None:
-        """Count what a round of the matchmaker has brought about."""
+    def count_commit(self, seconds: float, writes: int) -> None:
+        """Count a commit, and how many writes shared it."""
+        self.commits.observe(seconds)
+        self.commit_size.observe(writes)
+        self.last_commits_s.append(seconds)
+
+    def count_sockets(self) -> int:
+        """How many WebSockets are open."""
+        return int(self.connections.labels("websocket")._value.get())
+
+    def count_round(self, messages: int, changes: Changes, waiting: int, now: Instant) -> None:
+        """Count what a round of the matchmaker has brought about, and who waits after it."""
         self.rounds.inc()
+        self.recent.count(changes, waiting, now)
         if messages:
             self.messages.inc(messages)
             self.round_size.observe(messages)

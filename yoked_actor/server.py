@@ -51,6 +51,7 @@ from yoked_actor.edge.http_pages import add_page_calls
 from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
 from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
+from yoked_actor.edge.status_board import StatusBoard
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import LONGEST_S, EdgeSettings, Settings
 from yoked_actor.store import (
@@ -80,6 +81,7 @@ class Server(msgspec.Struct):
     dispatcher: Dispatcher
     calendar: Calendar
     desk: OfferDesk
+    board: StatusBoard
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -89,6 +91,7 @@ class Server(msgspec.Struct):
         """Refuse new spins and hang up on everybody, politely."""
         self.front_door.drain()
         self.sessions.drain(self.settings.server.reconnect_after_s)
+        self.board.drain(self.settings.server.reconnect_after_s)
 
 
 @asynccontextmanager
@@ -171,7 +174,6 @@ async def open_server(
             metrics=metrics.calendar,
             then=lambda turn: dispatcher.poke(),
         )
-        conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce)
         metrics.expect(settings.matching.policy)
         metrics.watch(
             waiting=lambda: len(lobby.floor.pool),
@@ -195,6 +197,8 @@ async def open_server(
             dev=dev,
             mock_clock=mock_clock,
         )
+        board = StatusBoard(doors)
+        conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce, board)
         app = create_app(doors)
         add_profile_calls(app, doors)
         add_match_calls(app, doors)
@@ -231,6 +235,7 @@ async def open_server(
             dispatcher,
             calendar,
             desk,
+            board,
             front_door,
             tokens,
             metrics,
@@ -249,6 +254,7 @@ async def open_server(
             core.start_soon(dispatcher.run)
             core.start_soon(calendar.run)
             core.start_soon(desk.run)
+            core.start_soon(board.run)
             if mock_clock is None:
                 core.start_soon(LoopLag(metrics.loop_lag).run)
             if directory is not None:
@@ -329,8 +335,7 @@ def tls_context(edge: EdgeSettings) -> ssl.SSLContext | None:
 
 def _commit_observer(metrics: Metrics) -> Callable[[Batch], None]:
     def observe(batch: Batch) -> None:
-        metrics.commits.observe(batch.seconds)
-        metrics.commit_size.observe(batch.writes)
+        metrics.count_commit(batch.seconds, batch.writes)
 
     return observe
 

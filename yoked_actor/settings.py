@@ -518,6 +518,20 @@ class OfferSettings(SettingsModel):
         )
 
 
+class ConsoleSettings(SettingsModel):
+    """The operator's console."""
+
+    status_every_s: Duration = Field(
+        2.0, description="How often a console that watches is told how things stand."
+    )
+    max_watchers: int = Field(
+        16, ge=1, le=1000, description="How many consoles may watch at the same time."
+    )
+    longest_shown: int = Field(
+        10, ge=0, le=100, description="How many of those who wait longest are shown, with why."
+    )
+
+
 class LogSettings(SettingsModel):
     """What is logged, to standard error."""
 
@@ -546,6 +560,7 @@ class Settings(SettingsModel):
     matchmaker: MatchmakerSettings = MatchmakerSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
+    console: ConsoleSettings = ConsoleSettings()
     log: LogSettings = LogSettings()
 
     def conflicts(self) -> Iterator[Conflict]:

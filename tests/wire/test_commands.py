@@ -52,6 +52,7 @@ GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
         {"type": "report", "user_id": "ben", "reason": "rude", "match_id": "m1"},
         cmd.Report(id="1", user_id="ben", reason="rude", match_id="m1"),
     ),
+    ({"type": "watch", "token": "t"}, cmd.Watch(id="1", token="t")),
 ]
 
 HUGE = ["9" * 5000, "1e400", "-1e400", "1" + "0" * 400 + ".5"]

@@ -32,6 +32,7 @@ from yoked_actor.wire.contract import (
 from yoked_actor.wire.events import EVENTS, encode
 from yoked_actor.wire.http import STATUS
 from yoked_actor.wire.openapi import PROBLEM
+from yoked_actor.wire.status import Status
 
 HTTP = openapi()
 SOCKET = asyncapi()
@@ -101,10 +102,11 @@ def test_every_command_has_one_exchange() -> None:
 
 
 def test_every_event_is_told() -> None:
-    assert {type(event) for event in EVENT_EXAMPLES} == set(EVENTS)
-    assert len(EVENT_EXAMPLES) == len(EVENTS)
+    told = {*EVENTS, Status}  # To users, and to operators.
+    assert {type(event) for event in EVENT_EXAMPLES} == told
+    assert len(EVENT_EXAMPLES) == len(told)
     assert {key[6:] for key in MESSAGES if key.startswith("event.")} == {
-        kind.__struct_config__.tag for kind in EVENTS
+        kind.__struct_config__.tag for kind in told
     }
 
 
@@ -233,6 +235,7 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         connect(address) as ana,
         connect(address) as ben,
         connect(address) as carl,
+        connect(address) as root,
     ):
         http = server.app.test_client()
         people = {
@@ -282,9 +285,13 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         await carl.event("match_cancelled")
         await ben.say("report", user_id="ana", reason="too charming", match_id=match_id)
         await ben.say("block", user_id="ana")
+        await root.say(
+            "watch", token=server.tokens.sign("root", server.clock.now(), 60, admin=True)
+        )
+        await root.event("status")
         server.drain()
         await ben.event("draining")
-        seen = set().union(*(check_conversation(client) for client in (ana, ben, carl)))
+        seen = set().union(*(check_conversation(client) for client in (ana, ben, carl, root)))
     assert seen == set(MESSAGES)
 
 

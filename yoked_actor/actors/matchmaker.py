@@ -167,7 +167,8 @@ class Matchmaker:
                 continue
             self.stalled = False
             self._lobby.settle()
-            self._metrics.count_round(len(messages), changes)
+            waiting = len(self._lobby.floor.pool)
+            self._metrics.count_round(len(messages), changes, waiting, now)
             self._count(messages, decided, notices)
             self._log_matches(changes)
             if changes.people and self._stored_people is not None:

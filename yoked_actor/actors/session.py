@@ -194,7 +194,7 @@ class Session:
             await self._answer_offer(command, now)
         elif isinstance(command, cmd.StartDate):
             await self._start_date(command)
-        elif kind is cmd.Hello:
+        elif kind is cmd.Hello or kind is cmd.Watch:
             self._heard()
             self._refuse(id, told.Code.WRONG_STATE, "hello was said already", remember=True)
         elif kind is cmd.Spin and self._around.draining:

@@ -1,5 +1,7 @@
 """A WebSocket conversation: hello first, then commands, until one side has had enough.
 
+An operator's begins with `watch` instead, and has nothing to do with sessions or the lobby.
+
 This is where the close codes of the contract are decided; what a command means is the session's
 business.
 """
@@ -17,11 +19,19 @@ from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR, Sessions
 from yoked_actor.domain.instants import MICROSECONDS, Instant, after
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.token_bucket import TokenBucket
-from yoked_actor.edge.auth import BadToken, Tokens
+from yoked_actor.edge.auth import BadToken, Identity, Tokens
+from yoked_actor.edge.status_board import StatusBoard, Watcher
 from yoked_actor.edge.websocket import WebSocketConnection
 from yoked_actor.settings import EdgeSettings
 from yoked_actor.store import StoreUnavailable
-from yoked_actor.wire.commands import BadCommand, Command, Hello, NotAnObject, decode_command
+from yoked_actor.wire.commands import (
+    BadCommand,
+    Command,
+    Hello,
+    NotAnObject,
+    Watch,
+    decode_command,
+)
 from yoked_actor.wire.events import Error, encode
 
 PROTOCOL_ERROR = 4000
@@ -39,6 +49,7 @@ class Conversations:
         clock: Clock,
         settings: EdgeSettings,
         arrived: Callable[[tuple[str]], None],
+        board: StatusBoard,
     ) -> None:
         self.sessions = sessions
         self.tokens = tokens
@@ -46,6 +57,7 @@ class Conversations:
         self.settings = settings
         self.arrived = arrived
         """Told who has been welcomed."""
+        self.board = board
         self._strangers: deque[tuple[Instant, _Conversation]] = deque()
         self._stranger_came = trio.Event()
 
@@ -75,7 +87,7 @@ class Conversations:
 class _Conversation:
     """What is known of one client while it talks."""
 
-    __slots__ = ("_all", "_bucket", "_connection", "_device", "_session")
+    __slots__ = ("_all", "_bucket", "_connection", "_device", "_session", "_watcher")
 
     def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
         settings, now = all.settings, all.clock.now()
@@ -83,6 +95,7 @@ class _Conversation:
         self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now / MICROSECONDS)
         self._connection = connection
         self._session: Session | None = None
+        self._watcher: Watcher | None = None
         self._device = 0
 
     async def hear(self, text: bytes) -> None:
@@ -93,6 +106,8 @@ class _Conversation:
         try:
             if self._session is not None:
                 await self._session.receive(text)
+            elif self._watcher is not None:
+                self._watcher.receive(text, self._all.clock.now())
             else:
                 await self._meet(decode_command(text))
         except NotAnObject as error:
@@ -101,23 +116,26 @@ class _Conversation:
             self._connection.send(
                 encode(Error(re=bad.id, code=Code.BAD_REQUEST, message=bad.message))
             )
-            if bad.type == "hello" and not bad.has_token:
-                self._connection.close(BAD_TOKEN, "hello without a token")
+            if bad.type in ("hello", "watch") and not bad.has_token:
+                self._connection.close(BAD_TOKEN, f"{bad.type} without a token")
             else:
                 self._connection.close(PROTOCOL_ERROR, "hello expected")
 
-    async def _meet(self, hello: Command) -> None:
+    async def _meet(self, first: Command) -> None:
         connection, sessions = self._connection, self._all.sessions
-        if not isinstance(hello, Hello):
+        if not isinstance(first, Hello | Watch):
             connection.close(PROTOCOL_ERROR, "hello must be first")
             return
         if sessions.around.draining:
             connection.close(DRAINING, "the server is about to stop")
             return
         try:
-            identity = self._all.tokens.identify(hello.token, self._all.clock.now())
+            identity = self._all.tokens.identify(first.token, self._all.clock.now())
         except BadToken as error:
             connection.close(BAD_TOKEN, str(error))
+            return
+        if isinstance(first, Watch):
+            self._watch(first, identity)
             return
         try:
             session = await sessions.enter(identity.user_id)
@@ -125,12 +143,23 @@ class _Conversation:
             connection.close(INTERNAL_ERROR, "the store is not available; try again")
             return
         self._session, self._device = session, sessions.new_device()
-        await session.attach(connection, hello, self._device)
+        await session.attach(connection, first, self._device)
         self._all.arrived((session.user_id,))
+
+    def _watch(self, watch: Watch, identity: Identity) -> None:
+        connection, board = self._connection, self._all.board
+        if not identity.is_admin:
+            message = "this is for the operator"
+            connection.send(encode(Error(re=watch.id, code=Code.FORBIDDEN, message=message)))
+            connection.close(BAD_TOKEN, message)
+        elif board.is_full:
+            connection.close(RATE_LIMITED, "too many watch already")
+        else:
+            self._watcher = board.admit(connection, watch)
 
     def run_out_of_patience(self) -> None:
         """The time for a hello is over."""
-        if self._session is None:
+        if self._session is None and self._watcher is None:
             self._connection.close(PROTOCOL_ERROR, "no hello in time")
 
     def end(self) -> None:
@@ -138,3 +167,5 @@ class _Conversation:
         if self._session is not None:
             self._session.detach(self._connection, self._device)
             self._all.sessions.leave_soon(self._session)
+        if self._watcher is not None:
+            self._all.board.forget(self._watcher)

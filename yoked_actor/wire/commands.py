@@ -36,6 +36,12 @@ class Hello(Command, frozen=True, kw_only=True, tag="hello"):
     resume: Resume | None = None
 
 
+class Watch(Command, frozen=True, kw_only=True, tag="watch"):
+    """For an operator: first and in place of `hello`, on a socket that only watches."""
+
+    token: str
+
+
 class Heartbeat(Command, frozen=True, tag="heartbeat"):
     """A sign of life."""
 
@@ -119,6 +125,7 @@ AnyCommand = (
     | Signal
     | Block
     | Report
+    | Watch
 )
 
 COMMANDS: tuple[type[Command], ...] = AnyCommand.__args__

@@ -26,6 +26,7 @@ from yoked_actor.domain.records import CancelReason
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as ev
+from yoked_actor.wire.status_example import STATUS
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -131,6 +132,12 @@ EXCHANGES: tuple[Exchange, ...] = (
     ),
     Exchange(cmd.Block(id="c8", user_id="mallory"), ev.Ok(re="c8")),
     Exchange(cmd.Report(id="c9", user_id="mallory", reason="rude", match_id=MATCH), ev.Ok(re="c9")),
+    Exchange(
+        cmd.Watch(id="c14", token=TOKEN),
+        ev.Ok(re="c14", at=moment(0)),
+        ("at",),
+        (Code.FORBIDDEN, Code.WRONG_STATE),
+    ),
 )
 """Every command with its reply, in the order in which a client meets them."""
 
@@ -168,6 +175,7 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
     ev.OffersEvent(seq=7, at=moment(53), date=date(2026, 1, 1), offers=(OFFER,)),
     ev.ConnectionEvent(seq=7, at=moment(54), connection_id=CONNECTION, partner=CARD),
     ev.Draining(seq=8, at=moment(55), reconnect_after_s=2.0),
+    STATUS,
 )
 """Every event, in the order in which a client meets them."""
 
