@@ -29,7 +29,7 @@ from yoked_actor.wire.contract import (
     asyncapi,
     openapi,
 )
-from yoked_actor.wire.events import EVENTS, encode
+from yoked_actor.wire.events import EVENTS, Event, encode
 from yoked_actor.wire.http import STATUS
 from yoked_actor.wire.openapi import PROBLEM
 from yoked_actor.wire.status import Status
@@ -102,7 +102,7 @@ def test_every_command_has_one_exchange() -> None:
 
 
 def test_every_event_is_told() -> None:
-    told = {*EVENTS, Status}  # To users, and to operators.
+    told: set[type[Event]] = {*EVENTS, Status}  # To users, and to operators.
     assert {type(event) for event in EVENT_EXAMPLES} == told
     assert len(EVENT_EXAMPLES) == len(told)
     assert {key[6:] for key in MESSAGES if key.startswith("event.")} == {
