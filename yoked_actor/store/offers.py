@@ -49,6 +49,13 @@ class FrozenRun(msgspec.Struct, frozen=True):
     """The digest of the sets, once they were made."""
     pool: FrozenPool | None
     """None when it was dropped since."""
+    erased: int = 0
+    """How many people of the pool were erased since: then it was dropped, and cannot be verified."""
+
+    @property
+    def is_to_be_frozen_again(self) -> bool:
+        """Whether somebody was erased before the run was over: it goes on without them."""
+        return self.erased > 0 and self.pool is None and self.outputs is None
 
 
 class KeptSet(msgspec.Struct, frozen=True):
@@ -61,6 +68,8 @@ class KeptSet(msgspec.Struct, frozen=True):
     deliveries: int
     answers: tuple[Answer | None, ...]
     """One for each offer, in their order."""
+    erased: int = 0
+    """How many offers more there were, of people who were erased since."""
 
 
 class Connection(msgspec.Struct, frozen=True):

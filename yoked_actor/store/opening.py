@@ -85,6 +85,8 @@ def connect_for_writing(
         if mode != ("wal" if path else "memory"):
             raise StoreError(f"{path}: this file system does not support a write-ahead log")
         connection.execute("PRAGMA synchronous = FULL")
+        # What is deleted or changed is overwritten: an erasure would miss what was left behind.
+        connection.execute("PRAGMA secure_delete = ON")
         connection.execute(f"PRAGMA wal_autocheckpoint = {checkpoint_pages:d}")
     except BaseException:
         connection.close()

@@ -18,7 +18,7 @@ import msgspec
 from yoked_actor.domain.frozen_pool import OfferRules, canonical, inputs_digest, thawed
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.offers import Offer, OfferSet
-from yoked_actor.domain.records import pair_of
+from yoked_actor.domain.records import TOMBSTONE, pair_of
 from yoked_actor.domain.scoring import Facts
 from yoked_actor.store.offer_pool import TOO_NEAR, read_pool
 from yoked_actor.store.offers import (
@@ -32,6 +32,7 @@ from yoked_actor.store.offers import (
     OfferExpired,
 )
 from yoked_actor.store.opening import statement
+from yoked_actor.store.sqlite_erasure import drop_offer, erased_since_frozen
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
@@ -72,23 +73,31 @@ class SqliteOffers:
     ) -> FrozenRun:
         """Freeze what a run is made from; who comes second gets what the first one froze."""
         frozen = await self.load_run(zone, day)
-        if frozen is not None:
+        if frozen is not None and not frozen.is_to_be_frozen_again:
             return frozen
 
-        def prepare(db: sqlite3.Connection) -> tuple[FrozenRun, tuple[_Row, _Row]]:
+        def prepare(db: sqlite3.Connection) -> tuple[FrozenRun, tuple[_Row, _Row], int]:
+            erasures = _count_erased(db)
             pool = read_pool(db, zone, day, offered_at, expires_at, rules, rematch_after_days)
-            run = FrozenRun(day, zone, rules, inputs_digest(pool, rules), None, pool)
+            erased = 0 if frozen is None else frozen.erased
+            run = FrozenRun(day, zone, rules, inputs_digest(pool, rules), None, pool, erased)
             receivers = sum(person.receives for person in pool.people)
             key, text = (day.isoformat(), zone), msgspec.json.encode(rules).decode()
             row = (*key, offered_at, expires_at, now, text, run.inputs, receivers)
-            return run, (row, (*key, zlib.compress(canonical(pool), _DEFLATION)))
+            return run, (row, (*key, zlib.compress(canonical(pool), _DEFLATION))), erasures
 
-        run, (run_row, pool_row) = await self._read_long(prepare)
+        run, (run_row, pool_row), erasures = await self._read_long(prepare)
 
-        def keep(db: sqlite3.Connection) -> bool:
+        def keep(db: sqlite3.Connection) -> bool | None:
+            if _count_erased(db) != erasures:
+                return None  # somebody may be in the pool who must not be in the file any more
             added = db.execute(
                 "INSERT INTO offer_runs (day, zone, offered_at, expires_at, frozen_at, rules,"
-                " inputs, receivers) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                " inputs, receivers) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                " frozen_at = excluded.frozen_at, rules = excluded.rules, inputs = excluded.inputs,"
+                " receivers = excluded.receivers WHERE erased > 0 AND outputs IS NULL AND NOT"
+                " EXISTS (SELECT 1 FROM offer_pools AS p"
+                " WHERE p.day = excluded.day AND p.zone = excluded.zone)",
                 run_row,
             ).rowcount
             if added:
@@ -97,7 +106,12 @@ class SqliteOffers:
                 )
             return bool(added)
 
-        if await self._writer.write(keep):
+        kept = await self._writer.write(keep)
+        if kept is None:
+            return await self.freeze_pool(
+                zone, day, offered_at, expires_at, rules, now, rematch_after_days
+            )
+        if kept:
             return run
         first = await self.load_run(zone, day)
         assert first is not None
@@ -108,7 +122,7 @@ class SqliteOffers:
 
         def load(db: sqlite3.Connection) -> FrozenRun | None:
             row = db.execute(
-                "SELECT r.rules, r.inputs, r.outputs, p.content FROM offer_runs AS r"
+                "SELECT r.rules, r.inputs, r.outputs, p.content, r.erased FROM offer_runs AS r"
                 " LEFT JOIN offer_pools AS p ON p.day = r.day AND p.zone = r.zone"
                 " WHERE r.day = ? AND r.zone = ?",
                 (day.isoformat(), zone),
@@ -117,7 +131,7 @@ class SqliteOffers:
                 return None
             rules = msgspec.json.decode(row[0], type=OfferRules)
             pool = None if row[3] is None else thawed(zlib.decompress(row[3]))
-            return FrozenRun(day, zone, rules, row[1], row[2], pool)
+            return FrozenRun(day, zone, rules, row[1], row[2], pool, row[4])
 
         return await self._read_long(load)
 
@@ -185,9 +199,9 @@ class SqliteOffers:
         """A user's connections, the oldest first."""
         found = await self._read(
             lambda db: db.execute(
-                "SELECT number, a, b, opened_at FROM connections WHERE a = ?1 OR b = ?1"
-                " ORDER BY number",
-                (user_id,),
+                "SELECT number, a, b, opened_at FROM connections WHERE (a = ?1 OR b = ?1)"
+                " AND b NOT GLOB ?2 ORDER BY number",
+                (user_id, f"{TOMBSTONE}*"),
             ).fetchall()
         )
         return [_connection(row, user_id) for row in found]
@@ -210,6 +224,8 @@ def store_sets_in(
     db: sqlite3.Connection, zone: str, sets: Sequence[OfferSet], now: Instant
 ) -> list[str]:
     """Keep sets within a transaction of somebody else's; say whose were kept."""
+    gone = _erased_meanwhile(db, zone, sets)
+    sets = [made for made in sets if made.user_id not in gone]
     new = [
         (
             made.day,
@@ -236,7 +252,24 @@ def store_sets_in(
     ]
     if offers:
         db.execute(_ADD_OFFERS, (_json(offers),))
+    for day, user_id, rank, candidate, *_ in offers if gone else ():
+        if candidate in gone:
+            drop_offer(db, day.isoformat(), user_id, rank)
     return sorted(user_id for _, user_id in kept)
+
+
+def _count_erased(db: sqlite3.Connection) -> int:
+    (count,) = db.execute("SELECT count(*) FROM erased").fetchone()
+    return int(count)
+
+
+def _erased_meanwhile(db: sqlite3.Connection, zone: str, sets: Sequence[OfferSet]) -> set[str]:
+    """Who is named in these sets and was erased while they were made."""
+    named: dict[str, set[str]] = {}
+    for made in sets:
+        users = named.setdefault(made.day.isoformat(), set())
+        users |= {made.user_id, *(offer.candidate for offer in made.offers)}
+    return erased_since_frozen(db, zone, list(named.items()))
 
 
 def _answer(
@@ -309,7 +342,7 @@ def _kept_set(row: _Row) -> KeptSet:
     made = OfferSet(
         user_id, date.fromisoformat(day), offered_at, expires_at, scoring, tuple(offers)
     )
-    return KeptSet(made, zone, digest, delivered_at, deliveries, tuple(answers))
+    return KeptSet(made, zone, digest, delivered_at, deliveries, tuple(answers), row[10])
 
 
 def _execute(db: sqlite3.Connection, sql: str, parameters: _Row) -> None:
