@@ -22,6 +22,8 @@ import trio
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
+from yoked_actor.actors.care import Care
+from yoked_actor.actors.care_jobs import prune_store_job, register_care
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
@@ -33,9 +35,11 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_admin import add_admin_calls
+from yoked_actor.edge.http_admin_users import add_admin_user_calls
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
+from yoked_actor.edge.http_me import add_me_calls
 from yoked_actor.edge.http_ops import add_ops_calls
 from yoked_actor.edge.http_pages import add_page_calls
 from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
@@ -123,7 +127,10 @@ async def open_server(
             ring=None if directory is None else lambda: ring(directory),
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
-        await dispatcher.enqueue([prune_job(clock.now())])
+        care = Care(sessions, store, clock)
+        await care.load()
+        register_care(dispatcher, care, store, clock, settings.privacy)
+        await dispatcher.enqueue([prune_job(clock.now()), prune_store_job(clock.now())])
         conversations = Conversations(sessions, tokens, clock, settings.edge)
         metrics.expect(settings.matching.policy)
         metrics.watch(
@@ -148,6 +155,8 @@ async def open_server(
         add_safety_calls(app, doors)
         add_ops_calls(app, doors)
         add_admin_calls(app, doors)
+        add_me_calls(app, doors, care)
+        add_admin_user_calls(app, doors, care)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)
         if dev:

@@ -23,6 +23,7 @@ from yoked_actor.domain.instants import Instant, after
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
+from yoked_actor.store.sqlite_audit import Suspension
 
 _log = structlog.get_logger()
 
@@ -48,9 +49,15 @@ class Sessions:
         self._store = store
         self._metrics = metrics
         self._around: Surroundings | None = None
+        self.suspended: dict[str, Suspension] = {}
+        """Who may not come in; see `care`."""
 
     def __len__(self) -> int:
         return len(self._by_user)
+
+    def __contains__(self, user_id: object) -> bool:
+        """Whether a user is in memory, or on the way there."""
+        return user_id in self._by_user
 
     def use(self, mailbox: Mailbox[Message]) -> None:
         """Say where the matchmaker's mailbox is. Once, before anybody enters."""

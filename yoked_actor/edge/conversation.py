@@ -116,6 +116,12 @@ class _Conversation:
         except StoreUnavailable:
             connection.close(INTERNAL_ERROR, "the store is not available; try again")
             return
+        suspension = sessions.suspended.get(identity.user_id)
+        if suspension is not None:
+            message = f"you are suspended: {suspension.reason}"
+            connection.send(encode(Error(re=hello.id, code=Code.FORBIDDEN, message=message)))
+            connection.close(BAD_TOKEN, "suspended")
+            return
         self._session, self._device = session, sessions.new_device()
         await session.attach(connection, hello, self._device)
 

@@ -17,6 +17,7 @@ from yoked_actor.domain.tiers import Tier
 from yoked_actor.store import GroupQuality, Percentiles
 from yoked_actor.wire import events as ev
 from yoked_actor.wire import http
+from yoked_actor.wire.care_examples import AUDIT, CHANGED, OWN_DATA, REPORTS, RESOLVE, SUSPEND
 from yoked_actor.wire.exchanges import CARD, DATE, MATCH, NEAREST, REJECTED, TOKEN, moment
 
 
@@ -66,6 +67,11 @@ _PROFILE = http.Profile(
     time_zone="Europe/Berlin",
     preferences=http.Preferences(["man"], 24, 36, 50),
     interests=["climbing", "jazz"],
+)
+
+_PAGE = (
+    Query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many at most."),
+    Query("before", {"type": "integer", "minimum": 0}, "Only those with a lesser number."),
 )
 
 PROBLEM_EXAMPLE = http.Problem(
@@ -230,6 +236,66 @@ CALLS: tuple[Call, ...] = (
             ),
         ),
     ),
+    Call(
+        "GET",
+        "/api/me/export",
+        "Privacy",
+        "All that is kept of you. Once in a while only, and open to the suspended too.",
+        OWN_DATA,
+    ),
+    Call(
+        "DELETE",
+        "/api/me",
+        "Privacy",
+        "Be erased: you leave, your socket is closed (4003), and nothing of you is kept.",
+        None,
+        status=204,
+    ),
+    Call(
+        "GET",
+        "/api/admin/reports",
+        "Operation",
+        "For the operator: reports, the newest first.",
+        REPORTS,
+        refusals=(Code.BAD_REQUEST,),
+        query=(
+            Query("open", {"type": "string", "enum": ["0", "1"]}, "1: only those not resolved."),
+            *_PAGE,
+        ),
+    ),
+    Call(
+        "POST",
+        "/api/admin/reports/{number}/resolve",
+        "Operation",
+        "For the operator: close a report.",
+        CHANGED,
+        RESOLVE,
+        refusals=(Code.NOT_FOUND,),
+    ),
+    Call(
+        "POST",
+        "/api/admin/users/{user_id}/suspend",
+        "Operation",
+        "For the operator: take a user out, and let them in no more. They are shown the reason.",
+        CHANGED,
+        SUSPEND,
+    ),
+    Call(
+        "POST",
+        "/api/admin/users/{user_id}/unsuspend",
+        "Operation",
+        "For the operator: let a user in again.",
+        CHANGED,
+    ),
+    Call(
+        "GET",
+        "/api/admin/audit",
+        "Operation",
+        "For the operator: what operators did, the newest first.",
+        AUDIT,
+        refusals=(Code.BAD_REQUEST,),
+        query=_PAGE,
+    ),
     Call("GET", "/healthz", "Operation", "Is it alive?", http.Health("ok"), token=False),
     Call(
         "GET",
@@ -265,7 +331,7 @@ CALLS: tuple[Call, ...] = (
 ERRORS: dict[Code, str] = {
     Code.BAD_REQUEST: "The message or body is not what is documented here.",
     Code.UNAUTHORIZED: "No token, or one that is not valid or has expired.",
-    Code.FORBIDDEN: "The token does not open this.",
+    Code.FORBIDDEN: "The token does not open this, or you are suspended.",
     Code.NOT_FOUND: "There is no such thing.",
     Code.UNKNOWN_MATCH: "Not your current match; an acknowledge that comes late gets this too.",
     Code.WRONG_STATE: "It has no meaning where you are now; a second hello gets this too.",
