@@ -20,7 +20,7 @@ Pair = tuple[str, str]
 """Two user ids in ascending order."""
 
 
-TOMBSTONE = "erased~"
+TOMBSTONE = "~erased-"
 """How every tombstone begins. No user id has a `~`, and each stands before it in a pair."""
 
 

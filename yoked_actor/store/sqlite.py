@@ -163,7 +163,6 @@ class SqliteStore:
         with explained(self._path):
             return await self._reader_runner.beside().run(run)
 
-
     async def _fold(self) -> bool:
         """Fold the write-ahead log into the database and cut it; False while somebody reads."""
         if self._path is None:

@@ -93,9 +93,7 @@ class SqliteAudit:
         self._writer = writer
         self._read = read
 
-    async def record(
-        self, who: str, action: str, subject: str, detail: str, now: Instant
-    ) -> None:
+    async def record(self, who: str, action: str, subject: str, detail: str, now: Instant) -> None:
         """Record what an operator did."""
         await self._writer.write(lambda db: record_in(db, who, action, subject, detail, now))
 

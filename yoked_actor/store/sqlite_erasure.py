@@ -244,9 +244,7 @@ def _erase_from_jobs(
         db.execute("UPDATE job_attempts SET error = '' WHERE job_id = ?", (job_id,))
     for kind, key in dict.fromkeys(traces.keys):
         buried = f":{key}:".replace(f":{user}:", f":{tombstone}:")[1:-1]
-        db.execute(
-            "UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (buried, kind, key)
-        )
+        db.execute("UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (buried, kind, key))
         db.execute(
             "UPDATE jobs SET dedup_key = ? WHERE type = ? AND dedup_key = ?", (buried, kind, key)
         )

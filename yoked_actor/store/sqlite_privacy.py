@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import date, datetime
 from math import ceil
 from typing import Any, Protocol, TypeVar
@@ -19,6 +20,7 @@ from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.offers import offer_id, reasons
 from yoked_actor.domain.scoring import Facts
 from yoked_actor.domain.tiers import Tier
+from yoked_actor.store.errors import StoreUnavailable
 from yoked_actor.store.opening import statement
 from yoked_actor.store.personal_data import (
     OwnConnection,
@@ -71,9 +73,7 @@ class SqlitePrivacy:
     async def look_up(self, user_id: str, now: Instant) -> None:
         """Prepare the erasure of a user, so that its transaction is a short one."""
         async with self._turn:
-            self._traces[user_id] = await self._read_long(
-                lambda db: find_traces(db, user_id, now)
-            )
+            self._traces[user_id] = await self._read_long(lambda db: find_traces(db, user_id, now))
 
     def found(self, user_id: str) -> Traces | None:
         """What `look_up` has found."""
@@ -89,9 +89,11 @@ class SqlitePrivacy:
         It waits for readers, up to a bound; who reads on for longer keeps the log from being cut.
         """
         with trio.move_on_after(_PATIENCE_S):
-            while not await self._fold():
+            while True:
+                with suppress(StoreUnavailable):
+                    if await self._fold():
+                        return True
                 await trio.sleep(0.1)
-            return True
         return False
 
     async def prune(self, table: str, before: Instant, limit: int) -> int:
@@ -153,13 +155,13 @@ def _suspension(db: sqlite3.Connection, user: str) -> OwnSuspension | None:
 
 
 def _since(db: sqlite3.Connection, query: str, user: str) -> list[Since]:
-    return [Since(who, to_datetime(at)) for who, at in db.execute(f"{query} ORDER BY 2, 1", (user,))]
+    return [
+        Since(who, to_datetime(at)) for who, at in db.execute(f"{query} ORDER BY 2, 1", (user,))
+    ]
 
 
 def _pairs(db: sqlite3.Connection, table: str, at: str, user: str) -> list[Since]:
-    query = (
-        f"SELECT b, {at} FROM {table} WHERE a = ?1 UNION ALL SELECT a, {at} FROM {table} WHERE b = ?1"
-    )
+    query = f"SELECT b, {at} FROM {table} WHERE a = ?1 UNION ALL SELECT a, {at} FROM {table} WHERE b = ?1"
     return _since(db, query, user)
 
 
