@@ -23,8 +23,10 @@ from trio.testing import MockClock
 
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
+from yoked_actor.backup_command import backup, migrate, restore
 from yoked_actor.bots.command import bots
 from yoked_actor.config import Settings, SettingsError, load_settings
+from yoked_actor.doctor_command import doctor
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.jobs_command import jobs
@@ -32,6 +34,7 @@ from yoked_actor.log import configure_logging
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
 from yoked_actor.simulation.command import simulate
 from yoked_actor.store import StoreError
+from yoked_actor.users_command import erase, export, users
 from yoked_actor.worker import open_worker
 
 _log = structlog.get_logger()
@@ -75,6 +78,8 @@ def main() -> None:
 main.add_command(bots)
 main.add_command(simulate)
 main.add_command(jobs)
+for command in (doctor, backup, restore, migrate, users, export, erase):
+    main.add_command(command)
 
 
 @main.command()

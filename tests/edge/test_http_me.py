@@ -73,7 +73,7 @@ async def test_who_was_blocked_reads_that_the_partner_left(autojump_clock):
 
 async def test_nobody_learns_who_reported_or_blocked_them(autojump_clock):
     async with open_world() as world:
-        ana, ben = await join_pair(world)
+        ana, _ben = await join_pair(world)
         await ana.command("report", user_id="ben", reason="rude")
         await ana.command("block", user_id="ben")
         data = await export(world, "ben")

@@ -201,7 +201,7 @@ async def test_an_erasure_that_cannot_be_stored_waits_and_nobody_is_told_before(
 async def test_what_comes_with_an_erasure_in_one_round_is_of_a_new_person(autojump_clock, tmp_path):
     database = tmp_path / "yoked.db"
     async with open_world(database=database, settings={"store": {"busy_timeout_s": 0.0}}) as world:
-        ana, ben = await join(world)
+        _ana, ben = await join(world)
         await ben.spin()
         codes = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,12 @@ from yoked_actor.store.opening import migrate
 from yoked_actor.store.sqlite_erasure import COLUMNS
 
 TOMB = "~erased-0001"
+OVER: dict[str, Any] = {
+    "status": MatchStatus.COMPLETED,
+    "paired_at": 1,
+    "closes_at": None,
+    "ended_at": 2,
+}
 
 NAMES_NOBODY = {
     *("meta.name", "erased.tombstone", "seats.state"),
@@ -134,7 +141,7 @@ async def test_a_run_that_was_being_made_goes_on_without_the_erased(tmp_path):
         assert ([o.candidate for o in mine.offers.offers], mine.erased) == (["eva"], 1)
         again = await freeze(store)
         assert again.pool is not None
-        assert (again.erased, [p.user_id for p in again.pool.people][0]) == (1, "eva")
+        assert (again.erased, next(p.user_id for p in again.pool.people)) == (1, "eva")
         assert (await freeze(store)).inputs == again.inputs
 
 
@@ -169,14 +176,13 @@ async def test_jobs_about_the_erased_end_and_those_of_others_do_not(tmp_path, ru
 
 async def test_pairs_keep_their_order_and_each_side_its_own(tmp_path):
     path = tmp_path / "yoked.db"
-    over = {"status": MatchStatus.COMPLETED, "paired_at": 1, "closes_at": None, "ended_at": 2}
     async with open_store(path, runner=InlineRunner()) as store:
         await store.commit(
             Changes(
                 matches=[
-                    Match("m1", "ana", "ben", a_acknowledged=True, **over),
-                    Match("m2", "abe", "ana", a_acknowledged=True, **over),
-                    Match("m3", "abe", "ben", **over),
+                    Match("m1", "ana", "ben", a_acknowledged=True, **OVER),
+                    Match("m2", "abe", "ana", a_acknowledged=True, **OVER),
+                    Match("m3", "abe", "ben", **OVER),
                 ],
                 quality=[
                     Quality(
@@ -204,12 +210,11 @@ async def test_pairs_keep_their_order_and_each_side_its_own(tmp_path):
 
 async def test_what_was_written_after_the_search_for_traces_is_erased_too(tmp_path):
     path = tmp_path / "yoked.db"
-    over = {"status": MatchStatus.COMPLETED, "paired_at": 1, "closes_at": None, "ended_at": 2}
     async with open_store(path, runner=InlineRunner()) as store:
         await invite(store, woman("ana"), man("m0"))
-        await store.commit(Changes(matches=[Match("m1", "ana", "ben", **over)]))
+        await store.commit(Changes(matches=[Match("m1", "ana", "ben", **OVER)]))
         await store.privacy.look_up("ana", NINE)
-        await store.commit(Changes(matches=[Match("m2", "ana", "carl", **over)]))
+        await store.commit(Changes(matches=[Match("m2", "ana", "carl", **OVER)]))
         await offer(store)
         await store.jobs.enqueue([NewJob("mail", {"user_id": "ana"}, 5, key="x:ana")], 0)
         await erase(store, "ana", looked_up=False)

@@ -50,7 +50,7 @@ class FrozenRun(msgspec.Struct, frozen=True):
     pool: FrozenPool | None
     """None when it was dropped since."""
     erased: int = 0
-    """How many people of the pool were erased since: then it was dropped, and cannot be verified."""
+    """How many people of the pool were erased since: it was dropped then, and is not verified."""
 
     @property
     def is_to_be_frozen_again(self) -> bool:

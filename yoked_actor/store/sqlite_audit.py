@@ -157,7 +157,7 @@ class SqliteAudit:
                 (only_open, before, limit),
             ).fetchall()
         )
-        return [ReviewedReport(*row[:10], bool(row[10])) for row in rows]
+        return [ReviewedReport(*(*row[:10], bool(row[10]))) for row in rows]
 
     async def resolve(self, number: int, by: str, resolution: str, now: Instant) -> None:
         """Close a report; `NothingToDo` when there is none, or it was closed before."""

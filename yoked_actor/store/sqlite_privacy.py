@@ -17,8 +17,8 @@ import msgspec
 import trio
 
 from yoked_actor.domain.instants import Instant, to_datetime
-from yoked_actor.domain.offers import offer_id, reasons
-from yoked_actor.domain.scoring import Facts
+from yoked_actor.domain.offers import offer_id
+from yoked_actor.domain.scoring import Facts, reasons
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.store.errors import StoreUnavailable
 from yoked_actor.store.opening import statement
@@ -139,7 +139,9 @@ def _profile(db: sqlite3.Connection, user: str) -> OwnProfile | None:
     if row is None:
         return None
     interests, seeking = msgspec.json.decode(row[6]), msgspec.json.decode(row[7])
-    return OwnProfile(row[0], date.fromisoformat(row[1]), *row[2:6], interests, seeking, *row[8:])
+    return OwnProfile(
+        *(row[0], date.fromisoformat(row[1]), *row[2:6], interests, seeking, *row[8:])
+    )
 
 
 def _seat(db: sqlite3.Connection, user: str) -> OwnSeat | None:
@@ -161,8 +163,8 @@ def _since(db: sqlite3.Connection, query: str, user: str) -> list[Since]:
 
 
 def _pairs(db: sqlite3.Connection, table: str, at: str, user: str) -> list[Since]:
-    query = f"SELECT b, {at} FROM {table} WHERE a = ?1 UNION ALL SELECT a, {at} FROM {table} WHERE b = ?1"
-    return _since(db, query, user)
+    above = f"SELECT b, {at} FROM {table} WHERE a = ?1"
+    return _since(db, f"{above} UNION ALL SELECT a, {at} FROM {table} WHERE b = ?1", user)
 
 
 def _matches(db: sqlite3.Connection, user: str) -> list[OwnMatch]:
