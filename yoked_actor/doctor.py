@@ -47,13 +47,17 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine(settings: Settings, now: Instant, *, full: bool, dev: bool) -> Iterator[Finding]:
     """Look at everything but the configuration file, which is read already."""
-    directory = settings.server.data_dir
     yield _signing_key(settings, dev)
     if settings.edge.tls_certificate:
         yield _certificate(settings.edge, now)
+    yield from examine_data(settings.server.data_dir, now, full=full)
+
+
+def examine_data(directory: Path, now: Instant, *, full: bool) -> Iterator[Finding]:
+    """Look at the data directory, and what is in it."""
     found = list(_directory(directory))
     yield from found
-    if any(finding.result == "problem" for finding in found):
+    if not directory.is_dir() or any(finding.result == "problem" for finding in found):
         return
     yield _disk(directory)
     holder = holder_of(directory)

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from yoked_actor.command_line import json_option, json_text, now, place
-from yoked_actor.config import Settings, SettingsError, load_settings
-from yoked_actor.doctor import Finding, examine
+from yoked_actor.config import SettingsError, load_settings
+from yoked_actor.doctor import Finding, examine, examine_data
+from yoked_actor.settings import ServerSettings
 
 _MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "problem": "[red]problem[/]"}
 
@@ -40,15 +41,17 @@ def doctor(
         yoked-actor doctor --json | jq '.findings[] | select(.result == "problem")'
     """
     findings: list[Finding] = []
+    at = now()
     try:
         settings = load_settings(config_file, os.environ, {"server": {"data_dir": data_dir}})
-        findings.append(Finding("configuration", "ok", str(config_file or "no file, all defaults")))
+        source = str(config_file or "no file: defaults and the environment")
+        findings.append(Finding("configuration", "ok", source))
+        findings += examine(settings, at, full=full, dev=dev)
     except SettingsError as error:
         fix = "docs/configuration.md has every setting; a server would not start with this"
         findings.append(Finding("configuration", "problem", str(error), fix))
-        given = {} if data_dir is None else {"data_dir": data_dir}
-        settings = Settings.model_validate({"server": given})
-    findings += examine(settings, now(), full=full, dev=dev)
+        directory = ServerSettings().data_dir if data_dir is None else data_dir
+        findings += examine_data(directory, at, full=full)
     is_well = all(finding.result != "problem" for finding in findings)
     if as_json:
         click.echo(json_text({"well": is_well, "findings": findings}))

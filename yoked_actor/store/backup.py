@@ -27,7 +27,7 @@ HEADER = b"SQLite format 3\x00"
 SEAL = b"yoked-actor backup 1\n"
 SEAL_BYTES = len(SEAL) + 32
 OUR_TABLES = frozenset({"meta", "people", "seats", "matches", "dates", "met", "blocks", "reports"})
-_STEP_PAGES = 256
+_STEP_PAGES = 100
 _CHUNK = 1 << 20
 
 
