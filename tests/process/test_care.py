@@ -7,15 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import pytest
 
-from tests.process.house import PATIENCE_S, environment, open_house, run_cli
+from tests.process.house import PATIENCE_S, House, environment, open_house, run_cli
 
 pytestmark = pytest.mark.process
 
 
-def wait_until(what, condition):
+def wait_until(what: str, condition: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, what
@@ -44,9 +45,9 @@ def busy_house(tmp_path_factory):
                     bots.kill()
 
 
-def matches(house):
+def matches(house: House) -> int:
     [(count,)] = house.read("SELECT count(*) FROM matches")
-    return count
+    return int(str(count))
 
 
 def test_a_backup_taken_under_load_restores_to_a_house_that_is_well(busy_house, tmp_path):

@@ -72,7 +72,7 @@ def test_what_is_committed_meanwhile_neither_gets_in_nor_keeps_it_from_ending(
     path = tmp_path / "yoked.db"
     fill(path, 8_000)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
-        steps = []
+        steps: list[int] = []
 
         def write(done: int, whole: int) -> None:
             # A seat goes for every step, and its person with it: both or neither.
