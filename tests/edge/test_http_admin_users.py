@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from tests.edge.test_http_admin import operator
 from tests.scenarios.meeting import join_pair, match, news, told
 from yoked_actor.actors.care_jobs import refresh_job
 from yoked_actor.client import CallRefused, ConnectionLost
+from yoked_actor.domain import events as ev
+from yoked_actor.domain.notices import Refusal
 from yoked_actor.testing import World, open_world
 
 
@@ -35,6 +38,22 @@ async def test_who_is_suspended_leaves_at_once_and_cannot_come_back(autojump_clo
             await world.api("ben").call("POST", "/api/spin")
         with pytest.raises(ConnectionLost, match="4003 suspended"):
             await world.connect("ben")
+        assert world.audit() == []
+
+
+async def test_what_was_on_its_way_when_somebody_was_suspended_is_not_heard(autojump_clock):
+    async with open_world() as world:
+        ana, ben = await join_pair(world)
+        await ana.spin()
+        session = await world.server.sessions.enter("ben")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(suspend, world, "ben")
+            for _ in range(40):
+                with trio.move_on_after(0.01), suppress(ConnectionLost):
+                    await ben.spin()
+        answer = await world.server.sessions.ask(session, ev.Spin("ben"))
+        assert isinstance(answer, Refusal)
+        assert world.server.lobby.floor.seat("ben").state == "idle"
         assert world.audit() == []
 
 

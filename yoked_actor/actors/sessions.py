@@ -165,6 +165,8 @@ class Sessions:
 
         # A body may take its time, and the user may have left memory since the head was read.
         session = await self.enter(session.user_id)
+        if session.user_id in self.suspended:
+            return told.Refusal(told.Code.FORBIDDEN, "you are suspended")
         session.post(ev.Called(session.user_id))
         session.post(event, answer)
         await answered.wait()

@@ -84,7 +84,9 @@ class _Conversation:
             return
         try:
             if self._session is not None:
-                await self._session.receive(text)
+                # What was still on the way when the user was suspended is not listened to.
+                if self._session.user_id not in self._all.sessions.suspended:
+                    await self._session.receive(text)
             else:
                 await self._meet(decode_command(text))
         except NotAnObject as error:
