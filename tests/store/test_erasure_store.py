@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -243,3 +245,36 @@ async def test_what_is_old_is_deleted_and_what_is_not_is_kept(tmp_path):
         assert await store.privacy.prune("audit", 20, 100) == 1
         assert await store.privacy.prune("quality", 20, 100) == 0
     assert raw(path, "SELECT at FROM reports UNION ALL SELECT at FROM audit") == [(20,), (20,)]
+
+
+async def test_nothing_is_left_in_pages_that_were_written_again_and_again(tmp_path):
+    path, lots = tmp_path / "yoked.db", Random(7)
+    users = [f"user-{lots.getrandbits(60):015x}" for _ in range(500)]
+    places: dict[str, list[bytes]] = {user: [] for user in users}
+    number = 0
+    async with open_store(path, runner=InlineRunner()) as store:
+        for _ in range(3):
+            lots.shuffle(users)
+            for start in range(0, len(users), 20):
+                changes = Changes()
+                for user in users[start : start + 20]:
+                    lat, interests = lots.uniform(-60, 60), ("x" * lots.randint(1, 60),)
+                    places[user].append(struct.pack(">d", lat))
+                    changes.people.append(woman(user, lat=lat, interests=interests))
+                    changes.seats.append(Seat(user))
+                for _ in range(10):
+                    number += 1
+                    a, b = sorted(lots.sample(users, 2))
+                    changes.matches.append(Match(f"m{number}", a, b, **OVER))
+                    changes.met.append(((a, b), number))
+                    changes.blocks.append(((a, b), number))
+                await store.commit(changes)
+                await store.add_report(Report(*lots.sample(users, 2), "y" * 99, None, number))
+        erased = users[::25]
+        for n, user in enumerate(erased):
+            await store.commit(Changes(erased=[Erasure(user, f"{TOMB}{n}", NINE)]))
+        assert await store.privacy.wipe()
+    data = b"".join(file.read_bytes() for file in tmp_path.glob("yoked.db*"))
+    assert users[1].encode() in data
+    assert [user for user in erased if user.encode() in data] == []
+    assert [user for user in erased if any(place in data for place in places[user])] == []
