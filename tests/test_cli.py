@@ -34,6 +34,7 @@ def test_the_help_shows_how_to_begin(run):
     for flag in ("--help", "-h"):
         shown = run(flag)
         assert shown.exit_code == 0
+        assert "yoked-actor demo" in shown.output
         assert "yoked-actor serve --dev" in shown.output
         for command in ("serve", "token", "bots"):
             assert command in shown.output
@@ -47,6 +48,7 @@ def test_the_version_is_shown(run):
     ("command", "options"),
     [
         ("serve", "--config --host --port --data --dev --mock-clock --mock-clock-start"),
+        ("demo", "--host --port --data --people --open data/demo"),
         ("token", "USER --admin --ttl --config --data --dev"),
         ("bots", "--users --url --persona --seconds --seed --ramp mix slow_reader"),
     ],
@@ -68,6 +70,8 @@ def test_every_command_explains_its_options(run, command, options):
         (["serve", "--port", "many"], "--port"),
         (["serve", "--config", "nowhere.toml"], "nowhere.toml"),
         (["serve", "--fast"], "--fast"),
+        (["demo", "--host", "0.0.0.0"], "loopback only"),
+        (["demo", "--people", "0"], "not in the range"),
         (["token"], "USER"),
         (["token", "no such id!"], "a user id has 1-64 of"),
         (["token", "ana", "--dev", "--ttl", "soon"], "say 90s, 15m, 1h or 7d"),

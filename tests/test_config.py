@@ -95,7 +95,9 @@ def test_all_problems_are_told_at_once_with_their_place_value_and_rule(file: Pat
 
 def test_a_key_like_no_other_is_answered_with_the_keys_there_are(file: Path) -> None:
     file.write_text("[log]\ncolour = true\n")
-    assert problems(file) == [f"{file}: log.colour: is not a setting; [log] has level, format"]
+    assert problems(file) == [
+        f"{file}: log.colour: is not a setting; [log] has level, format, sentry_dsn"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -244,7 +246,7 @@ def test_a_template_with_every_default_taken_in_gives_the_defaults(file: Path) -
 
 
 def test_the_settings_and_the_rules_of_the_lobby_have_the_same_defaults() -> None:
-    assert MatchingSettings().rules() == Rules()
+    assert MatchingSettings().rules() == Settings().rules() == Rules()
 
 
 def test_every_setting_of_the_rules_reaches_the_lobby() -> None:
@@ -271,9 +273,14 @@ def test_every_setting_of_the_rules_reaches_the_lobby() -> None:
         "credit_cap": 51,
         "max_blocks": 4,
     }
-    assert set(changed) == set(Rules.__struct_fields__)
-    settings = load_settings(None, {}, {"matching": changed})
-    assert settings.matching.rules() == Rules(**changed)
+    assert {*changed, "max_kept_signals"} == set(Rules.__struct_fields__)
+    settings = load_settings(None, {}, {"matching": changed, "date": {"max_kept_signals": 7}})
+    assert settings.rules() == Rules(**changed, max_kept_signals=7)
+
+
+def test_signals_are_at_most_half_of_the_events_that_are_kept() -> None:
+    settings = load_settings(None, {}, {"session": {"kept_events": 11}})
+    assert settings.rules().max_kept_signals == 5
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,14 @@
-"""The command line: `yoked-actor serve`, `worker`, `jobs`, `token`, `bots`, `simulate`."""
+"""The command line: `yoked-actor serve`, `worker`, `token`, and what other modules add to it."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
-import ipaddress
 import os
 import re
 import signal
-import ssl
-import sys
 import time
 import webbrowser
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,15 +21,26 @@ from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.backup_command import backup, migrate, restore
 from yoked_actor.bots.command import bots
-from yoked_actor.config import Settings, SettingsError, load_settings
+from yoked_actor.config import Settings
+from yoked_actor.config_template import render_template
+from yoked_actor.demo_command import demo, refuse_demo_data
 from yoked_actor.doctor_command import doctor
 from yoked_actor.domain.people import is_user_id
-from yoked_actor.edge.auth import NoSigningKey, Tokens
+from yoked_actor.edge.auth import Tokens
+from yoked_actor.error_reports import CannotReport, report_errors
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
+from yoked_actor.offers_command import offers
+from yoked_actor.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
 from yoked_actor.simulation.command import simulate
-from yoked_actor.store import StoreError
+from yoked_actor.starting import (
+    address_of,
+    explained,
+    is_loopback,
+    settings_of,
+    tune_interpreter,
+)
 from yoked_actor.users_command import erase, export, users
 from yoked_actor.worker import open_worker
 
@@ -70,14 +77,16 @@ def main() -> None:
     Try it on your own machine:
 
     \b
+        yoked-actor demo
         yoked-actor serve --dev
-        yoked-actor bots --users 20 --url http://127.0.0.1:8080
     """
 
 
+main.add_command(demo)
 main.add_command(bots)
 main.add_command(simulate)
 main.add_command(jobs)
+main.add_command(offers)
 for command in (doctor, backup, restore, migrate, users, export, erase):
     main.add_command(command)
 
@@ -113,18 +122,20 @@ def serve(
     variables, then from these flags. SIGTERM and Ctrl-C drain and stop it.
     """
     flags = {"server": {"host": host, "port": port, "data_dir": data_dir}}
-    settings = _settings(config_file, flags)
-    configure_logging(settings.log.level, settings.log.format)
+    settings = settings_of(config_file, flags)
+    _configure_logging(settings)
     if mock_clock and not dev:
         raise click.UsageError("--mock-clock needs --dev")
     start_at = _moment(mock_clock_start)
-    if dev and not _is_loopback(settings.server.host):
+    if dev and not is_loopback(settings.server.host):
         raise click.UsageError(
             f"--dev listens on loopback only, and {settings.server.host} is not: without a"
             " password anybody could be anybody. Leave out --host, or leave out --dev."
         )
+    if not dev:
+        refuse_demo_data(settings.server.data_dir)
     mock = MockClock() if mock_clock else None
-    with _explained():
+    with explained():
         trio.run(_serve, settings, dev, mock, start_at, open_browser, clock=mock)
 
 
@@ -135,6 +146,8 @@ async def _serve(
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
     clock = Clock.real() if mock is None else Clock.starting(start_at)
     ssl_context = tls_context(settings.edge)
+    notifier = Notifier.of(os.environ)
+    stop = trio.Event()
     with (
         trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals,
         contextlib.ExitStack() as closing,
@@ -142,30 +155,45 @@ async def _serve(
         listeners = open_listeners(settings.server.host, settings.server.port)
         for listener in listeners:
             closing.callback(listener.close)
-        host, port = listeners[0].getsockname()[:2]
-        async with open_server(
-            settings,
-            tokens,
-            database=data_dir / DATABASE,
-            clock=clock,
-            mock_clock=mock,
-            listeners=listeners,
-            ssl_context=ssl_context,
-            dev=dev,
-        ):
-            scheme = "http" if ssl_context is None else "https"
-            address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-            _calm_collector()
-            click.echo(f"yoked-actor ready on {address}")
-            if open_browser:
-                await trio.to_thread.run_sync(webbrowser.open, address)
-            async for number in signals:
-                _log.info("stopping", signal=signal.Signals(number).name)
+        async with trio.open_nursery() as beside:
+            beside.start_soon(_hear, signals, stop)
+            async with open_server(
+                settings,
+                tokens,
+                database=data_dir / DATABASE,
+                clock=clock,
+                mock_clock=mock,
+                listeners=listeners,
+                ssl_context=ssl_context,
+                dev=dev,
+            ) as server:
+                address = address_of(listeners, secure=ssl_context is not None)
+                tune_interpreter()
+                click.echo(f"yoked-actor ready on {address}")
+                notifier.ready(f"ready on {address}")
+                every_s = watchdog_interval_s(os.environ)
+                beside.start_soon(feed_watchdog, notifier, every_s, server.matchmaker.answer)
+                if open_browser:
+                    await trio.to_thread.run_sync(webbrowser.open, address)
+                await stop.wait()
+                notifier.stopping()
                 if mock is not None:
                     # Those who do not say goodbye are waited for, but not until time is moved.
                     mock.rate = 1.0
-                break
+            beside.cancel_scope.cancel()
     _log.info("stopped")
+
+
+async def _hear(signals: AsyncIterator[int], stop: trio.Event) -> None:
+    """Heed the first signal, and take in those that follow.
+
+    What is not taken in would be delivered once more at the end, and kill. There is often a second
+    one: Ctrl-C reaches both processes of the one-file binary, and the first hands it on.
+    """
+    async for number in signals:
+        if not stop.is_set():
+            _log.info("stopping", signal=signal.Signals(number).name)
+            stop.set()
 
 
 @main.command()
@@ -176,19 +204,21 @@ def worker(config_file: Path | None, data_dir: Path | None) -> None:
 
     For a second core. SIGTERM and Ctrl-C let what runs end, or give it back.
     """
-    settings = _settings(config_file, {"server": {"data_dir": data_dir}})
-    configure_logging(settings.log.level, settings.log.format)
-    with _explained():
+    settings = settings_of(config_file, {"server": {"data_dir": data_dir}})
+    _configure_logging(settings)
+    with explained():
         trio.run(_work, settings)
 
 
 async def _work(settings: Settings) -> None:
+    stop = trio.Event()
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async with open_worker(settings, settings.server.data_dir / DATABASE):
-            click.echo(f"yoked-actor works on {settings.server.data_dir}")
-            async for number in signals:
-                _log.info("stopping", signal=signal.Signals(number).name)
-                break
+        async with trio.open_nursery() as beside:
+            beside.start_soon(_hear, signals, stop)
+            async with open_worker(settings, settings.server.data_dir / DATABASE):
+                click.echo(f"yoked-actor works on {settings.server.data_dir}")
+                await stop.wait()
+            beside.cancel_scope.cancel()
     _log.info("stopped")
 
 
@@ -215,8 +245,8 @@ def token(
     """
     if not is_user_id(user):
         raise click.BadParameter("a user id has 1-64 of A-Z a-z 0-9 _ . : @ -", param_hint="USER")
-    settings = _settings(config_file, {"server": {"data_dir": data_dir}})
-    with _explained():
+    settings = settings_of(config_file, {"server": {"data_dir": data_dir}})
+    with explained():
         kept = settings.server.data_dir if dev else None
         tokens = Tokens.from_settings(settings.auth, dev_data_dir=kept)
         if not tokens.can_sign:
@@ -228,55 +258,24 @@ def token(
         click.echo(tokens.sign(user, now, _duration_s(ttl), admin=admin))
 
 
-def _settings(file: Path | None, flags: Mapping[str, Mapping[str, object]]) -> Settings:
-    try:
-        return load_settings(file, os.environ, flags)
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from None
+@main.command()
+def config() -> None:
+    """Print every setting with its default, as a file to start from.
 
-
-@contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Turn what a deployer can mend into one clear line; everything else is a crash, logged."""
-    try:
-        try:
-            yield
-        except* (StoreError, NoSigningKey, ssl.SSLError, OSError) as group:
-            first = group
-            while isinstance(first, BaseExceptionGroup):
-                first = first.exceptions[0]  # type: ignore[assignment]
-            raise click.ClickException(str(first)) from None
-    except click.ClickException:
-        raise
-    except BaseExceptionGroup as group:
-        only = group.exceptions[0] if len(group.exceptions) == 1 else None
-        if isinstance(only, click.ClickException):
-            raise only from None
-        _log.critical("crashed", exc_info=True)
-        sys.exit(70)
-    except Exception:
-        _log.critical("crashed", exc_info=True)
-        sys.exit(70)
-
-
-def _calm_collector() -> None:
-    """Let the garbage collector look rarely, and never at what was loaded before the start.
-
-    Almost nothing here is cyclic, and everybody who waits is a few objects more to look at: with
-    ten thousand in line, a server that looks rarely did half as much again (docs/performance.md).
+    \b
+        yoked-actor config > yoked.toml
+        yoked-actor serve --config yoked.toml
     """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    click.echo(render_template(), nl=False)
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
+def _configure_logging(settings: Settings) -> None:
+    dsn = settings.log.sentry_dsn.get_secret_value()
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+        report = report_errors(dsn) if dsn else None
+    except CannotReport as error:
+        raise click.ClickException(str(error)) from None
+    configure_logging(settings.log.level, settings.log.format, report=report)
 
 
 def _moment(text: str) -> datetime:

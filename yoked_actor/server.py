@@ -22,24 +22,34 @@ import trio
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
+from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.care import Care
 from yoked_actor.actors.care_jobs import prune_store_job, register_care
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
+from yoked_actor.actors.loop_lag import LoopLag
 from yoked_actor.actors.matchmaker import Matchmaker
+from yoked_actor.actors.offer_desk import OfferDesk
+from yoked_actor.actors.offer_jobs import OfferJobs
 from yoked_actor.actors.sessions import Sessions
+from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lobby import Lobby
+from yoked_actor.domain.people import Person
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_admin import add_admin_calls
+from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
+from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
+from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
 from yoked_actor.edge.http_admin_users import add_admin_user_calls
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
 from yoked_actor.edge.http_me import add_me_calls
+from yoked_actor.edge.http_offers import add_offer_calls
 from yoked_actor.edge.http_ops import add_ops_calls
 from yoked_actor.edge.http_pages import add_page_calls
 from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
@@ -47,7 +57,15 @@ from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import LONGEST_S, EdgeSettings, Settings
-from yoked_actor.store import Batch, InlineRunner, Runner, Store, ThreadRunner, open_store
+from yoked_actor.store import (
+    Batch,
+    InlineRunner,
+    Runner,
+    SqliteStore,
+    ThreadRunner,
+    enqueue_in,
+    open_store,
+)
 
 _log = structlog.get_logger()
 
@@ -59,11 +77,13 @@ class Server(msgspec.Struct):
 
     settings: Settings
     clock: Clock
-    store: Store
+    store: SqliteStore
     lobby: Lobby
     matchmaker: Matchmaker
     sessions: Sessions
     dispatcher: Dispatcher
+    calendar: Calendar
+    desk: OfferDesk
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -103,7 +123,7 @@ async def open_server(
         observer=_commit_observer(metrics),
     ) as store:
         recovered = await store.recover()
-        lobby = Lobby(settings.matching.rules(), recovered.next_number)
+        lobby = Lobby(settings.rules(), recovered.next_number)
         lobby.restore(recovered.users, recovered.matches, recovered.dates, clock.now())
         _log.info(
             "recovered",
@@ -113,8 +133,17 @@ async def open_server(
             dates=len(recovered.dates),
         )
         sessions = Sessions(clock, store, metrics, settings, recovered.boot)
-        matchmaker = Matchmaker(lobby, store, clock, sessions, metrics, settings)
-        sessions.use(matchmaker.mailbox)
+        matchmaker = Matchmaker(
+            lobby,
+            store,
+            clock,
+            sessions,
+            metrics,
+            settings,
+            stored_people=lambda people, now: _tell_calendar(calendar, people, now),
+        )
+        desk = OfferDesk(store, sessions, clock, settings, metrics, is_online=lobby.floor.is_online)
+        sessions.use(matchmaker.mailbox, desk)
         for known in recovered.users:
             sessions.adopt(known.user_id)
         directory = None if database is None else database.parent
@@ -127,16 +156,36 @@ async def open_server(
             ring=None if directory is None else lambda: ring(directory),
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
+        OfferJobs(
+            store.offers,
+            store.jobs,
+            clock,
+            settings,
+            metrics,
+            threads=mock_clock is None,
+            stored=desk.announce,
+        ).register(dispatcher)
         care = Care(sessions, store, clock)
         await care.load()
         register_care(dispatcher, care, store, clock, settings.privacy)
         await dispatcher.enqueue([prune_job(clock.now()), prune_store_job(clock.now())])
-        conversations = Conversations(sessions, tokens, clock, settings.edge)
+        calendar = Calendar(
+            store.calendar,
+            clock,
+            settings,
+            enqueue_in,
+            at=settings.offers.time_of_day(),
+            metrics=metrics.calendar,
+            then=lambda turn: dispatcher.poke(),
+        )
+        conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce)
         metrics.expect(settings.matching.policy)
         metrics.watch(
             waiting=lambda: len(lobby.floor.pool),
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
+            writes=lambda: store.pending_writes,
+            ready=lambda: not (sessions.around.draining or matchmaker.stalled),
         )
         doors = Doors(
             settings,
@@ -145,6 +194,10 @@ async def open_server(
             store,
             tokens,
             metrics,
+            desk,
+            lobby,
+            dispatcher,
+            calendar,
             is_stalled=lambda: matchmaker.stalled,
             dev=dev,
             mock_clock=mock_clock,
@@ -153,8 +206,12 @@ async def open_server(
         add_profile_calls(app, doors)
         add_match_calls(app, doors)
         add_safety_calls(app, doors)
+        add_offer_calls(app, doors)
         add_ops_calls(app, doors)
         add_admin_calls(app, doors)
+        add_admin_job_calls(app, doors)
+        add_admin_lobby_calls(app, doors)
+        add_admin_offer_calls(app, doors)
         add_me_calls(app, doors, care)
         add_admin_user_calls(app, doors, care)
         add_contract_calls(app, doors)
@@ -170,6 +227,7 @@ async def open_server(
             conversations.hold,
             limits,
             allowed_origins=settings.edge.allowed_origins,
+            trusted_proxies=settings.edge.trusted_proxies,
             observer=_EdgeMetrics(metrics),
         )
         server = Server(
@@ -180,18 +238,30 @@ async def open_server(
             matchmaker,
             sessions,
             dispatcher,
+            calendar,
+            desk,
             front_door,
             tokens,
             metrics,
             app,
         )
+
+        def rung() -> None:
+            # Another process may have enqueued or cancelled something, or stored somebody's offers.
+            dispatcher.poke(from_outside=True)
+            desk.look()
+
         async with trio.open_nursery() as core:
             core.start_soon(matchmaker.run)
             core.start_soon(sessions.run)
             core.start_soon(conversations.run)
             core.start_soon(dispatcher.run)
+            core.start_soon(calendar.run)
+            core.start_soon(desk.run)
+            if mock_clock is None:
+                core.start_soon(LoopLag(metrics.loop_lag).run)
             if directory is not None:
-                core.start_soon(listen, directory, dispatcher)
+                core.start_soon(listen, directory, rung)
             async with trio.open_nursery() as edge:
                 await edge.start(_serve, front_door, listeners, ssl_context)
                 yield server
@@ -199,6 +269,11 @@ async def open_server(
                 front_door.stop(settings.server.drain_s)
             await dispatcher.drain()
             core.cancel_scope.cancel()
+
+
+def _tell_calendar(calendar: Calendar, people: Sequence[Person], now: Instant) -> None:
+    for person in people:
+        calendar.poke(person.time_zone, now)
 
 
 async def _serve(

@@ -7,11 +7,13 @@ These models are the one source. `config` fills them from a file, the environmen
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator, Mapping
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -24,7 +26,10 @@ from yoked_actor.domain.rules import Rules
 LONGEST_S = 31_622_400
 LARGEST_BUFFER = 64 * 1024 * 1024
 ORIGIN = r"^(https?://[^/?#\s]+|\*)$"
+NETWORK = r"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"
 WORD = r"^[a-z][a-z0-9_]{0,31}$"
+STUN_URL = r"^stuns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"
+TURN_URL = r"^turns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(\?transport=(udp|tcp))?$"
 TIME_OF_DAY = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 Duration = Annotated[float, Field(gt=0, le=LONGEST_S)]
@@ -236,6 +241,53 @@ class MatchingSettings(SettingsModel):
             yield Conflict(("genders",), "must name each gender once")
 
 
+class DateSettings(SettingsModel):
+    """How two people on a video date reach each other."""
+
+    stun_urls: tuple[Annotated[str, Field(pattern=STUN_URL, title="stun: URLs")], ...] = Field(
+        (),
+        max_length=16,
+        description="STUN servers, such as stun:turn.example.org:3478; without any, people reach"
+        " each other in one network only.",
+    )
+    turn_urls: tuple[Annotated[str, Field(pattern=TURN_URL, title="turn: URLs")], ...] = Field(
+        (),
+        max_length=16,
+        description="TURN servers, such as turn:turn.example.org:3478?transport=udp, for people"
+        " whose networks let nothing else through.",
+    )
+    turn_secret: SecretStr = Field(
+        SecretStr(""),
+        description="The secret that is shared with the TURN servers, from which short-lived"
+        " credentials are made. Required with turn_urls.",
+    )
+    turn_ttl_s: Duration = Field(
+        600.0,
+        description="How long TURN credentials are good; at least matching.date_length_s.",
+    )
+
+    max_signal_bytes: Bytes = Field(8192, description="The largest data of a signal.")
+    signals_per_s: Rate = Field(10.0, description="Signals per second and user.")
+    signals_burst: Count = Field(
+        30,
+        description="Signals of a user at once. Times max_signal_bytes it should stay under"
+        " edge.max_buffered_bytes, or a burst makes a slow reader of the partner.",
+    )
+    max_kept_signals: Count = Field(
+        32,
+        description="How many signals are kept for a partner who has no socket just now; never"
+        " more than half of session.kept_events.",
+    )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Half of what TURN needs."""
+        secret = self.turn_secret.get_secret_value()
+        if self.turn_urls and not secret:
+            yield Conflict(("turn_secret", "turn_urls"), "must be set with date.turn_urls")
+        if secret and not self.turn_urls:
+            yield Conflict(("turn_urls", "turn_secret"), "must be set with date.turn_secret")
+
+
 class EdgeSettings(SettingsModel):
     """What a connection may do, and how long it may take."""
 
@@ -288,13 +340,24 @@ class EdgeSettings(SettingsModel):
     remembered_addresses: Count = Field(
         10000, description="How many addresses the rate of new connections is kept for."
     )
+    trusted_proxies: tuple[Annotated[str, Field(pattern=NETWORK, title="networks")], ...] = Field(
+        (),
+        max_length=1000,
+        description="Addresses or networks of proxies whose X-Forwarded-For is believed, such as"
+        " 127.0.0.1 or 10.0.0.0/8; who comes through one is counted by their own address.",
+    )
     tls_certificate: str = Field(
         "", description="A PEM file: the certificate chain. With tls_key it turns TLS on."
     )
     tls_key: str = Field("", description="A PEM file: the private key of the certificate.")
 
     def conflicts(self) -> Iterator[Conflict]:
-        """A buffer too small for one message, half a TLS pair."""
+        """A buffer too small for one message, a network that is none, half a TLS pair."""
+        for network in self.trusted_proxies:
+            try:
+                ipaddress.ip_network(network)
+            except ValueError as error:
+                yield Conflict(("trusted_proxies",), f"must name addresses or networks: {error}")
         if self.max_message_bytes > self.max_buffered_bytes:
             keys = ("max_message_bytes", "max_buffered_bytes")
             rule = f"must be at most edge.max_buffered_bytes ({self.max_buffered_bytes})"
@@ -482,6 +545,10 @@ class LogSettings(SettingsModel):
     format: Literal["auto", "pretty", "json"] = Field(
         "auto", description="How entries look; auto is pretty on a terminal and JSON elsewhere."
     )
+    sentry_dsn: SecretStr = Field(
+        SecretStr(""),
+        description="The DSN of a Sentry project: errors are reported there. Empty reports none.",
+    )
 
 
 class Settings(SettingsModel):
@@ -490,6 +557,7 @@ class Settings(SettingsModel):
     server: ServerSettings = ServerSettings()
     auth: AuthSettings = AuthSettings()
     matching: MatchingSettings = MatchingSettings()
+    date: DateSettings = DateSettings()
     edge: EdgeSettings = EdgeSettings()
     session: SessionSettings = SessionSettings()
     store: StoreSettings = StoreSettings()
@@ -500,8 +568,18 @@ class Settings(SettingsModel):
     log: LogSettings = LogSettings()
 
     def conflicts(self) -> Iterator[Conflict]:
-        """A session forgotten while its user still holds a place."""
+        """A session forgotten while its user holds a place; credentials that end before a date."""
         if self.session.forget_after_s < self.matching.liveness_s:
             keys = ("session.forget_after_s", "matching.liveness_s")
             rule = f"must be at least matching.liveness_s ({self.matching.liveness_s})"
             yield Conflict(keys, rule)
+        if self.date.turn_urls and self.date.turn_ttl_s < self.matching.date_length_s:
+            keys = ("date.turn_ttl_s", "matching.date_length_s")
+            rule = f"must be at least matching.date_length_s ({self.matching.date_length_s})"
+            yield Conflict(keys, rule)
+
+    def rules(self) -> Rules:
+        """These settings, as the lobby reads them."""
+        # However many events are kept, signals are at most the half of them.
+        kept = min(self.date.max_kept_signals, self.session.kept_events // 2)
+        return replace(self.matching.rules(), max_kept_signals=kept)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import trio
@@ -16,6 +17,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import register_upkeep
+from yoked_actor.actors.offer_jobs import OfferJobs
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import ThreadRunner, open_store
@@ -38,13 +40,14 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
         shared=True,
     ) as store:
         directory = database.parent
-        dispatcher = Dispatcher(
-            store.jobs, clock, settings, Metrics(), ring=lambda: ring(directory)
-        )
+        metrics = Metrics()
+        dispatcher = Dispatcher(store.jobs, clock, settings, metrics, ring=lambda: ring(directory))
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
+        # The server knows who is connected: it is rung after each commit, and tells them.
+        OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(dispatcher.run)
-            nursery.start_soon(listen, directory, dispatcher)
+            nursery.start_soon(listen, directory, partial(dispatcher.poke, from_outside=True))
             yield dispatcher
             await dispatcher.drain()
             nursery.cancel_scope.cancel()

@@ -17,10 +17,13 @@ from tests.scenarios.talker import Message, Talker
 from yoked_actor.actors import matchmaker
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
+from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.sessions import Sessions
 from yoked_actor.config import Settings
 from yoked_actor.domain import events as ev
+from yoked_actor.domain.floor import Floor
 from yoked_actor.domain.notices import Done
+from yoked_actor.domain.rules import Rules
 from yoked_actor.metrics import Metrics
 from yoked_actor.store import InlineRunner, open_store
 from yoked_actor.testing import World, open_world
@@ -465,7 +468,9 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
     mailbox: Mailbox[matchmaker.Message] = Mailbox(1)
     async with open_store(None, runner=InlineRunner()) as store, trio.open_nursery() as nursery:
         sessions = Sessions(clock, store, Metrics(), Settings(), boot=1)
-        sessions.use(mailbox)
+        online = Floor(Rules()).is_online
+        desk = OfferDesk(store, sessions, clock, Settings(), Metrics(), is_online=online)
+        sessions.use(mailbox, desk)
         session = await sessions.enter("ana")
         [entered] = mailbox.take_all()
         sessions.answer(entered, Done(), clock.now())

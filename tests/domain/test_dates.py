@@ -10,7 +10,17 @@ from yoked_actor.domain import events as ev
 from yoked_actor.domain.ballot import Vote
 from yoked_actor.domain.instants import after
 from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.notices import DateEnd, DateEnded, DateStarted, Done, OutcomeReached
+from yoked_actor.domain.notices import (
+    Code,
+    DateEnd,
+    DateEnded,
+    DateOpened,
+    DateStarted,
+    Done,
+    OutcomeReached,
+    Refusal,
+    Signalled,
+)
 from yoked_actor.domain.rules import Rules
 
 ANA, BEN = woman("ana"), man("ben")
@@ -153,3 +163,158 @@ def test_the_timer_of_an_ended_date_never_touches_a_newer_one() -> None:
     assert evening.seat("ana").date_id == second
     evening.advance(0.5)
     assert evening.seat("ana").date_id is None
+
+
+# Dates of two who have a connection (R44)
+
+
+def _together(evening: Evening) -> None:
+    evening.enter(ANA, BEN)
+
+
+def _call(evening: Evening, user_id: str = "ben", partner: str = "ana") -> str:
+    return refused_with(evening.do(ev.StartDate(user_id, partner)))
+
+
+def test_a_call_opens_a_date_whose_initiator_is_the_caller(evening: Evening) -> None:
+    _together(evening)
+    reply = evening.do(ev.StartDate("ben", "ana"))
+    assert isinstance(reply, DateOpened)
+    started = [only(evening.told(user_id), DateStarted) for user_id in ("ana", "ben")]
+    assert {notice.date_id for notice in started} == {reply.date_id}
+    assert [notice.initiator for notice in started] == [False, True]
+    assert {notice.ends_at for notice in started} == {after(evening.now, 300)}
+    stored = evening.store.dates[reply.date_id]
+    assert (stored.a, stored.b, stored.ended_at) == ("ben", "ana", None)
+    evening.advance(300)
+    assert _endings(evening) == [DateEnd.TIME_UP, DateEnd.TIME_UP]
+
+
+def test_nobody_can_be_called_who_is_away_or_unknown(evening: Evening) -> None:
+    _together(evening)
+    evening.detach("ana")
+    assert _call(evening) == "wrong_state"
+    assert _call(evening, partner="nobody") == "wrong_state"
+    assert evening.seat("ben").date_id is None
+
+
+def test_one_without_a_socket_can_be_called_for_a_while_after_a_word_over_http(
+    evening: Evening,
+) -> None:
+    _together(evening)
+    evening.detach("ana")
+    evening.silent.add("ana")
+    evening.do(ev.Called("ana"))
+    evening.advance(10)
+    assert _call(evening) == "wrong_state"
+    evening.do(ev.Heard("ana"))
+    evening.advance(9.999999)
+    assert isinstance(evening.do(ev.StartDate("ben", "ana")), DateOpened)
+
+
+def test_nobody_is_called_out_of_the_line_or_off_a_date(evening: Evening) -> None:
+    _together(evening)
+    evening.spin("ana")
+    assert _call(evening) == "wrong_state"
+    assert _call(evening, "ana", "ben") == "wrong_state"
+    evening.leave("ana")
+    evening.do(ev.StartDate("ben", "ana"))
+    assert _call(evening) == _call(evening, "ana", "ben") == "on_a_date"
+    evening.enter(man("carl"))
+    busy = evening.do(ev.StartDate("carl", "ana"))
+    assert busy == Refusal(Code.WRONG_STATE, "your partner is busy")
+
+
+@pytest.mark.parametrize("blocker", ["ana", "ben"])
+def test_a_block_of_either_side_keeps_a_date_from_being_started(
+    evening: Evening, blocker: str
+) -> None:
+    _together(evening)
+    evening.do(ev.Block(blocker, "ben" if blocker == "ana" else "ana"))
+    assert _call(evening) == _call(evening, "ana", "ben") == "not_found"
+    assert _call(evening, "ana", "ana") == "not_found"
+
+
+def test_without_a_profile_nobody_calls(evening: Evening) -> None:
+    _together(evening)
+    assert _call(evening, "stranger", "ana") == "profile_incomplete"
+
+
+# Signals
+
+
+def _signals(evening: Evening, user_id: str) -> list[bytes]:
+    return [notice.data for notice in evening.told(user_id) if isinstance(notice, Signalled)]
+
+
+def test_a_signal_goes_to_the_partner_and_changes_nothing_that_is_stored(
+    evening: Evening,
+) -> None:
+    date_id = _open_date(evening)
+    evening.enter(woman("cleo"))
+    effects = evening.lobby.handle(ev.Signal("ana", date_id, b"1"), evening.now)
+    assert effects.reply == Done()
+    assert effects.notices == [("ben", Signalled(date_id, b"1"))]
+    assert not evening.lobby.changes()
+
+
+def test_a_signal_is_for_the_open_date_of_who_sends_it(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    evening.enter(woman("cleo"))
+    assert refused_with(evening.do(ev.Signal("cleo", date_id, b"1"))) == "not_found"
+    assert refused_with(evening.do(ev.Signal("ana", "d999", b"1"))) == "not_found"
+    evening.do(ev.EndDate("ana", date_id))
+    assert refused_with(evening.do(ev.Signal("ana", date_id, b"1"))) == "not_found"
+    assert _signals(evening, "ana") == _signals(evening, "ben") == []
+
+
+def test_signals_count_as_activity(evening: Evening) -> None:
+    date_id = _open_date(evening)
+    evening.silent |= {"ana", "ben"}
+    evening.advance(5)
+    evening.do(ev.Signal("ana", date_id, b"1"))
+    assert evening.floor.heard_at["ana"] == evening.now > evening.floor.heard_at["ben"]
+
+
+def test_so_many_signals_wait_for_a_partner_who_is_away() -> None:
+    evening = Evening(Rules(max_kept_signals=2))
+    date_id = _open_date(evening)
+    evening.detach("ben")
+    for data in (b"1", b"2"):
+        assert evening.do(ev.Signal("ana", date_id, data)) == Done()
+    assert refused_with(evening.do(ev.Signal("ana", date_id, b"3"))) == "rate_limited"
+    # Who is away may be told more only when they are back; the other way nothing is kept.
+    assert evening.do(ev.Signal("ben", date_id, b"hello")) == Done()
+    evening.attach("ben")
+    for data in (b"4", b"5", b"6"):
+        assert evening.do(ev.Signal("ana", date_id, data)) == Done()
+    evening.detach("ben")
+    assert evening.do(ev.Signal("ana", date_id, b"7")) == Done()
+    assert _signals(evening, "ben") == [b"1", b"2", b"4", b"5", b"6", b"7"]
+
+
+def test_what_waits_is_counted_anew_on_the_next_date() -> None:
+    evening = Evening(Rules(rematch_after_days=0, max_kept_signals=1))
+    first = _open_date(evening)
+    evening.detach("ben")
+    evening.do(ev.Signal("ana", first, b"1"))
+    assert refused_with(evening.do(ev.Signal("ana", first, b"2"))) == "rate_limited"
+    evening.do(ev.EndDate("ana", first))
+    evening.attach("ben")
+    evening.open_voting(ANA, BEN)
+    evening.vote("ben", Vote.YES)
+    evening.detach("ben")
+    evening.vote("ana", Vote.YES)
+    second = evening.seat("ana").date_id
+    assert second is not None
+    assert evening.do(ev.Signal("ana", second, b"3")) == Done()
+
+
+def test_signals_of_a_round_that_could_not_be_stored_are_not_counted_twice() -> None:
+    evening = Evening(Rules(max_kept_signals=1))
+    date_id = _open_date(evening)
+    evening.detach("ben")
+    for _ in range(3):
+        effects = evening.lobby.handle(ev.Signal("ana", date_id, b"1"), evening.now)
+        assert effects.reply == Done()
+        evening.lobby.undo()

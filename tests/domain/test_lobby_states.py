@@ -258,12 +258,27 @@ class LobbyMachine(RuleBasedStateMachine):
                     st.builds(
                         ev.EndDate, st.just(user), st.sampled_from(["d0", *self.store.dates][-2:])
                     ),
+                    st.builds(
+                        ev.Signal,
+                        st.just(user),
+                        st.sampled_from(["d0", *self.store.dates][-2:]),
+                        st.just(b"null"),
+                    ),
                     st.sampled_from(
                         (ev.Heard(user), ev.Look(user), ev.ListBlocks(user), ev.Called(user))
                     ),
                 )
             )
         )
+
+    @rule(data=st.data(), user=st.sampled_from(USERS), other=st.sampled_from(USERS))
+    def one_calls_another(self, data: st.DataObject, user: str, other: str) -> None:
+        if data.draw(st.booleans()):
+            other = self._someone(data, State.WAITING, State.MATCHED, State.VOTING)
+        for one in (user, other):
+            if not self._is_here(one) and data.draw(st.integers(0, 3)):
+                self._attach(one)
+        self._handle(ev.StartDate(user, other))
 
     @rule(data=st.data(), comes=st.booleans(), stale=st.booleans())
     def one_comes_or_goes(self, data: st.DataObject, comes: bool, stale: bool) -> None:

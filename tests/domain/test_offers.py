@@ -504,7 +504,7 @@ def test_a_changed_pool_and_a_set_from_nowhere_are_found(stored):
     assert found == [Finding("x", "the run makes no set for this user")]
 
 
-def test_progress_is_told_and_ends_with_all():
+def test_progress_is_told_after_each_set():
     told: list[tuple[int, int]] = []
     make_run(pool_of(*crowd(30)), RULES, lambda done, of: told.append((done, of)))
-    assert told == [(30, 30)]
+    assert told == [(n, 30) for n in range(1, 31)]

@@ -97,7 +97,7 @@ async def test_offers_to_and_of_the_erased_go_and_verify_says_erased(tmp_path, l
         kept = await store.offers.load_zone(BERLIN, DAY)
         assert "ana" not in {one.offers.user_id for one in kept}
         stored = {k.offers.user_id: StoredSet(k.offers, k.digest, k.erased) for k in kept}
-        found = verify(run.pool, run.rules, run.inputs, stored, run.erased)
+        found = verify(run.pool, run.rules, run.inputs, stored, erased=run.erased)
         assert {(finding.user_id, finding.erased) for finding in found} == {
             *(("", True), ("m0", True), ("m1", True), ("m2", True)),
         }
@@ -125,7 +125,7 @@ async def test_a_tampered_set_is_still_found_beside_an_erased_one(tmp_path):
         kept = await store.offers.load_zone(BERLIN, DAY)
     assert run is not None
     stored = {k.offers.user_id: StoredSet(k.offers, k.digest, k.erased) for k in kept}
-    found = verify(run.pool, run.rules, run.inputs, stored, run.erased)
+    found = verify(run.pool, run.rules, run.inputs, stored, erased=run.erased)
     assert [finding.user_id for finding in found if not finding.erased] == ["eva"]
 
 
@@ -269,7 +269,8 @@ async def test_nothing_is_left_in_pages_that_were_written_again_and_again(tmp_pa
                     changes.met.append(((a, b), number))
                     changes.blocks.append(((a, b), number))
                 await store.commit(changes)
-                await store.add_report(Report(*lots.sample(users, 2), "y" * 99, None, number))
+                reporter, reported = lots.sample(users, 2)
+                await store.add_report(Report(reporter, reported, "y" * 99, None, number))
         erased = users[::25]
         for n, user in enumerate(erased):
             await store.commit(Changes(erased=[Erasure(user, f"{TOMB}{n}", NINE)]))

@@ -361,6 +361,27 @@ class JobMachine(RuleBasedStateMachine):
                 which, crash_at, goes_on
             )
 
+    @precondition(lambda self: any(map(self._holds, self.attempts)))
+    @rule(which=PICKS, goes_on=st.booleans())
+    def cancel_what_runs_and_let_it_end(self, which, goes_on) -> None:
+        holders = [attempt for attempt in self.attempts if self._holds(attempt)]
+        attempt = holders[which % len(holders)]
+        effect = self.house.effect(attempt.job_id)
+        completed = Completed(attempt.job_id, attempt.fence, effect)
+
+        async def cancel(store: JobStore):
+            return await store.cancel(attempt.job_id, self.now)
+
+        assert self._do(cancel, -1, True).cancel_asked
+        self.before = self.after
+
+        async def complete(store: JobStore):
+            return await store.settle([completed], self.now)
+
+        (error,) = self._do(complete, -1, goes_on)
+        assert isinstance(error, CancelAsked)
+        assert self.after == self.before, "what was cancelled while it ran never completes"
+
     @rule(seconds=st.sampled_from([-90.0, 0.000001, 1.0, 29.0, 31.0, 61.0, 300.0]))
     def jump(self, seconds) -> None:
         self.now += round(seconds * MICROSECONDS)

@@ -381,3 +381,45 @@ async def test_a_tampered_set_is_found_after_all_this_storing(open_again, raw):
         assert outputs_digest(make_run(frozen.pool, RULES)) == outputs_digest(made)
         raw[-1].execute("UPDATE offers SET score = score + 1 WHERE user_id = 'm2'")
         assert await findings() == ["m2"]
+
+
+async def test_sets_that_nobody_was_told_of_are_found_until_they_expire(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"), man("carl"))
+        await offer(store)
+        two = ["ana", "bob", "nobody"]
+
+        async def found(at: int) -> list[str]:
+            return [kept.offers.user_id for kept in await store.offers.undelivered(two, at)]
+
+        assert await found(NINE) == ["ana", "bob"]
+        [kept, _] = await store.offers.undelivered(two, NINE)
+        assert kept == await store.offers.load_set("ana", DAY)
+        assert await found(after(NINE, 24 * HOUR) - 1) == ["ana", "bob"]
+        assert await found(after(NINE, 24 * HOUR)) == []
+        await store.offers.record_deliveries([("ana", DAY), ("nobody", DAY)], after(NINE, 1))
+        await store.offers.record_deliveries([("ana", DAY)], after(NINE, 2))
+        assert await found(NINE) == ["bob"]
+        told = await store.offers.load_set("ana", DAY)
+        assert told is not None
+        assert (told.delivered_at, told.deliveries) == (after(NINE, 1), 2)
+
+
+async def test_faces_are_those_with_a_profile_and_without_a_block_of_either_side(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"), man("carl"))
+        await store.commit(Changes(blocks=[(("carl", "ana"), NINE)]))
+        faces = await store.offers.faces(
+            [("ana", "bob"), ("ana", "carl"), ("carl", "ana"), ("ana", "gone")]
+        )
+    card = faces.of("ana", "bob", NINE)
+    assert card is not None
+    assert card.user_id == "bob"
+    assert faces.of("ana", "carl", NINE) is None
+    assert faces.of("carl", "ana", NINE) is None
+    assert faces.of("ana", "gone", NINE) is None
+    assert [faces.may_see("ana", other) for other in ("bob", "carl", "gone")] == [
+        True,
+        False,
+        False,
+    ]

@@ -33,7 +33,16 @@ GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
         {"type": "vote", "match_id": "m1", "vote": "pass"},
         cmd.Vote(id="1", match_id="m1", vote="pass"),
     ),
+    (
+        {"type": "signal", "date_id": "d1", "data": {"a": [1, None]}},
+        cmd.Signal(id="1", date_id="d1", data=msgspec.Raw(b'{"a": [1, null]}')),
+    ),
     ({"type": "end_date", "date_id": "d1"}, cmd.EndDate(id="1", date_id="d1")),
+    (
+        {"type": "answer_offer", "offer_id": "o1", "answer": "decline"},
+        cmd.AnswerOffer(id="1", offer_id="o1", answer="decline"),
+    ),
+    ({"type": "start_date", "connection_id": "c1"}, cmd.StartDate(id="1", connection_id="c1")),
     ({"type": "block", "user_id": "ben"}, cmd.Block(id="1", user_id="ben")),
     (
         {"type": "report", "user_id": "ben", "reason": "rude"},

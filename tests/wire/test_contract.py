@@ -10,6 +10,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from tests.actors.morning import store_offers
 from tests.wire.captured import Client, Message, connect, open_house, profile
 from yoked_actor.actors import session, sessions
 from yoked_actor.domain.notices import Code
@@ -241,6 +242,20 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         for user_id, (client, whole) in people.items():
             answer = await http.post("/api/dev/login", json={"user_id": user_id, "profile": whole})
             await client.say("hello", token=(await answer.get_json())["token"])
+        await store_offers(server)
+        server.desk.announce(["ana", "ben"])
+        connection_id = None
+        for client, other in ((ana, "ben"), (ben, "ana")):
+            offers = (await client.event("offers"))["offers"]
+            [offer_id] = [o["offer_id"] for o in offers if o["candidate"]["user_id"] == other]
+            reply = await client.say("answer_offer", offer_id=offer_id, answer="accept")
+            connection_id = reply.get("connection_id")
+        for client in (ana, ben):
+            await client.event("connection")
+        await ana.say("start_date", connection_id=connection_id)
+        date_id = (await ana.event("date_started"))["date_id"]
+        await ana.say("end_date", date_id=date_id)
+        await ben.event("date_ended")
         await ana.say("heartbeat")
         await ana.say("leave")
         await ana.say("spin")
@@ -256,6 +271,8 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
             await client.event("voting")
             await client.say("vote", match_id=match_id, vote="yes")
         date_id = (await ana.event("date_started"))["date_id"]
+        await ana.say("signal", date_id=date_id, data={"candidate": None})
+        await ben.event("signal")
         await ana.say("end_date", date_id=date_id)
         await ben.event("date_ended")
         await ana.say("spin")
@@ -282,6 +299,9 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/dev/clock/advance": {"seconds": 1},
         "/api/admin/users/{user_id}/suspend": {"reason": "rude"},
         "/api/admin/reports/{number}/resolve": {"resolution": "suspended"},
+        "/api/offers/{offer_id}/answer": {"answer": "accept"},
+        "/api/admin/jobs/requeue": {"type": "test"},
+        "/api/admin/offers/run": {"zone": "Europe/Berlin", "date": "2026-01-01"},
     }
     done = set()
     async with open_house(mock_clock=mock_clock) as (server, _):
@@ -293,7 +313,11 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
             given = admin if call.is_admin else token
             headers = {"Authorization": f"Bearer {given}"} if call.token else {}
             answer = await http.open(
-                call.path.replace("{user_id}", "mallory").replace("{number}", "1"),
+                re.sub(
+                    r"{\w+}",
+                    "1",
+                    call.path.replace("{user_id}", "ana" if call.is_admin else "mallory"),
+                ),
                 method=call.method,
                 headers=headers,
                 json=bodies[call.path] if call.body is not None else None,
@@ -317,7 +341,16 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
                         )
                     )
                     assert set(body) <= known, call.path
-    refused = {"/api/match/acknowledge", "/api/vote", "/api/date/end"}
+    refused = {
+        "/api/match/acknowledge",
+        "/api/vote",
+        "/api/date/end",
+        "/api/offers/{offer_id}/answer",
+        "/api/connections/{connection_id}/date",
+        "/api/admin/jobs/{job_id}/cancel",
+        "/api/admin/jobs/{job_id}/requeue",
+        "/api/admin/offers/verify",
+    }
     assert done == {call.path for call in CALLS if call.answer is not None} - refused
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 import pytest
@@ -87,8 +88,34 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
+        told.Signalled("d2", b'{"candidate":null}'),
+        {"type": "signal", "date_id": "d2", "data": {"candidate": None}},
+    ),
+    (
         told.DateEnded("d2", told.DateEnd.TIME_UP),
         {"type": "date_ended", "date_id": "d2", "reason": "time_up"},
+    ),
+    (
+        told.OffersMade(
+            date(2026, 1, 1), (told.OfferView("o1", BEN, 613_333, ("4 km away",), LATER),)
+        ),
+        {
+            "type": "offers",
+            "date": "2026-01-01",
+            "offers": [
+                {
+                    "offer_id": "o1",
+                    "candidate": BEN_SEEN,
+                    "score": 61.3333,
+                    "reasons": ["4 km away"],
+                    "expires_at": "2026-01-01T08:00:05.500000Z",
+                }
+            ],
+        },
+    ),
+    (
+        told.ConnectionOpened("c3", BEN),
+        {"type": "connection", "connection_id": "c3", "partner": BEN_SEEN},
     ),
 ]
 
@@ -124,6 +151,9 @@ def test_something_that_is_no_notice_has_no_event() -> None:
         (told.LeaveReply(State.IDLE), {"state": "idle"}),
         (told.AcknowledgeReply(State.MATCHED), {}),
         (told.AcknowledgeReply(State.VOTING, NOW), {"vote_by": "2026-01-01T08:00:00Z"}),
+        (told.OfferAnswered(), {}),
+        (told.OfferAnswered("c3"), {"connection_id": "c3"}),
+        (told.DateOpened("d2"), {"date_id": "d2"}),
         (told.VoteReply(), {}),
         (told.VoteReply(Outcome.PASS_PASS), {"outcome": "pass_pass"}),
     ],

@@ -122,12 +122,13 @@ class Dispatcher:
     ) -> None:
         """Say how jobs of a type are run.
 
-        A `cpu_bound` handler runs on a thread, and may be a plain function; it never awaits. Runs
-        of a `quiet` type that go well are not logged one by one. `version` is that of the
+        A `cpu_bound` handler runs on a thread, and may be a plain function; it never awaits. Of a
+        `quiet` type the log tells how runs end, but not that they begin. `version` is that of the
         newest payload that the model can read.
         """
         if job_type in self._types:
             raise ValueError(f"there is a handler for {job_type} already")
+        self._metrics.expect(job_type)
         seconds = self._metrics.seconds.labels(job_type)
         self._types[job_type] = JobType(
             job_type,
@@ -164,6 +165,7 @@ class Dispatcher:
         """Something may be due. From outside, something may also be cancelled."""
         self._is_poked = True
         self._bell.set()
+        self.watch.stir()
         if from_outside:
             self._beat.set()
         elif self._ring is not None:

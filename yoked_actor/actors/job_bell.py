@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import trio
-
-from yoked_actor.actors.dispatcher import Dispatcher
 
 _PREFIX, _SUFFIX = "jobs-", ".bell"
 
@@ -40,8 +38,8 @@ def ring(directory: Path) -> None:
         pass
 
 
-async def listen(directory: Path, dispatcher: Dispatcher) -> None:
-    """Wake a dispatcher whenever another process rings."""
+async def listen(directory: Path, rung: Callable[[], None]) -> None:
+    """Call `rung` whenever another process rings."""
     name = f"{_PREFIX}{os.getpid()}{_SUFFIX}"
     (directory / name).unlink(missing_ok=True)
     bell = trio.socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -51,7 +49,7 @@ async def listen(directory: Path, dispatcher: Dispatcher) -> None:
         (directory / name).chmod(0o600)
         while True:
             await bell.recv(1)
-            dispatcher.poke(from_outside=True)
+            rung()
     finally:
         bell.close()
         (directory / name).unlink(missing_ok=True)

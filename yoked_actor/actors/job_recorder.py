@@ -25,6 +25,8 @@ from yoked_actor.store import CancelAsked, JobStore, LeaseLost, StoreUnavailable
 from yoked_actor.store.jobs import Buried, Cancelled, Completed, Failed, Outcome, Snoozed
 
 _log = structlog.get_logger()
+_AT_ONCE = 128
+"""Outcomes in one transaction: a spin may have to wait for it, and effects can be large."""
 _RESULTS: dict[type[Outcome], str] = {
     Completed: "completed",
     Failed: "failed",
@@ -93,7 +95,7 @@ class JobRecorder:
         while True:
             while not self._waiting:
                 await self._filled.park()
-            taken, self._waiting = self._waiting, []
+            taken, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
             await self._record(taken)
 
     async def _record(self, taken: list[Ended]) -> None:
@@ -157,8 +159,12 @@ class JobRecorder:
                     one.then()
                 except Exception:
                     _log.error("job_not_told", exc_info=True, **_names(one.job))
-            if not one.kind.quiet:
-                _log.info("job_completed", seconds=round(one.seconds, 6), **_names(one.job))
+            _log.info(
+                "job_completed",
+                runs=one.kind.policy.max_runs,
+                seconds=round(one.seconds, 6),
+                **_names(one.job),
+            )
         elif isinstance(outcome, Failed):
             _log.warning(
                 "job_failed",

@@ -19,6 +19,7 @@ import msgspec
 import trio
 
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.ice import ice_servers
 from yoked_actor.actors.mailbox import Mailbox, MailboxFull
 from yoked_actor.actors.matchmaker import Message, Then
 from yoked_actor.domain import events as ev
@@ -32,6 +33,7 @@ from yoked_actor.settings import Settings
 from yoked_actor.store import Report, Store, StoreUnavailable
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as wire
+from yoked_actor.wire.signal_data import problem_with
 
 REPLACED = 4001
 
@@ -49,6 +51,18 @@ class Connection(Protocol):
         """Begin the closing handshake."""
 
 
+class Desk(Protocol):
+    """What a session sees of the desk of the daily offers."""
+
+    async def answer(self, user_id: str, offer_id: str, answer: str) -> told.Reply:
+        """Take an answer; what follows from it is told after the caller has replied."""
+        ...
+
+    async def partner(self, user_id: str, connection_id: str) -> str | None:
+        """Who the other one of a user's connection is."""
+        ...
+
+
 class Surroundings(msgspec.Struct):
     """What all sessions share."""
 
@@ -58,7 +72,7 @@ class Surroundings(msgspec.Struct):
     metrics: Metrics
     settings: Settings
     new_session_id: Callable[[], str]
-    ice_servers: wire.IceServers = ()
+    desk: Desk
     draining: bool = False
 
 
@@ -75,6 +89,8 @@ def _event_of(user_id: str, command: cmd.Command) -> ev.Event:
             return ev.Acknowledge(user_id, match_id)
         case cmd.Vote(match_id=match_id, vote=vote):
             return ev.Vote(user_id, match_id, Vote(vote))
+        case cmd.Signal(date_id=date_id, data=data):
+            return ev.Signal(user_id, date_id, bytes(data))
         case cmd.EndDate(date_id=date_id):
             return ev.EndDate(user_id, date_id)
         case cmd.Block(user_id=other):
@@ -91,6 +107,7 @@ class Session:
         "_kept",
         "_pending",
         "_replies",
+        "_signals",
         "connection",
         "in_flight",
         "leaving",
@@ -115,6 +132,7 @@ class Session:
         self.spoke_at = now
         self.unsent = False
         self._bucket = TokenBucket(edge.commands_per_s, edge.commands_burst, now / MICROSECONDS)
+        self._signals: TokenBucket | None = None
         self._kept: deque[bytes] | None = None
         self._replies: dict[str, bytes] = {}
         self._pending: dict[str, int] = {}
@@ -172,19 +190,46 @@ class Session:
             self._reply(id, wire.Ok(re=id, at=to_datetime(now)))
         elif isinstance(command, cmd.Report):
             await self._report(command, now)
+        elif isinstance(command, cmd.AnswerOffer):
+            await self._answer_offer(command, now)
+        elif isinstance(command, cmd.StartDate):
+            await self._start_date(command)
         elif kind is cmd.Hello:
             self._heard()
             self._refuse(id, told.Code.WRONG_STATE, "hello was said already", remember=True)
         elif kind is cmd.Spin and self._around.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
+        elif isinstance(command, cmd.Signal) and (refusal := self._objection(command, now)):
+            self._heard()
+            self._refuse(id, refusal.code, refusal.message)
         else:
-            event = _event_of(self.user_id, command)
-            try:
-                self.post(event, partial(self._answered, self.session_id, id))
-            except MailboxFull:
-                self._refuse(id, told.Code.INTERNAL, "the server is overloaded; try again")
-            else:
-                self._pending[id] = 1
+            self._put(id, _event_of(self.user_id, command))
+
+    def _put(self, id: str, event: ev.Event) -> None:
+        """Put a command to the matchmaker; the reply comes when it is decided."""
+        try:
+            self.post(event, partial(self._answered, self.session_id, id))
+        except MailboxFull:
+            self._refuse(id, told.Code.INTERNAL, "the server is overloaded; try again")
+        else:
+            self._pending[id] = 1
+
+    def _objection(self, command: cmd.Signal, now: Instant) -> told.Refusal | None:
+        """Why a signal is refused, whatever date it is for."""
+        limits = self._around.settings.date
+        if len(command.data) > limits.max_signal_bytes:
+            message = f"data is larger than {limits.max_signal_bytes} bytes"
+            return told.Refusal(told.Code.TOO_LARGE, message)
+        problem = problem_with(command.data)
+        if problem is not None:
+            return told.Refusal(told.Code.BAD_REQUEST, problem)
+        if self._signals is None:
+            self._signals = TokenBucket(
+                limits.signals_per_s, limits.signals_burst, now / MICROSECONDS
+            )
+        if not self._signals.take(now / MICROSECONDS):
+            return told.Refusal(told.Code.RATE_LIMITED, "too many signals; slow down")
+        return None
 
     def _heard(self) -> None:
         # Beats come again; one that finds the mailbox full is one lost beat, which is tolerated.
@@ -208,12 +253,59 @@ class Session:
             reply = told.Done()
         self._answered(session_id, command.id, reply, now)
 
+    async def _answer_offer(self, command: cmd.AnswerOffer, now: Instant) -> None:
+        self._heard()
+        id, session_id, desk = command.id, self.session_id, self._around.desk
+        self._pending[id] = 1
+        try:
+            reply = await desk.answer(self.user_id, command.offer_id, command.answer)
+        except StoreUnavailable:
+            self._give_back(session_id, id)
+        else:
+            self._answered(session_id, id, reply, now)
+
+    async def _start_date(self, command: cmd.StartDate) -> None:
+        self._heard()
+        id, session_id = command.id, self.session_id
+        if self._around.draining:
+            self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
+            return
+        self._pending[id] = 1
+        try:
+            partner = await self._around.desk.partner(self.user_id, command.connection_id)
+        except StoreUnavailable:
+            self._give_back(session_id, id)
+            return
+        if session_id != self.session_id:
+            return
+        if partner is None:
+            message = f"you have no connection {command.connection_id!r}"
+            self._reply(id, wire.Error(re=id, code=told.Code.NOT_FOUND, message=message))
+            return
+        asked = self._pending.pop(id)
+        self._put(id, ev.StartDate(self.user_id, partner))
+        if id in self._pending:
+            self._pending[id] = asked
+
+    def _give_back(self, session_id: str, id: str) -> None:
+        """Refuse a command that could not be looked at; it may be sent again."""
+        if session_id == self.session_id:
+            for _ in range(self._pending.pop(id, 1)):
+                self._refuse(id, told.Code.INTERNAL, "the store is not available; try again")
+
     # To the client
 
     def tell(self, notice: told.Notice, now: Instant) -> None:
         """Tell the user something: numbered, kept, and sent if somebody listens."""
-        ice_servers = self._around.ice_servers
-        self._emit(wire.event_of(notice, self.seq + 1, to_datetime(now), ice_servers))
+        servers = self._ice_servers(now) if type(notice) is told.DateStarted else ()
+        self._emit(wire.event_of(notice, self.seq + 1, to_datetime(now), servers))
+
+    def show(self, snapshot: told.Snapshot, now: Instant) -> wire.Snapshot:
+        """How things stand, as the user is told."""
+        return wire.snapshot_part(snapshot, self._ice_servers(now) if snapshot.date else ())
+
+    def _ice_servers(self, now: Instant) -> wire.IceServers:
+        return ice_servers(self._around.settings.date, self.user_id, now)
 
     def say_draining(self, now: Instant, reconnect_after_s: float) -> None:
         """Tell the user that the server is about to stop."""
@@ -273,7 +365,7 @@ class Session:
             re=hello.id,
             session=self.session_id,
             resumed=missed is not None,
-            snapshot=wire.snapshot_part(snapshot, self._around.ice_servers),
+            snapshot=self.show(snapshot, now),
             heartbeat_every_s=self._around.settings.matching.heartbeat_every_s,
         )
         connection.send(wire.encode(welcome))
@@ -307,7 +399,8 @@ class Session:
 
     def _reply(self, id: str, reply: wire.Ok | wire.Error) -> None:
         text = wire.encode(reply)
-        self._replies[id] = text
+        if not (isinstance(reply, wire.Error) and reply.code is told.Code.RATE_LIMITED):
+            self._replies[id] = text
         if len(self._replies) > self._around.settings.session.kept_replies:
             del self._replies[next(iter(self._replies))]
         for _ in range(self._pending.pop(id, 1)):

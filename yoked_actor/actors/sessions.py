@@ -16,7 +16,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.matchmaker import Message
-from yoked_actor.actors.session import Session, Surroundings
+from yoked_actor.actors.session import Desk, Session, Surroundings
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.instants import Instant, after
@@ -59,8 +59,8 @@ class Sessions:
         """Whether a user is in memory, or on the way there."""
         return user_id in self._by_user
 
-    def use(self, mailbox: Mailbox[Message]) -> None:
-        """Say where the matchmaker's mailbox is. Once, before anybody enters."""
+    def use(self, mailbox: Mailbox[Message], desk: Desk) -> None:
+        """Say where the matchmaker's mailbox and the desk are. Once, before anybody enters."""
         self._around = Surroundings(
             self._clock,
             mailbox,
@@ -68,6 +68,7 @@ class Sessions:
             self._metrics,
             self._settings,
             self._new_session_id,
+            desk,
         )
 
     @property
@@ -151,6 +152,19 @@ class Sessions:
         """Whether nothing is under way for a user."""
         session = self._by_user.get(user_id)
         return session is None or (session.in_flight == 0 and session.connection is None)
+
+    # Who listens
+
+    def is_connected(self, user_id: str) -> bool:
+        """Whether a socket of this user is open."""
+        session = self._by_user.get(user_id)
+        return session is not None and session.connection is not None
+
+    def connected(self) -> list[str]:
+        """Everybody whose socket is open."""
+        return [
+            user_id for user_id, session in self._by_user.items() if session.connection is not None
+        ]
 
     # For HTTP
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-_FIRST_NAMES = {
+FIRST_NAMES = {
     "woman": "Ada Amara Ana Chiara Elif Freya Hana Ines Jana Leila Mei Noor Olga Priya Rosa Yuki",
     "man": "Ali Anton Ben Carlos Dev Emil Farid Hugo Ivan Jonas Kofi Luca Mateo Nils Omar Viktor",
     "nonbinary": "Alex Charlie Elis Jamie Kim Luan Mika Noa Quinn Robin Sam Sasha",
 }
-_INTERESTS = (
+INTERESTS = (
     "astronomy baking board-games chess cinema climbing cooking cycling dancing dogs football"
     " gardening hiking jazz knitting museums painting photography poetry running sailing techno"
     " theatre travel yoga"
 )
-_CITIES = (
+CITIES = (
     (52.52, 13.40, "Europe/Berlin"),
     (53.55, 9.99, "Europe/Berlin"),
     (48.86, 2.35, "Europe/Paris"),
@@ -35,12 +35,12 @@ def make_person(random: Random) -> dict[str, Any]:
     [gender] = random.choices(("woman", "man", "nonbinary"), (45, 45, 10))
     weights, wishes = zip(*_SEEKING[gender], strict=True)
     [seeking] = random.choices(wishes, weights)
-    lat, lon, time_zone = random.choice(_CITIES)
+    lat, lon, time_zone = random.choice(CITIES)
     initial = random.choice("ABCDEFGHIJKLMNOPRSTVWZ")
     year = random.randint(_OLDEST, _YOUNGEST)
     age = 2026 - year
     return {
-        "display_name": f"{random.choice(_FIRST_NAMES[gender].split())} {initial}.",
+        "display_name": f"{random.choice(FIRST_NAMES[gender].split())} {initial}.",
         "birth_date": f"{year}-{random.randint(1, 12):02}-{random.randint(1, 28):02}",
         "gender": gender,
         "location": {
@@ -48,7 +48,7 @@ def make_person(random: Random) -> dict[str, Any]:
             "lon": round(lon + random.gauss(0, 0.12), 4),
         },
         "time_zone": time_zone,
-        "interests": sorted(random.sample(_INTERESTS.split(), random.randint(0, 6))),
+        "interests": sorted(random.sample(INTERESTS.split(), random.randint(0, 6))),
         "preferences": {
             "seeking": list(seeking),
             "min_age": max(18, age - random.randint(4, 15)),

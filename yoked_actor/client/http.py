@@ -50,6 +50,22 @@ class Api:
         self.token = token
         return token
 
+    async def offers(self, date: str | None = None) -> Any:
+        """The newest offers that have not expired, or those of a date (as in 2026-01-31)."""
+        return await self.call("GET", "/api/offers" + ("" if date is None else f"?date={date}"))
+
+    async def answer_offer(self, offer_id: str, answer: str) -> Any:
+        """Answer an offer with `accept` or `decline`."""
+        return await self.call("POST", f"/api/offers/{offer_id}/answer", {"answer": answer})
+
+    async def connections(self) -> Any:
+        """Those with whom the acceptance is mutual."""
+        return (await self.call("GET", "/api/connections"))["connections"]
+
+    async def start_date(self, connection_id: str) -> Any:
+        """Start a video date with a connection who is online."""
+        return await self.call("POST", f"/api/connections/{connection_id}/date")
+
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         """Make a call and return its JSON answer; a problem raises `CallRefused`."""
         answer = await self.request(method, path, body)

@@ -128,9 +128,21 @@ class Client:
         """Vote `yes` or `pass`."""
         return await self.command("vote", match_id=match_id, vote=vote)
 
+    async def signal(self, date_id: str, data: Any) -> Event:
+        """Say something to the partner of the video date; `data` is anything that JSON can say."""
+        return await self.command("signal", date_id=date_id, data=data)
+
     async def end_date(self, date_id: str) -> Event:
         """Hang up."""
         return await self.command("end_date", date_id=date_id)
+
+    async def answer_offer(self, offer_id: str, answer: str) -> Event:
+        """Answer an offer of the day with `accept` or `decline`."""
+        return await self.command("answer_offer", offer_id=offer_id, answer=answer)
+
+    async def start_date(self, connection_id: str) -> Event:
+        """Start a video date with a connection who is online."""
+        return await self.command("start_date", connection_id=connection_id)
 
     async def block(self, user_id: str) -> Event:
         """Never meet that user (again)."""

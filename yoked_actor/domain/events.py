@@ -70,10 +70,23 @@ class Vote(Event, frozen=True):
     vote: VoteValue
 
 
+class Signal(Event, frozen=True):
+    """The user says something to the partner of the video date: JSON, which nobody here reads."""
+
+    date_id: str
+    data: bytes
+
+
 class EndDate(Event, frozen=True):
     """The user ends the video date."""
 
     date_id: str
+
+
+class StartDate(Event, frozen=True):
+    """The user calls somebody with whom they have a connection, for a video date."""
+
+    partner: str
 
 
 class Block(Event, frozen=True):

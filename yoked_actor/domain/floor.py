@@ -54,6 +54,8 @@ class Floor:
         self.lines: Book[str, Line] = Book()
         self.quality: Book[str, Quality] = Book()
         self.nudged_at: Book[str, Instant] = Book()
+        self.kept_signals: Book[str, int] = Book()
+        """How many signals wait for whoever is on a date but has no socket."""
         self.idlers = Idlers()
         self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
         """What was last counted for whoever asked why they wait, and for which ticket of theirs."""
@@ -88,6 +90,17 @@ class Floor:
     def is_here(self, user_id: str) -> bool:
         """Whether a user can be paired now."""
         return self.presences.rows.get(user_id, _NOWHERE).here
+
+    def is_online(self, user_id: str, now: Instant) -> bool:
+        """Whether a user can be called: a socket is open, or they called over HTTP just now.
+
+        Who is idle need not beat, so without a socket only a fresh word says that they are there.
+        """
+        presence = self.presence(user_id)
+        if presence.device:
+            return True
+        heard_at = self.heard_at.get(user_id, 0)
+        return presence.called and after(heard_at, self.rules.liveness_s) > now
 
     def presence(self, user_id: str) -> Presence:
         """How a user can be reached."""
@@ -239,6 +252,7 @@ class Floor:
         self.heard_at.pop(user_id, None)
         self._timed.pop(user_id, None)
         self.nudged_at.rows.pop(user_id, None)
+        self.kept_signals.rows.pop(user_id, None)
         self.explained.pop(user_id, None)
         self.idlers.discard(user_id)
         del self.seats.rows[user_id]
@@ -268,6 +282,7 @@ class Floor:
         for book in (self.people, self.seats, self.presences, self.lines, self.matches, self.dates):
             book.settle()
         self.nudged_at.settle()
+        self.kept_signals.settle()
         # What is stored of a match's quality is not needed in memory.
         self.quality = Book()
         self.acquaintance.settle()
@@ -285,6 +300,7 @@ class Floor:
         users = self.people.undo() + self.seats.undo() + self.presences.undo() + self.lines.undo()
         self.quality.undo()
         self.nudged_at.undo()
+        self.kept_signals.undo()
         self.explained.clear()  # Counted among people who may not have been there.
         for match_id in self.matches.undo():
             if match_id in self.matches.rows:

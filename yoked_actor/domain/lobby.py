@@ -18,7 +18,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from yoked_actor.domain import events as ev
-from yoked_actor.domain.dates import end_date_by, hang_up
+from yoked_actor.domain.dates import end_date_by, hang_up, relay, start_date
 from yoked_actor.domain.departure import erase, expel
 from yoked_actor.domain.due import run_deadline
 from yoked_actor.domain.explain import explain
@@ -147,6 +147,7 @@ def _try(step: Step) -> None:
 
 
 def _attached(step: Step, event: ev.Attached) -> Reply | None:
+    step.floor.kept_signals.remove(event.user_id)
     _be_here(step, event.user_id, replace(step.floor.presence(event.user_id), device=event.device))
     return None
 
@@ -226,8 +227,16 @@ def _vote(step: Step, event: ev.Vote) -> Reply:
     return vote(step, event.user_id, event.match_id, event.vote)
 
 
+def _signal(step: Step, event: ev.Signal) -> Reply:
+    return relay(step, event.user_id, event.date_id, event.data)
+
+
 def _end_date(step: Step, event: ev.EndDate) -> Reply:
     return end_date_by(step, event.user_id, event.date_id)
+
+
+def _start_date(step: Step, event: ev.StartDate) -> Reply:
+    return start_date(step, event.user_id, event.partner)
 
 
 def _block(step: Step, event: ev.Block) -> Reply:
@@ -292,7 +301,9 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.Leave: _leave,
     ev.Acknowledge: _acknowledge,
     ev.Vote: _vote,
+    ev.Signal: _signal,
     ev.EndDate: _end_date,
+    ev.StartDate: _start_date,
     ev.Block: _block,
     ev.Unblock: _unblock,
     ev.ListBlocks: _list_blocks,

@@ -106,7 +106,7 @@ def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
             awaiting=frozenset(),
         )
     )
-    date = open_date(step, match) if outcome is Outcome.BOTH_YES else None
+    date = open_date(step, match.a, match.b) if outcome is Outcome.BOTH_YES else None
     for user_id in match.users:
         if user_id == gone:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from enum import StrEnum
 from typing import Literal
 
@@ -136,11 +137,44 @@ class DateStarted(Notice, frozen=True):
     ends_at: Instant
 
 
+class Signalled(Notice, frozen=True):
+    """The partner on the video date has sent this: JSON, which nobody here reads."""
+
+    date_id: str
+    data: bytes
+
+
 class DateEnded(Notice, frozen=True):
     """The video date is over."""
 
     date_id: str
     reason: DateEnd
+
+
+class OfferView(msgspec.Struct, frozen=True):
+    """One offer, as the one who gets it sees it."""
+
+    offer_id: str
+    candidate: Card
+    units: int
+    """The points of content alone, in millionths of a hundred: nobody's popularity shows."""
+    reasons: tuple[str, ...]
+    expires_at: Instant
+    answer: str | None = None
+
+
+class OffersMade(Notice, frozen=True):
+    """Here are the offers of a day."""
+
+    day: date
+    offers: tuple[OfferView, ...]
+
+
+class ConnectionOpened(Notice, frozen=True):
+    """You two have accepted each other."""
+
+    connection_id: str
+    partner: Card
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
@@ -182,6 +216,18 @@ class VoteReply(Reply, frozen=True):
     """The outcome, once there is one."""
 
     outcome: Outcome | None = None
+
+
+class OfferAnswered(Reply, frozen=True):
+    """The answer stands; the connection of the two, if both have accepted."""
+
+    connection_id: str | None = None
+
+
+class DateOpened(Reply, frozen=True):
+    """The video date that was asked for."""
+
+    date_id: str
 
 
 class BlockList(Reply, frozen=True):

@@ -13,7 +13,7 @@ Nothing here depends on the order of sets or dictionaries, on hash seeds, or on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from hashlib import sha256
 from uuid import UUID, uuid5
@@ -107,7 +107,7 @@ def make_run(
 ) -> dict[str, OfferSet]:
     """The set of everybody who receives, by user id in ascending order.
 
-    `progress` is told now and then how many sets of how many are made.
+    `progress` is told after each set how many of how many are made.
     """
     drawing = _Drawing(pool, rules)
     order = lots(pool)
@@ -122,7 +122,7 @@ def make_run(
             rules.scoring,
             drawing.draw(number, lot),
         )
-        if progress is not None and (done % 1000 == 0 or done == len(order)):
+        if progress is not None:
             progress(done, len(order))
     return {user_id: made[user_id] for user_id in sorted(made)}
 
@@ -199,10 +199,15 @@ def _best(scores: Ints, numbers: Numbers, count: int) -> list[int]:
 
 def outputs_digest(run: Mapping[str, OfferSet]) -> str:
     """What tells the sets of one run from those of any other."""
-    digest = sha256()
-    for user_id in sorted(run):
-        digest.update(bytes.fromhex(run[user_id].digest()))
-    return digest.hexdigest()
+    return joint_digest(run[user_id].digest() for user_id in sorted(run))
+
+
+def joint_digest(digests: Iterable[str]) -> str:
+    """The digest of all sets of a run, from those of each in the order of user ids."""
+    joint = sha256()
+    for one in digests:
+        joint.update(bytes.fromhex(one))
+    return joint.hexdigest()
 
 
 def check_stored(stored: StoredSet) -> Finding | None:
@@ -220,13 +225,15 @@ def verify(
     rules: OfferRules,
     inputs: str,
     stored: Mapping[str, StoredSet],
+    progress: Callable[[int, int], None] | None = None,
     erased: int = 0,
 ) -> list[Finding]:
     """Make a run again from its pool and rules, and say where the stored sets differ from it.
 
     `inputs` is the digest of the inputs that was stored with the run. A set of the run that is not
     stored is no finding: its user may have had another one that day. When people of the pool were
-    `erased`, or the pool is gone, each set is held against its own digest only.
+    `erased`, or the pool is gone, each set is held against its own digest only. `progress` is that
+    of `make_run`.
     """
     findings = []
     if erased:
@@ -237,7 +244,7 @@ def verify(
         return findings + [finding for finding in checked if finding is not None]
     if inputs_digest(pool, rules) != inputs:
         findings.append(Finding("", "the frozen pool does not have its stored digest"))
-    made = make_run(pool, rules)
+    made = make_run(pool, rules, progress)
     for user_id in sorted(stored):
         tampered = check_stored(stored[user_id])
         if tampered is not None:

@@ -32,3 +32,4 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     credit_step: int = 10
     credit_cap: int = 50
     max_blocks: int = 5_000
+    max_kept_signals: int = 32

@@ -56,8 +56,9 @@ def _shared(http: Document, socket: Document, schemas: Document) -> Document:
         for call in path.values():
             for part in (call.get("requestBody", {}), *call["responses"].values()):
                 own |= {_name(content["schema"]) for content in part.get("content", {}).values()}
-    # A snapshot and a profile are answers too, but large ones that are used in several places.
-    return {n: schemas[n] for n in sorted(schemas) if n not in own - {"Snapshot", "Profile"}}
+    # These are answers too, but large ones that are used in several places.
+    own -= {"JobEntry", "Profile", "Snapshot"}
+    return {name: schemas[name] for name in sorted(schemas) if name not in own}
 
 
 def _name(schema: Document) -> str:

@@ -7,6 +7,7 @@ business.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 import trio
 
@@ -32,12 +33,19 @@ class Conversations:
     """Holds every conversation; `hold` is the front door's WebSocket handler."""
 
     def __init__(
-        self, sessions: Sessions, tokens: Tokens, clock: Clock, settings: EdgeSettings
+        self,
+        sessions: Sessions,
+        tokens: Tokens,
+        clock: Clock,
+        settings: EdgeSettings,
+        arrived: Callable[[tuple[str]], None],
     ) -> None:
         self.sessions = sessions
         self.tokens = tokens
         self.clock = clock
         self.settings = settings
+        self.arrived = arrived
+        """Told who has been welcomed."""
         self._strangers: deque[tuple[Instant, _Conversation]] = deque()
         self._stranger_came = trio.Event()
 
@@ -126,6 +134,7 @@ class _Conversation:
             return
         self._session, self._device = session, sessions.new_device()
         await session.attach(connection, hello, self._device)
+        self._all.arrived((session.user_id,))
 
     def run_out_of_patience(self) -> None:
         """The time for a hello is over."""

@@ -11,7 +11,7 @@ from yoked_actor.domain.notices import Code
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
 from yoked_actor.store.sqlite_audit import AuditEntry, NothingToDo, ReviewedReport
-from yoked_actor.wire import http_admin
+from yoked_actor.wire import http_care
 
 MOST_AT_ONCE = 1_000
 DEFAULT_AT_ONCE = 100
@@ -28,12 +28,12 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
         found = await operators.reports(
             only_open=only_open, limit=_limit(), before=_number("before")
         )
-        return answer(http_admin.ReportsAnswer([_report(one) for one in found]))
+        return answer(http_care.ReportsAnswer([_report(one) for one in found]))
 
     @app.post("/api/admin/reports/<number>/resolve")
     async def resolve(number: str) -> Response:
         session = await doors.operator()
-        body = await read_body(http_admin.ResolveBody)
+        body = await read_body(http_care.ResolveBody)
         if not number.isdecimal():
             raise Refused(Code.NOT_FOUND, "there is no such report")
         try:
@@ -42,35 +42,35 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
             )
         except (NothingToDo, OverflowError):
             raise Refused(Code.NOT_FOUND, f"there is no open report {number}") from None
-        return answer(http_admin.Changed(True))
+        return answer(http_care.Changed(True))
 
     @app.post("/api/admin/users/<user_id>/suspend")
     async def suspend(user_id: str) -> Response:
         session = await doors.operator()
-        body = await read_body(http_admin.SuspendBody)
+        body = await read_body(http_care.SuspendBody)
         if not is_user_id(user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         now = doors.clock.now()
         changed = await operators.suspend(user_id, session.user_id, body.reason, now)
         await care.refresh()
-        return answer(http_admin.Changed(changed))
+        return answer(http_care.Changed(changed))
 
     @app.post("/api/admin/users/<user_id>/unsuspend")
     async def unsuspend(user_id: str) -> Response:
         session = await doors.operator()
         changed = await operators.unsuspend(user_id, session.user_id, doors.clock.now())
         await care.refresh()
-        return answer(http_admin.Changed(changed))
+        return answer(http_care.Changed(changed))
 
     @app.get("/api/admin/audit")
     async def audit() -> Response:
         await doors.operator()
         found = await operators.entries(_limit(), _number("before"))
-        return answer(http_admin.AuditAnswer([_entry(one) for one in found]))
+        return answer(http_care.AuditAnswer([_entry(one) for one in found]))
 
 
-def _report(one: ReviewedReport) -> http_admin.ReportEntry:
-    return http_admin.ReportEntry(
+def _report(one: ReviewedReport) -> http_care.ReportEntry:
+    return http_care.ReportEntry(
         report_id=one.number,
         at=to_datetime(one.at),
         reporter=one.reporter,
@@ -85,8 +85,8 @@ def _report(one: ReviewedReport) -> http_admin.ReportEntry:
     )
 
 
-def _entry(one: AuditEntry) -> http_admin.AuditRow:
-    return http_admin.AuditRow(
+def _entry(one: AuditEntry) -> http_care.AuditRow:
+    return http_care.AuditRow(
         one.number, to_datetime(one.at), one.who, one.action, one.subject, one.detail
     )
 

@@ -17,12 +17,16 @@ from quart_trio import QuartTrio
 from trio.testing import MockClock
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
+from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.mailbox import MailboxFull
+from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import Sessions
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
+from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.metrics import Metrics
@@ -56,6 +60,10 @@ class Doors(msgspec.Struct):
     store: Store
     tokens: Tokens
     metrics: Metrics
+    desk: OfferDesk
+    lobby: Lobby
+    dispatcher: Dispatcher
+    calendar: Calendar
     is_stalled: Callable[[], bool]
     dev: bool = False
     mock_clock: MockClock | None = None

@@ -16,7 +16,6 @@ from yoked_actor.domain.people import ProfileProblem, is_user_id
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
 from yoked_actor.store import Report
 from yoked_actor.wire import http
-from yoked_actor.wire.events import snapshot_part
 
 
 async def store_profile(doors: Doors, session: Session, profile: http.Profile) -> http.Profile:
@@ -96,7 +95,7 @@ def add_match_calls(app: QuartTrio, doors: Doors) -> None:
         session = await doors.caller()
         reply = await doors.ask(session, ev.Look(session.user_id))
         assert isinstance(reply, told.Snapshot)
-        return answer(snapshot_part(reply, doors.sessions.around.ice_servers))
+        return answer(session.show(reply, doors.clock.now()))
 
     @app.post("/api/match/acknowledge")
     async def acknowledge() -> Response:

@@ -253,7 +253,7 @@ async def simulate(
     evening = Evening(guests, seed, clock, start_at, hours * 3600)
     async with open_store(None, runner=InlineRunner()) as store:
         keeper = _Keeper(store)
-        lobby = Lobby(settings.matching.rules())
+        lobby = Lobby(settings.rules())
         matchmaker = Matchmaker(lobby, cast(Store, keeper), clock, evening, Metrics(), settings)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(matchmaker.run)

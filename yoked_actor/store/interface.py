@@ -14,6 +14,7 @@ from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Known, Match, VideoDate
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.store.jobs import JobStore
+from yoked_actor.store.offers import Offers
 from yoked_actor.store.sqlite_audit import SqliteAudit
 from yoked_actor.store.sqlite_privacy import SqlitePrivacy
 
@@ -81,6 +82,16 @@ class Store(Protocol):
     @property
     def jobs(self) -> JobStore:
         """The queue."""
+        ...
+
+    @property
+    def pending_writes(self) -> int:
+        """How many writes wait for their commit to begin."""
+        ...
+
+    @property
+    def offers(self) -> Offers:
+        """Daily offers, answers, connections."""
         ...
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from itertools import groupby
 
 import msgspec
 
@@ -19,7 +20,9 @@ from yoked_actor.store.jobs import (
     CancelAsked,
     Cancelled,
     Completed,
+    Effect,
     Failed,
+    JointEffect,
     LeaseLost,
     Outcome,
     Snoozed,
@@ -86,9 +89,7 @@ def _complete_all(db: sqlite3.Connection, completed: Sequence[Completed], now: I
     done = _complete(db, completed, now) == len(completed)
     if done:
         try:
-            for outcome in completed:
-                if outcome.effect is not None:
-                    outcome.effect(db)
+            _apply(db, [outcome.effect for outcome in completed if outcome.effect is not None])
         except Exception as error:
             _raise_if_of_the_database(error)
             done = False
@@ -96,6 +97,16 @@ def _complete_all(db: sqlite3.Connection, completed: Sequence[Completed], now: I
         db.execute("ROLLBACK TO together")
     db.execute("RELEASE together")
     return done
+
+
+def _apply(db: sqlite3.Connection, effects: Sequence[Effect]) -> None:
+    """Apply effects in their order; neighbours that can be are applied together."""
+    for kind, those in groupby(effects, type):
+        if issubclass(kind, JointEffect):
+            kind.together(db, list(those))
+        else:
+            for effect in those:
+                effect(db)
 
 
 def _complete_one(db: sqlite3.Connection, outcome: Completed, now: Instant) -> Exception | None:

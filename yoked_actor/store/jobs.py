@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -22,6 +22,18 @@ Effect = Callable[[sqlite3.Connection], None]
 
 It may be called more than once; what one call only has written is committed, once.
 """
+
+
+@runtime_checkable
+class JointEffect(Protocol):
+    """An effect that many jobs have in common, and that is cheaper done for all of them at once."""
+
+    def __call__(self, connection: sqlite3.Connection, /) -> None:
+        """Do it for one job."""
+
+    @staticmethod
+    def together(connection: sqlite3.Connection, effects: Sequence[Any], /) -> None:
+        """Do it for many, as if one after the other."""
 
 
 class LeaseLost(StoreError):
@@ -219,6 +231,10 @@ class JobStore(Protocol):
 
     async def counts(self) -> dict[tuple[str, JobStatus], int]:
         """How many jobs there are, by type and status."""
+        ...
+
+    async def open_counts(self) -> dict[tuple[str, JobStatus], int]:
+        """The same, without what has completed or was cancelled; quick however much that is."""
         ...
 
     async def depth(self, now: Instant) -> int:

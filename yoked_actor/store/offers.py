@@ -5,7 +5,7 @@ A store passes `tests/store/test_offers_store.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from enum import StrEnum
 from typing import Protocol
@@ -15,6 +15,7 @@ import msgspec
 from yoked_actor.domain.frozen_pool import FrozenPool, OfferRules
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.offers import OfferSet
+from yoked_actor.domain.people import Card, Person, card_of
 from yoked_actor.store.errors import StoreError
 
 
@@ -54,8 +55,9 @@ class FrozenRun(msgspec.Struct, frozen=True):
 
     @property
     def is_to_be_frozen_again(self) -> bool:
-        """Whether somebody was erased before the run was over: it goes on without them."""
-        return self.erased > 0 and self.pool is None and self.outputs is None
+        """Whether the pool was dropped for somebody who was erased: who still waits for a set of
+        the run gets one that is made without them."""
+        return self.erased > 0 and self.pool is None
 
 
 class KeptSet(msgspec.Struct, frozen=True):
@@ -90,6 +92,39 @@ class Answered(msgspec.Struct, frozen=True):
     """Whether this answer is what opened it: then both are to be told."""
 
 
+class RunProgress(msgspec.Struct, frozen=True):
+    """How far a zone's run has come."""
+
+    is_done: bool
+    """Whether everybody's job was enqueued."""
+    users: int | None
+    """For how many users it is, once the pool is frozen."""
+    stored: int
+    waiting: int
+    """Jobs that wait or run, that of the run itself included."""
+    dead: int
+
+
+class Faces(msgspec.Struct, frozen=True):
+    """Who of some people may see whom, and what is known of them."""
+
+    people: dict[str, Person]
+    """Those who have a profile."""
+    blocked: frozenset[tuple[str, str]]
+    """Which of the pairs that were asked for are kept apart by a block, of either side."""
+
+    def of(self, viewer: str, other: str, now: Instant) -> Card | None:
+        """What one sees of another; None when nothing may be shown."""
+        person, own = self.people.get(other), self.people.get(viewer)
+        if person is None or own is None or not self.may_see(viewer, other):
+            return None
+        return card_of(person, own, now)
+
+    def may_see(self, viewer: str, other: str) -> bool:
+        """Whether one may see another: there is a profile, and no block between them."""
+        return other in self.people and (viewer, other) not in self.blocked
+
+
 class Offers(Protocol):
     """Daily offers, as they outlive the process."""
 
@@ -104,6 +139,30 @@ class Offers(Protocol):
         rematch_after_days: float | None = None,
     ) -> FrozenRun:
         """Freeze what a run is made from; who comes second gets what the first one froze."""
+        ...
+
+    async def preview_pool(
+        self,
+        zone: str,
+        day: date,
+        offered_at: Instant,
+        expires_at: Instant,
+        rules: OfferRules,
+        rematch_after_days: float | None = None,
+    ) -> FrozenRun:
+        """What a run would be made from if it were frozen now; nothing is kept."""
+        ...
+
+    async def progress(self, zone: str, day: date) -> RunProgress | None:
+        """How far a run has come; None when it was never started."""
+        ...
+
+    async def run_days(self, zone: str | None, day: date | None) -> list[tuple[str, date]]:
+        """The runs that were frozen, of one zone or date if need be; the newest first."""
+        ...
+
+    async def freeze_again(self, zone: str, day: date) -> FrozenRun:
+        """Freeze a run anew, by its own rules, that has lost its pool to an erasure."""
         ...
 
     async def load_run(self, zone: str, day: date) -> FrozenRun | None:
@@ -132,6 +191,17 @@ class Offers(Protocol):
     async def record_delivery(self, user_id: str, day: date, now: Instant) -> None:
         """Note that a user was told of a set; the first time is kept, all are counted."""
 
+    async def undelivered(self, user_ids: Sequence[str], now: Instant) -> list[KeptSet]:
+        """The sets of some users that have not expired and that they were never told of."""
+        ...
+
+    async def record_deliveries(self, sets: Sequence[tuple[str, date]], now: Instant) -> None:
+        """Note that users were told of sets, given as (user, day), all or none."""
+
+    async def faces(self, pairs: Collection[tuple[str, str]]) -> Faces:
+        """What is needed to show the second of each pair to the first."""
+        ...
+
     async def answer(self, user_id: str, offer_id: str, answer: Answer, now: Instant) -> Answered:
         """Take an answer; the same one again changes nothing and gets the same result.
 
@@ -141,6 +211,10 @@ class Offers(Protocol):
 
     async def connections(self, user_id: str) -> list[Connection]:
         """A user's connections, the oldest first."""
+        ...
+
+    async def count_doubled(self, zone: str, day: date) -> int:
+        """How many offers of a run came too soon after the same one, by the run's own rules."""
         ...
 
     async def drop_pools(self, before: date) -> int:

@@ -77,6 +77,11 @@ class SqliteStore:
         self.operators = SqliteAudit(writer, self._read)
         self.privacy = SqlitePrivacy(writer, self._read_long, self._fold)
 
+    @property
+    def pending_writes(self) -> int:
+        """How many writes wait for their commit to begin."""
+        return self._writer.pending
+
     async def commit(self, changes: Changes) -> None:
         """Save all or nothing; durable on return."""
         parameters = rows.commit_parameters(changes)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 import sqlite3
 import zlib
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -206,27 +205,23 @@ def drop_offer(db: sqlite3.Connection, day: str, receiver: str, rank: int) -> No
     )
 
 
-def erased_since_frozen(
-    db: sqlite3.Connection, zone: str, named: Sequence[tuple[str, set[str]]]
-) -> set[str]:
-    """Who of those named by sets of (day, users) was erased while the run was being made."""
-    gone: set[str] = set()
-    for day, users in named:
-        (frozen_at,) = db.execute(
-            "SELECT coalesce(max(frozen_at), 0) FROM offer_runs WHERE day = ? AND zone = ?",
-            (day, zone),
-        ).fetchone()
-        if not db.execute("SELECT 1 FROM erased WHERE at >= ? LIMIT 1", (frozen_at,)).fetchone():
-            continue
-        gone |= {
-            user
-            for (user,) in db.execute(
-                "SELECT value FROM json_each(?)"
-                " WHERE NOT EXISTS (SELECT 1 FROM people WHERE user_id = value)",
-                (msgspec.json.encode(sorted(users)).decode(),),
-            )
-        }
-    return gone
+def was_frozen_before(db: sqlite3.Connection, day: str, zone: str, at: Instant) -> bool:
+    """Whether a run was frozen before an instant, or is not known at all."""
+    (frozen_at,) = db.execute(
+        "SELECT coalesce(max(frozen_at), 0) FROM offer_runs WHERE day = ? AND zone = ?",
+        (day, zone),
+    ).fetchone()
+    return int(frozen_at) <= at
+
+
+def without_a_profile(db: sqlite3.Connection, users: set[str]) -> set[str]:
+    """Who of these has none (any more): of those in a pool, the erased."""
+    found = db.execute(
+        "SELECT value FROM json_each(?)"
+        " WHERE NOT EXISTS (SELECT 1 FROM people WHERE user_id = value)",
+        (msgspec.json.encode(sorted(users)).decode(),),
+    )
+    return {user for (user,) in found}
 
 
 def _erase_from_jobs(

@@ -9,40 +9,48 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
-from datetime import date
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from yoked_actor.domain.frozen_pool import OfferRules, canonical, inputs_digest, thawed
-from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.frozen_pool import FrozenPool, OfferRules, canonical, inputs_digest, thawed
+from yoked_actor.domain.instants import MICROSECONDS, Instant
 from yoked_actor.domain.offers import Offer, OfferSet
-from yoked_actor.domain.records import TOMBSTONE, pair_of
+from yoked_actor.domain.records import TOMBSTONE
 from yoked_actor.domain.scoring import Facts
-from yoked_actor.store.offer_pool import TOO_NEAR, read_pool
+from yoked_actor.store import rows
+from yoked_actor.store.offer_answers import connection_of, take_answer
+from yoked_actor.store.offer_pool import read_pool
+from yoked_actor.store.offer_sets import store_sets_in
 from yoked_actor.store.offers import (
     Answer,
     Answered,
-    AnswerGiven,
     Connection,
+    Faces,
     FrozenRun,
     KeptSet,
     NoSuchOffer,
-    OfferExpired,
+    RunProgress,
 )
 from yoked_actor.store.opening import statement
-from yoked_actor.store.sqlite_erasure import drop_offer, erased_since_frozen
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
 MOST_SEARCHED = 40
 """An offer is looked for in so many of a user's newest sets."""
 
-_ADD_SETS = statement("offer_add_sets")
-_ADD_OFFERS = statement("offer_add_offers")
 _LOAD_SETS = statement("offer_load_sets")
+_PROGRESS = statement("offer_progress")
+_COUNT_DOUBLED = statement("offer_count_doubled")
+_UNDELIVERED = statement("offer_undelivered")
+_RECORD = statement("offer_record_deliveries")
+_FACES = statement("offer_faces")
+_BLOCKED = statement("offer_blocked")
 _DEFLATION = 1
+_LONGEST = 72 * 3600 * MICROSECONDS
+"""No set lasts longer: two runs of a zone are never further apart."""
 
 _Row = tuple[Any, ...]
 
@@ -80,7 +88,7 @@ class SqliteOffers:
             erasures = _count_erased(db)
             pool = read_pool(db, zone, day, offered_at, expires_at, rules, rematch_after_days)
             erased = 0 if frozen is None else frozen.erased
-            run = FrozenRun(day, zone, rules, inputs_digest(pool, rules), None, pool, erased)
+            run = _fresh_run(pool, rules, erased)
             receivers = sum(person.receives for person in pool.people)
             key, text = (day.isoformat(), zone), msgspec.json.encode(rules).decode()
             row = (*key, offered_at, expires_at, now, text, run.inputs, receivers)
@@ -95,7 +103,7 @@ class SqliteOffers:
                 "INSERT INTO offer_runs (day, zone, offered_at, expires_at, frozen_at, rules,"
                 " inputs, receivers) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
                 " frozen_at = excluded.frozen_at, rules = excluded.rules, inputs = excluded.inputs,"
-                " receivers = excluded.receivers WHERE erased > 0 AND outputs IS NULL AND NOT"
+                " receivers = excluded.receivers WHERE erased > 0 AND NOT"
                 " EXISTS (SELECT 1 FROM offer_pools AS p"
                 " WHERE p.day = excluded.day AND p.zone = excluded.zone)",
                 run_row,
@@ -116,6 +124,53 @@ class SqliteOffers:
         first = await self.load_run(zone, day)
         assert first is not None
         return first
+
+    async def freeze_again(self, zone: str, day: date) -> FrozenRun:
+        """Freeze a run anew, by its own rules, that has lost its pool to an erasure."""
+        key = (day.isoformat(), zone)
+        offered_at, expires_at, rules, frozen_at = await self._read(
+            lambda db: db.execute(
+                "SELECT offered_at, expires_at, rules, frozen_at FROM offer_runs"
+                " WHERE day = ? AND zone = ?",
+                key,
+            ).fetchone()
+        )
+        decoded = msgspec.json.decode(rules, type=OfferRules)
+        return await self.freeze_pool(zone, day, offered_at, expires_at, decoded, frozen_at)
+
+    async def preview_pool(
+        self,
+        zone: str,
+        day: date,
+        offered_at: Instant,
+        expires_at: Instant,
+        rules: OfferRules,
+        rematch_after_days: float | None = None,
+    ) -> FrozenRun:
+        """What a run would be made from if it were frozen now; nothing is kept."""
+        return await self._read_long(
+            lambda db: _fresh_run(
+                read_pool(db, zone, day, offered_at, expires_at, rules, rematch_after_days), rules
+            )
+        )
+
+    async def progress(self, zone: str, day: date) -> RunProgress | None:
+        """How far a run has come; None when it was never started."""
+        asked = {"zone": zone, "day": day.isoformat()}
+        row = await self._read(lambda db: db.execute(_PROGRESS, asked).fetchone())
+        return None if row is None else RunProgress(row[0] == "done", *row[1:])
+
+    async def run_days(self, zone: str | None, day: date | None) -> list[tuple[str, date]]:
+        """The runs that were frozen, of one zone or date if need be; the newest first."""
+        asked = (zone, None if day is None else day.isoformat())
+        rows = await self._read(
+            lambda db: db.execute(
+                "SELECT zone, day FROM offer_runs WHERE (?1 IS NULL OR zone = ?1)"
+                " AND (?2 IS NULL OR day = ?2) ORDER BY day DESC, zone",
+                asked,
+            ).fetchall()
+        )
+        return [(name, date.fromisoformat(text)) for name, text in rows]
 
     async def load_run(self, zone: str, day: date) -> FrozenRun | None:
         """What a run is made from, if it was frozen."""
@@ -170,16 +225,32 @@ class SqliteOffers:
 
     async def record_delivery(self, user_id: str, day: date, now: Instant) -> None:
         """Note that a user was told of a set; the first time is kept, all are counted."""
-        row = (now, day.isoformat(), user_id)
-        await self._writer.write(
-            lambda db: _execute(
-                db,
-                "UPDATE offer_sets SET delivered_at = coalesce(delivered_at, ?),"
-                " deliveries = deliveries + 1 WHERE day = ? AND user_id = ?",
-                row,
-            ),
-            atomic=True,
+        await self.record_deliveries([(user_id, day)], now)
+
+    async def undelivered(self, user_ids: Sequence[str], now: Instant) -> list[KeptSet]:
+        """The sets of some users that have not expired and that they were never told of."""
+        wanted = {"users": _json(list(user_ids)), "now": now, "oldest": now - _LONGEST}
+        found = await self._read(
+            lambda db: db.execute(f"{_LOAD_SETS} {_UNDELIVERED}", wanted).fetchall()
         )
+        return [_kept_set(row) for row in found]
+
+    async def record_deliveries(self, sets: Sequence[tuple[str, date]], now: Instant) -> None:
+        """Note that users were told of sets, given as (user, day), all or none."""
+        told = {"sets": _json([(day, user_id) for user_id, day in sets]), "now": now}
+        await self._writer.write(lambda db: _execute(db, _RECORD, told), atomic=True)
+
+    async def faces(self, pairs: Collection[tuple[str, str]]) -> Faces:
+        """What is needed to show the second of each pair to the first."""
+        everybody = _json(sorted({user_id for pair in pairs for user_id in pair}))
+        asked = _json(list(pairs))
+
+        def load(db: sqlite3.Connection) -> Faces:
+            people = [rows.person_of(row) for row in db.execute(_FACES, (everybody,))]
+            blocked = frozenset(db.execute(_BLOCKED, (asked,)))
+            return Faces({person.user_id: person for person in people}, blocked)
+
+        return await self._read(load)
 
     async def answer(self, user_id: str, offer_id: str, answer: Answer, now: Instant) -> Answered:
         """Take an answer; the same one again changes nothing and gets the same result."""
@@ -192,7 +263,7 @@ class SqliteOffers:
             raise NoSuchOffer(f"there is no offer {offer_id} for this user")
         day, expires_at = kept.offers.day, kept.offers.expires_at
         return await self._writer.write(
-            lambda db: _answer(db, user_id, candidate, day, expires_at, answer, now)
+            lambda db: take_answer(db, user_id, candidate, day, expires_at, answer, now)
         )
 
     async def connections(self, user_id: str) -> list[Connection]:
@@ -204,7 +275,24 @@ class SqliteOffers:
                 (user_id, f"{TOMBSTONE}*"),
             ).fetchall()
         )
-        return [_connection(row, user_id) for row in found]
+        return [connection_of(row, user_id) for row in found]
+
+    async def count_doubled(self, zone: str, day: date) -> int:
+        """How many offers of a run came too soon after the same one, by the run's own rules."""
+
+        def count(db: sqlite3.Connection) -> int:
+            row = db.execute(
+                "SELECT rules FROM offer_runs WHERE day = ? AND zone = ?", (day.isoformat(), zone)
+            ).fetchone()
+            if row is None:
+                return 0
+            back = msgspec.json.decode(row[0], type=OfferRules).not_again_days
+            days = [(day - timedelta(days=n)).isoformat() for n in range(back + 1)]
+            asked = {"days": _json(days), "day": day.isoformat(), "zone": zone}
+            (found,) = db.execute(_COUNT_DOUBLED, asked).fetchone()
+            return int(found)
+
+        return await self._read_long(count)
 
     async def drop_pools(self, before: date) -> int:
         """Let go of the pools of all runs before a date; say how many."""
@@ -220,114 +308,14 @@ class SqliteOffers:
         return [_kept_set(row) for row in found]
 
 
-def store_sets_in(
-    db: sqlite3.Connection, zone: str, sets: Sequence[OfferSet], now: Instant
-) -> list[str]:
-    """Keep sets within a transaction of somebody else's; say whose were kept."""
-    gone = _erased_meanwhile(db, zone, sets)
-    sets = [made for made in sets if made.user_id not in gone]
-    new = [
-        (
-            made.day,
-            made.user_id,
-            zone,
-            made.offered_at,
-            made.expires_at,
-            made.scoring,
-            made.digest(),
-        )
-        for made in sets
-    ]
-    kept = set(
-        db.execute(_ADD_SETS, {"sets": _json(new), "now": now, "apart": TOO_NEAR}).fetchall()
-    )
-    offers = [
-        (
-            *(made.day, made.user_id, rank, offer.candidate, offer.score, offer.tier),
-            *msgspec.structs.astuple(offer.facts),
-        )
-        for made in sets
-        if (made.day.isoformat(), made.user_id) in kept
-        for rank, offer in enumerate(made.offers, 1)
-    ]
-    if offers:
-        db.execute(_ADD_OFFERS, (_json(offers),))
-    for day, user_id, rank, candidate, *_ in offers if gone else ():
-        if candidate in gone:
-            drop_offer(db, day.isoformat(), user_id, rank)
-    return sorted(user_id for _, user_id in kept)
+def _fresh_run(pool: FrozenPool, rules: OfferRules, erased: int = 0) -> FrozenRun:
+    digest = inputs_digest(pool, rules)
+    return FrozenRun(pool.day, pool.zone, rules, digest, None, pool, erased)
 
 
 def _count_erased(db: sqlite3.Connection) -> int:
     (count,) = db.execute("SELECT count(*) FROM erased").fetchone()
     return int(count)
-
-
-def _erased_meanwhile(db: sqlite3.Connection, zone: str, sets: Sequence[OfferSet]) -> set[str]:
-    """Who is named in these sets and was erased while they were made."""
-    named: dict[str, set[str]] = {}
-    for made in sets:
-        users = named.setdefault(made.day.isoformat(), set())
-        users |= {made.user_id, *(offer.candidate for offer in made.offers)}
-    return erased_since_frozen(db, zone, list(named.items()))
-
-
-def _answer(
-    db: sqlite3.Connection,
-    user_id: str,
-    candidate: str,
-    day: date,
-    expires_at: Instant,
-    answer: Answer,
-    now: Instant,
-) -> Answered:
-    key = (user_id, candidate, day.isoformat())
-    given = db.execute(
-        "SELECT answer FROM offer_answers WHERE user_id = ? AND candidate = ? AND day = ?", key
-    ).fetchone()
-    if given is not None:
-        if given[0] != answer:
-            raise AnswerGiven(f"the offer was answered with {given[0]} already")
-        connection = _connection_of(db, user_id, candidate) if answer is Answer.ACCEPT else None
-        return Answered(candidate, connection, opened=False)
-    if expires_at <= now:
-        raise OfferExpired("the offer has expired")
-    db.execute(
-        "INSERT INTO offer_answers (user_id, candidate, day, answer, answered_at)"
-        " VALUES (?, ?, ?, ?, ?)",
-        (*key, answer, now),
-    )
-    if answer is Answer.DECLINE or not _accepts(db, candidate, user_id):
-        return Answered(candidate, None, opened=False)
-    opened = db.execute(
-        "INSERT INTO connections (a, b, opened_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        (*pair_of(user_id, candidate), now),
-    ).rowcount
-    return Answered(candidate, _connection_of(db, user_id, candidate), opened=bool(opened))
-
-
-def _accepts(db: sqlite3.Connection, user_id: str, candidate: str) -> bool:
-    """Whether somebody's last word on another is an accept, and neither has blocked the other."""
-    (accepts,) = db.execute(
-        "SELECT coalesce((SELECT answer FROM offer_answers WHERE user_id = ?1 AND candidate = ?2"
-        " ORDER BY day DESC LIMIT 1), '') = 'accept' AND NOT EXISTS (SELECT 1 FROM blocks"
-        " WHERE (blocker, blocked) IN (VALUES (?1, ?2), (?2, ?1)))",
-        (user_id, candidate),
-    ).fetchone()
-    return bool(accepts)
-
-
-def _connection_of(db: sqlite3.Connection, user_id: str, partner: str) -> Connection | None:
-    row = db.execute(
-        "SELECT number, a, b, opened_at FROM connections WHERE a = ? AND b = ?",
-        pair_of(user_id, partner),
-    ).fetchone()
-    return None if row is None else _connection(row, user_id)
-
-
-def _connection(row: _Row, user_id: str) -> Connection:
-    number, a, b, opened_at = row
-    return Connection(f"c{number}", b if user_id == a else a, opened_at)
 
 
 def _kept_set(row: _Row) -> KeptSet:
@@ -345,7 +333,7 @@ def _kept_set(row: _Row) -> KeptSet:
     return KeptSet(made, zone, digest, delivered_at, deliveries, tuple(answers), row[10])
 
 
-def _execute(db: sqlite3.Connection, sql: str, parameters: _Row) -> None:
+def _execute(db: sqlite3.Connection, sql: str, parameters: _Row | Mapping[str, Any]) -> None:
     db.execute(sql, parameters)
 
 

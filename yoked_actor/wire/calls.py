@@ -7,9 +7,6 @@ new call is one row here.
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
-
-import msgspec
 
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code
@@ -17,44 +14,11 @@ from yoked_actor.domain.tiers import Tier
 from yoked_actor.store import GroupQuality, Percentiles
 from yoked_actor.wire import events as ev
 from yoked_actor.wire import http
-from yoked_actor.wire.care_examples import AUDIT, CHANGED, OWN_DATA, REPORTS, RESOLVE, SUSPEND
+from yoked_actor.wire.admin_calls import ADMIN_CALLS
+from yoked_actor.wire.call import Call, Query
+from yoked_actor.wire.care_calls import CARE_CALLS
 from yoked_actor.wire.exchanges import CARD, DATE, MATCH, NEAREST, REJECTED, TOKEN, moment
-
-
-class Query(msgspec.Struct, frozen=True):
-    """A query parameter, which may be left out."""
-
-    name: str
-    schema: dict[str, object]
-    meaning: str
-
-
-class Call(msgspec.Struct, frozen=True):
-    """One HTTP call. `answer` is an example, or None for an answer that is not JSON."""
-
-    method: Literal["GET", "POST", "PUT", "DELETE"]
-    path: str
-    group: str
-    summary: str
-    answer: msgspec.Struct | None
-    body: msgspec.Struct | None = None
-    status: int = 200
-    media: str = "application/json"
-    token: bool = True
-    only: Literal["always", "dev", "mock_clock"] = "always"
-    refusals: tuple[Code, ...] = ()
-    query: tuple[Query, ...] = ()
-
-    @property
-    def is_admin(self) -> bool:
-        """Whether only an operator's token opens it."""
-        return self.path.startswith("/api/admin/")
-
-    @property
-    def is_api(self) -> bool:
-        """Whether this is part of the JSON API, where every failure is a problem document."""
-        return self.path.startswith("/api/")
-
+from yoked_actor.wire.offer_calls import OFFER_CALLS
 
 _IN_A_MATCH = ev.Snapshot(
     State.VOTING, 10, match=ev.MatchPart(MATCH, CARD, True, False, None, moment(13.5))
@@ -67,11 +31,6 @@ _PROFILE = http.Profile(
     time_zone="Europe/Berlin",
     preferences=http.Preferences(["man"], 24, 36, 50),
     interests=["climbing", "jazz"],
-)
-
-_PAGE = (
-    Query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many at most."),
-    Query("before", {"type": "integer", "minimum": 0}, "Only those with a lesser number."),
 )
 
 PROBLEM_EXAMPLE = http.Problem(
@@ -149,6 +108,7 @@ CALLS: tuple[Call, ...] = (
         refusals=(Code.NOT_FOUND,),
     ),
     Call("POST", "/api/heartbeat", "Spin", "Give a sign of life.", http.TimeAnswer(moment(3))),
+    *OFFER_CALLS,
     Call(
         "POST",
         "/api/blocks",
@@ -236,66 +196,8 @@ CALLS: tuple[Call, ...] = (
             ),
         ),
     ),
-    Call(
-        "GET",
-        "/api/me/export",
-        "Privacy",
-        "All that is kept of you. Once in a while only, and open to the suspended too.",
-        OWN_DATA,
-    ),
-    Call(
-        "DELETE",
-        "/api/me",
-        "Privacy",
-        "Be erased: you leave, your socket is closed (4003), and nothing of you is kept.",
-        None,
-        status=204,
-    ),
-    Call(
-        "GET",
-        "/api/admin/reports",
-        "Operation",
-        "For the operator: reports, the newest first.",
-        REPORTS,
-        refusals=(Code.BAD_REQUEST,),
-        query=(
-            Query("open", {"type": "string", "enum": ["0", "1"]}, "1: only those not resolved."),
-            *_PAGE,
-        ),
-    ),
-    Call(
-        "POST",
-        "/api/admin/reports/{number}/resolve",
-        "Operation",
-        "For the operator: close a report.",
-        CHANGED,
-        RESOLVE,
-        refusals=(Code.NOT_FOUND,),
-    ),
-    Call(
-        "POST",
-        "/api/admin/users/{user_id}/suspend",
-        "Operation",
-        "For the operator: take a user out, and let them in no more. They are shown the reason.",
-        CHANGED,
-        SUSPEND,
-    ),
-    Call(
-        "POST",
-        "/api/admin/users/{user_id}/unsuspend",
-        "Operation",
-        "For the operator: let a user in again.",
-        CHANGED,
-    ),
-    Call(
-        "GET",
-        "/api/admin/audit",
-        "Operation",
-        "For the operator: what operators did, the newest first.",
-        AUDIT,
-        refusals=(Code.BAD_REQUEST,),
-        query=_PAGE,
-    ),
+    *ADMIN_CALLS,
+    *CARE_CALLS,
     Call("GET", "/healthz", "Operation", "Is it alive?", http.Health("ok"), token=False),
     Call(
         "GET",

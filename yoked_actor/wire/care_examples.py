@@ -12,7 +12,7 @@ from yoked_actor.store.personal_data import (
     PersonalData,
     Since,
 )
-from yoked_actor.wire import http_admin
+from yoked_actor.wire import http_care
 from yoked_actor.wire.exchanges import MATCH, moment
 
 OWN_DATA = PersonalData(
@@ -38,17 +38,17 @@ OWN_DATA = PersonalData(
     offers=[],
     connections=[],
 )
-REPORTS = http_admin.ReportsAnswer(
+REPORTS = http_care.ReportsAnswer(
     [
-        http_admin.ReportEntry(
+        http_care.ReportEntry(
             *(7, moment(0), "ana", "mallory", "rude", MATCH, 3, True),
             *(moment(50), "root", "suspended"),
         )
     ]
 )
-AUDIT = http_admin.AuditAnswer(
-    [http_admin.AuditRow(12, moment(50), "root", "suspend", "mallory", "rude to three people")]
+AUDIT = http_care.AuditAnswer(
+    [http_care.AuditRow(12, moment(50), "root", "suspend", "mallory", "rude to three people")]
 )
-SUSPEND = http_admin.SuspendBody("rude to three people")
-RESOLVE = http_admin.ResolveBody("suspended")
-CHANGED = http_admin.Changed(True)
+SUSPEND = http_care.SuspendBody("rude to three people")
+RESOLVE = http_care.ResolveBody("suspended")
+CHANGED = http_care.Changed(True)

@@ -65,10 +65,30 @@ class Vote(Command, frozen=True, kw_only=True, tag="vote"):
     vote: Literal["yes", "pass"]
 
 
+class Signal(Command, frozen=True, kw_only=True, tag="signal"):
+    """Say something to the partner of the video date; the server does not look at `data`."""
+
+    date_id: SubjectId
+    data: msgspec.Raw
+
+
 class EndDate(Command, frozen=True, kw_only=True, tag="end_date"):
     """Hang up."""
 
     date_id: SubjectId
+
+
+class AnswerOffer(Command, frozen=True, kw_only=True, tag="answer_offer"):
+    """Answer an offer of the day. The first answer is final."""
+
+    offer_id: SubjectId
+    answer: Literal["accept", "decline"]
+
+
+class StartDate(Command, frozen=True, kw_only=True, tag="start_date"):
+    """Start a video date with a connection who is online."""
+
+    connection_id: SubjectId
 
 
 class Block(Command, frozen=True, kw_only=True, tag="block"):
@@ -86,7 +106,19 @@ class Report(Command, frozen=True, kw_only=True, tag="report"):
 
 
 AnyCommand = (
-    Hello | Heartbeat | Spin | Explain | Leave | Acknowledge | Vote | EndDate | Block | Report
+    Hello
+    | Heartbeat
+    | Spin
+    | Explain
+    | Leave
+    | Acknowledge
+    | Vote
+    | EndDate
+    | AnswerOffer
+    | StartDate
+    | Signal
+    | Block
+    | Report
 )
 
 COMMANDS: tuple[type[Command], ...] = AnyCommand.__args__

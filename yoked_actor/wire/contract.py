@@ -7,7 +7,8 @@ server validates with, so what is documented is what is done. Limits are those o
 from __future__ import annotations
 
 from yoked_actor.wire.asyncapi import SOCKET_PATH, SUBPROTOCOL, asyncapi
-from yoked_actor.wire.calls import CALLS, ERRORS, Call
+from yoked_actor.wire.call import Call
+from yoked_actor.wire.calls import CALLS, ERRORS
 from yoked_actor.wire.exchanges import CLOSE_CODES, EVENT_EXAMPLES, EXCHANGES, Exchange
 from yoked_actor.wire.openapi import openapi
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from typing import Any, Literal, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -18,6 +18,7 @@ from yoked_actor.domain.records import CancelReason
 from yoked_actor.domain.tiers import Tier
 
 IceServers = tuple[dict[str, Any], ...]
+UNITS_PER_POINT = 10_000
 
 
 class MatchPart(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,6 +53,17 @@ class Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
     date: DatePart | None = None
     last_outcome: Outcome | None = None
     last_match_id: str | None = None
+
+
+class OfferPart(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Somebody for whom you may care. `score` is 0 to 100, from what is in both profiles alone."""
+
+    offer_id: str
+    candidate: Card
+    score: float
+    reasons: tuple[str, ...]
+    expires_at: datetime
+    answer: Literal["accept", "decline"] | None = None
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
@@ -139,11 +151,32 @@ class DateStarted(Event, frozen=True, kw_only=True, tag="date_started"):
     ice_servers: IceServers
 
 
+class Signal(Event, frozen=True, kw_only=True, tag="signal"):
+    """What your partner on the video date has sent you, as it was sent."""
+
+    date_id: str
+    data: msgspec.Raw
+
+
 class DateEnded(Event, frozen=True, kw_only=True, tag="date_ended"):
     """The video date is over."""
 
     date_id: str
     reason: told.DateEnd
+
+
+class OffersEvent(Event, frozen=True, kw_only=True, tag="offers"):
+    """The offers of the day; the same ids whenever they are told."""
+
+    date: date
+    offers: tuple[OfferPart, ...]
+
+
+class ConnectionEvent(Event, frozen=True, kw_only=True, tag="connection"):
+    """You two have accepted each other."""
+
+    connection_id: str
+    partner: Card
 
 
 class Draining(Event, frozen=True, kw_only=True, tag="draining"):
@@ -163,7 +196,10 @@ EVENTS: tuple[type[Event], ...] = (
     OutcomeEvent,
     MatchCancelled,
     DateStarted,
+    Signal,
     DateEnded,
+    OffersEvent,
+    ConnectionEvent,
     Draining,
 )
 
@@ -183,6 +219,8 @@ class Ok(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     pool: int | None = None
     rejected_by: told.Rejections | None = None
     nearest: told.Relaxation | UnsetType | None = UNSET
+    connection_id: str | None = None
+    date_id: str | None = None
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="error"):
@@ -230,6 +268,21 @@ def snapshot_part(snapshot: told.Snapshot, ice_servers: IceServers) -> Snapshot:
     )
 
 
+def offer_parts(offers: tuple[told.OfferView, ...]) -> tuple[OfferPart, ...]:
+    """The wire form of offers."""
+    return tuple(
+        OfferPart(
+            one.offer_id,
+            one.candidate,
+            one.units / UNITS_PER_POINT,
+            one.reasons,
+            to_datetime(one.expires_at),
+            cast("Literal['accept', 'decline'] | None", one.answer),
+        )
+        for one in offers
+    )
+
+
 def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
     """The wire form of what the lobby answered to a command."""
     match reply:
@@ -243,6 +296,10 @@ def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
             return Ok(re=re, vote_by=_moment(vote_by))
         case told.VoteReply(outcome):
             return Ok(re=re, outcome=outcome)
+        case told.OfferAnswered(connection_id):
+            return Ok(re=re, connection_id=connection_id)
+        case told.DateOpened(date_id):
+            return Ok(re=re, date_id=date_id)
         case told.Explanation():
             return Ok(
                 re=re,
@@ -296,6 +353,12 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
                 ends_at=to_datetime(ends_at),
                 ice_servers=ice_servers,
             )
+        case told.Signalled(date_id, data):
+            return Signal(seq=seq, at=at, date_id=date_id, data=msgspec.Raw(data))
         case told.DateEnded(date_id, ending):
             return DateEnded(seq=seq, at=at, date_id=date_id, reason=ending)
+        case told.OffersMade(day, offers):
+            return OffersEvent(seq=seq, at=at, date=day, offers=offer_parts(offers))
+        case told.ConnectionOpened(connection_id, partner):
+            return ConnectionEvent(seq=seq, at=at, connection_id=connection_id, partner=partner)
     raise TypeError(f"no event for {notice!r}")

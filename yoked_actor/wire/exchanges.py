@@ -6,7 +6,7 @@ one row both declares a message and shows it. A new command or event is one row 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import msgspec
@@ -46,6 +46,15 @@ MATCH, DATE = "m7", "d9"
 CARD = Card("ben", "Ben", 29, "man", ("climbing", "film"), 4)
 REJECTED = Rejections(seeking=61, history=2, age=40, distance=17)
 NEAREST = Relaxation("distance", 12, "km", 3)
+CONNECTION = "c4"
+OFFER = ev.OfferPart(
+    "5e1b24f3-3c3c-5b0b-8a0e-8f7d1c1a9a55",
+    CARD,
+    61.3333,
+    ("you both like climbing", "2 years apart", "4 km away"),
+    datetime(2026, 1, 2, 8, tzinfo=UTC),
+)
+_DATA = msgspec.Raw(b'{"description": {"type": "offer", "sdp": "v=0..."}}')
 _SNAPSHOT = ev.Snapshot(State.IDLE, 0)
 _ICE: ev.IceServers = ({"urls": ["stun:stun.example.org"]},)
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbmEifQ.c2lnbmF0dXJl"
@@ -96,6 +105,30 @@ EXCHANGES: tuple[Exchange, ...] = (
         (Code.UNKNOWN_MATCH, Code.WRONG_STATE, Code.ALREADY_VOTED, Code.VOTE_CLOSED),
     ),
     Exchange(cmd.EndDate(id="c7", date_id=DATE), ev.Ok(re="c7"), (), (Code.NOT_FOUND,)),
+    Exchange(
+        cmd.AnswerOffer(id="c11", offer_id=OFFER.offer_id, answer="accept"),
+        ev.Ok(re="c11", connection_id=CONNECTION),
+        ("connection_id?",),
+        (Code.NOT_FOUND, Code.WRONG_STATE),
+    ),
+    Exchange(
+        cmd.StartDate(id="c12", connection_id=CONNECTION),
+        ev.Ok(re="c12", date_id=DATE),
+        ("date_id",),
+        (
+            Code.NOT_FOUND,
+            Code.WRONG_STATE,
+            Code.ON_A_DATE,
+            Code.PROFILE_INCOMPLETE,
+            Code.DRAINING,
+        ),
+    ),
+    Exchange(
+        cmd.Signal(id="c13", date_id=DATE, data=_DATA),
+        ev.Ok(re="c13"),
+        (),
+        (Code.NOT_FOUND, Code.TOO_LARGE),
+    ),
     Exchange(cmd.Block(id="c8", user_id="mallory"), ev.Ok(re="c8")),
     Exchange(cmd.Report(id="c9", user_id="mallory", reason="rude", match_id=MATCH), ev.Ok(re="c9")),
 )
@@ -129,8 +162,11 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         ends_at=datetime(2026, 1, 1, 8, 5, 9, tzinfo=UTC),
         ice_servers=_ICE,
     ),
-    ev.DateEnded(seq=7, at=moment(50), date_id=DATE, reason=DateEnd.PARTNER_ENDED),
+    ev.Signal(seq=7, at=moment(10), date_id=DATE, data=_DATA),
+    ev.DateEnded(seq=8, at=moment(50), date_id=DATE, reason=DateEnd.PARTNER_ENDED),
     ev.Nudge(seq=7, at=moment(52), expires_at=datetime(2026, 1, 1, 8, 1, 52, tzinfo=UTC)),
+    ev.OffersEvent(seq=7, at=moment(53), date=date(2026, 1, 1), offers=(OFFER,)),
+    ev.ConnectionEvent(seq=7, at=moment(54), connection_id=CONNECTION, partner=CARD),
     ev.Draining(seq=8, at=moment(55), reconnect_after_s=2.0),
 )
 """Every event, in the order in which a client meets them."""

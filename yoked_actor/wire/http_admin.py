@@ -1,68 +1,167 @@
-"""What crosses HTTP when an operator reviews reports and suspends users."""
+"""What crosses HTTP between the server and its operator."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated
+from datetime import date, datetime
+from typing import Annotated, Any
 
 import msgspec
 
-Words = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+from yoked_actor.domain.alerts import Raised
+from yoked_actor.domain.jobs import JobCause, JobStatus
+from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.offers import Finding
+from yoked_actor.domain.records import MatchStatus
+from yoked_actor.domain.tiers import Tier
+from yoked_actor.store.sqlite_calendar import ZoneRunStatus
 
 
-class SuspendBody(msgspec.Struct, frozen=True):
-    """Why a user is suspended; the user is shown it."""
+class JobEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A job. In a list, `last_error` is the last line of it."""
 
-    reason: Words
+    id: int
+    type: str
+    status: JobStatus
+    attempts: int
+    fence: int
+    priority: int
+    key: str | None
+    scheduled_for: datetime
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+    owner: str | None
+    lease_until: datetime | None
+    cancel_asked: bool
+    last_error: str | None
 
 
-class ResolveBody(msgspec.Struct, frozen=True):
-    """What was made of a report."""
+class JobsAnswer(msgspec.Struct, frozen=True):
+    """Jobs, the newest first."""
 
-    resolution: Words
-
-
-class Changed(msgspec.Struct, frozen=True):
-    """Whether that has changed anything; it may have been so before."""
-
-    changed: bool
+    jobs: list[JobEntry]
 
 
-class ReportEntry(msgspec.Struct, frozen=True):
-    """A report, and what was made of it."""
+class AttemptEntry(msgspec.Struct, frozen=True):
+    """An attempt that did not end well, with its traceback."""
 
-    report_id: int
-    at: datetime
-    reporter: str
-    reported: str
-    reason: str
+    attempt: int
+    fence: int
+    cause: JobCause
+    owner: str | None
+    started_at: datetime | None
+    ended_at: datetime
+    error: str
+
+
+class JobAnswer(JobEntry, frozen=True, kw_only=True):
+    """All that is known of a job."""
+
+    payload: dict[str, Any]
+    payload_version: int
+    history: list[AttemptEntry]
+
+
+class RequeueBody(msgspec.Struct, frozen=True):
+    """Of which type all dead letters are to run from the start."""
+
+    type: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+
+
+class RequeueAnswer(msgspec.Struct, frozen=True):
+    """The ids of the jobs that are queued again."""
+
+    requeued: list[int]
+
+
+class AlertsAnswer(msgspec.Struct, frozen=True):
+    """The alerts that stand now."""
+
+    alerts: list[Raised]
+
+
+class WaitingEntry(msgspec.Struct, frozen=True):
+    """Somebody who waits."""
+
+    user_id: str
+    waited_s: float
+    tier: Tier
+
+
+class QueueAnswer(msgspec.Struct, frozen=True):
+    """How many can be paired now, and those of them who have waited longest."""
+
+    waiting: int
+    longest: list[WaitingEntry]
+
+
+class UserAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a user stands. No position and no birth date: an operator needs neither."""
+
+    user_id: str
+    in_memory: bool
+    connected: bool
+    """Whether a socket is open."""
+    online: bool
+    """Whether a socket is open, or they called over HTTP just now."""
+    display_name: str | None
+    age: int | None
+    gender: str | None
+    time_zone: str | None
+    state: State
+    credit: int
+    waiting_since: datetime | None
     match_id: str | None
-    reported_times: int
-    """How many reports there are about the same user."""
-    suspended: bool
-    resolved_at: datetime | None
-    resolved_by: str | None
-    resolution: str | None
+    date_id: str | None
+    last_match_id: str | None
+    blocks: int
+    """How many users they have blocked."""
 
 
-class ReportsAnswer(msgspec.Struct, frozen=True):
-    """Reports, the newest first."""
+class MatchEntry(msgspec.Struct, frozen=True):
+    """An open match. Votes are sealed, from the operator too."""
 
-    reports: list[ReportEntry]
-
-
-class AuditRow(msgspec.Struct, frozen=True):
-    """Something that an operator did."""
-
-    number: int
-    at: datetime
-    who: str
-    action: str
-    subject: str
-    detail: str
+    match_id: str
+    users: list[str]
+    status: MatchStatus
+    paired_at: datetime
+    closes_at: datetime | None
 
 
-class AuditAnswer(msgspec.Struct, frozen=True):
-    """What operators did, the newest first."""
+class MatchesAnswer(msgspec.Struct, frozen=True):
+    """How many matches are open, and the newest of them."""
 
-    entries: list[AuditRow]
+    open: int
+    matches: list[MatchEntry]
+
+
+class OfferRunBody(msgspec.Struct, frozen=True):
+    """Which run to start."""
+
+    zone: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+    date: date
+
+
+class OfferRunAnswer(msgspec.Struct, frozen=True):
+    """A run, and whether it was started just now; if not, nothing was done."""
+
+    zone: str
+    date: date
+    scheduled_at: datetime
+    status: ZoneRunStatus
+    is_new: bool
+
+
+class OfferVerifyAnswer(msgspec.Struct, frozen=True):
+    """What is not as a run made it: nothing, one hopes.
+
+    Not `complete`: what the run was made from was dropped, so sets were only held against their
+    digests. `findings` are the first of `found`.
+    """
+
+    zone: str
+    date: date
+    sets: int
+    complete: bool
+    found: int
+    findings: list[Finding]

@@ -6,7 +6,8 @@ import re
 
 from yoked_actor.domain.notices import Code
 from yoked_actor.settings import Settings
-from yoked_actor.wire.calls import CALLS, PROBLEM_EXAMPLE, Call
+from yoked_actor.wire.call import Call
+from yoked_actor.wire.calls import CALLS, PROBLEM_EXAMPLE
 from yoked_actor.wire.exchanges import example_of
 from yoked_actor.wire.http import STATUS, Problem
 from yoked_actor.wire.schemas import JSON, Document, Schemas, error_codes, info

@@ -149,7 +149,10 @@ class Person {
         this.date = message;
         this.count_down(message.ends_at, message.at);
         return this.tell(`Both said yes: on a date with ${message.partner.display_name}.`);
+      case "signal": return this.tell(message.data?.kind === "demo" ? `They say: ${message.data.text}` : "A signal has come.");
       case "date_ended": this.date = this.clock = null; return this.tell(STORIES.date_ended[message.reason]);
+      case "offers": return this.tell(`Offers of the day: ${message.offers.map((one) => one.candidate.display_name).join(", ") || "nobody"}.`);
+      case "connection": return this.tell(`You and ${message.partner.display_name} have accepted each other.`);
       case "draining": this.wait = message.reconnect_after_s * 1000;
     }
   }

@@ -1,0 +1,236 @@
+"""One zone's whole morning in a real server, while other people spin in the same process.
+
+The run is asked for as an operator would, and the server does all of it: it freezes the pool,
+enqueues a job for everybody, makes the run, stores every set and completes every job. Beside it, at
+a steady rate, pairs of people in another part of the world spin, meet and part.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import trio
+
+from scripts.benchmarks._process import Process, serving
+from scripts.benchmarks._spinning import pace
+from yoked_actor.actors.calendar import Calendar
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.job_bell import ring
+from yoked_actor.config import load_settings
+from yoked_actor.domain.alerts import percentile
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.records import Changes
+from yoked_actor.metrics import Metrics
+from yoked_actor.store import InlineRunner, enqueue_in, open_store
+
+ZONE = "Europe/Berlin"
+CITIES = (
+    *((52.52, 13.40), (53.55, 9.99), (48.14, 11.58), (50.94, 6.96)),
+    *((50.11, 8.68), (48.78, 9.18), (51.23, 6.78), (51.05, 13.74)),
+)
+TAGS = tuple(f"tag{n}" for n in range(60))
+SPINNERS = 200
+RATE = 20.0
+_ROUND_S = 4.0
+_PATIENCE_S = 600.0
+
+
+class Morning(msgspec.Struct):
+    """What a morning cost."""
+
+    people: int
+    seconds: float
+    phases_s: dict[str, float]
+    sets: int
+    offers: int
+    peak_mib: float
+    bytes_per_user: float
+    waits_ms: list[float]
+
+    def text(self) -> str:
+        """For people."""
+        phases = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.phases_s.items())
+        lines = [
+            f"a morning of {self.people:,} people: {self.seconds:.1f} s ({phases})",
+            f"  {self.sets:,} sets with {self.offers:,} offers, {self.bytes_per_user:.0f} bytes"
+            f" of database a user; the server's memory peaked at {self.peak_mib:.0f} MiB",
+        ]
+        if self.waits_ms:
+            shown = " ".join(f"p{p} {percentile(self.waits_ms, p / 100):.1f}" for p in (50, 95, 99))
+            lines.append(f"  {len(self.waits_ms)} spins meanwhile: {shown} ms until matched")
+        return "\n".join(lines)
+
+
+def measure_morning(folder: Path, people: int, *, spinning: bool = True) -> Morning:
+    """Fill a database, start a server on it, and have it make a morning."""
+    data = folder / "data"
+    data.mkdir()
+    trio.run(_fill, data / "yoked.db", people)
+    day = (datetime.now(UTC) - timedelta(days=1)).date()
+    size = _size(data)
+    with serving(data, {"YOKED_LOG__LEVEL": "info"}, None) as server:
+        began = time.monotonic()
+        trio.run(_ask_for, data, day)
+        watch = _Watch(data / "yoked.db", began)
+        waits_s: list[float] = []
+        if spinning:
+            users = [f"{side}{n}" for n in range(SPINNERS // 2) for side in "wm"]
+            while watch.is_alive():
+                waits, _ = pace(server, users, RATE, _ROUND_S, seed=len(waits_s))
+                waits_s += waits
+        watch.join()
+        if watch.ended is None:
+            raise SystemExit("the morning was not over in time; see server.log")
+        sets, offers = _counted(data / "yoked.db")
+        return Morning(
+            people,
+            watch.ended,
+            watch.phases(),
+            sets,
+            offers,
+            _peak_mib(server),
+            (_size(data) - size) / people,
+            [1000 * one for one in waits_s],
+        )
+
+
+async def _fill(database: Path, count: int) -> None:
+    async with open_store(database, runner=InlineRunner()) as store:
+        part: list[Person] = []
+        for person in _people(count):
+            part.append(person)
+            if len(part) == 5_000:
+                await store.commit(Changes(people=part))
+                part = []
+        await store.commit(Changes(people=part))
+
+
+def _people(count: int) -> Iterator[Person]:
+    lots = random.Random(1)
+    for n in range(count):
+        lat, lon = lots.choice(CITIES)
+        gender, sought = ("woman", "man") if n % 2 else ("man", "woman")
+        yield Person(
+            user_id=f"user-{n:07d}",
+            display_name=f"Person {n}",
+            birth_date=date(lots.randint(1970, 2005), lots.randint(1, 12), lots.randint(1, 28)),
+            gender=gender,
+            lat=lat + lots.gauss(0, 0.15),
+            lon=lon + lots.gauss(0, 0.2),
+            time_zone=ZONE,
+            interests=tuple(lots.sample(TAGS, lots.randint(2, 8))),
+            seeking=frozenset({sought}),
+            min_age=18,
+            max_age=lots.randint(35, 70),
+            max_distance_km=float(lots.choice((10, 25, 50, 100))),
+        )
+    for n in range(SPINNERS // 2):
+        for side, gender, sought in (("w", "woman", "man"), ("m", "man", "woman")):
+            yield Person(
+                user_id=f"{side}{n}",
+                display_name=f"{side}{n}",
+                birth_date=date(1995, 6, 15),
+                gender=gender,
+                lat=-41.3,
+                lon=174.8,
+                time_zone="Pacific/Auckland",
+                interests=(),
+                seeking=frozenset({sought}),
+                min_age=18,
+                max_age=99,
+                max_distance_km=50.0,
+            )
+
+
+async def _ask_for(data: Path, day: date) -> None:
+    settings = load_settings(None, {}, {})
+    async with open_store(
+        data / "yoked.db", runner=InlineRunner(), busy_timeout_s=10, shared=True
+    ) as store:
+        calendar = Calendar(
+            store.calendar,
+            Clock.real(),
+            settings,
+            enqueue_in,
+            at=settings.offers.time_of_day(),
+            metrics=Metrics().calendar,
+        )
+        await calendar.run_by_hand(ZONE, day)
+    ring(data)
+
+
+class _Watch(threading.Thread):
+    """Notes when the phases of the run are over."""
+
+    def __init__(self, database: Path, began: float) -> None:
+        super().__init__(daemon=True)
+        self._database = database
+        self._began = began
+        self._reached: dict[str, float] = {}
+        self.ended: float | None = None
+        self.start()
+
+    def run(self) -> None:
+        """Look, until all is done."""
+        with closing(sqlite3.connect(self._database, timeout=10)) as connection:
+            while time.monotonic() < self._began + _PATIENCE_S and self.ended is None:
+                time.sleep(0.1)
+                self._look(connection)
+
+    def _look(self, connection: sqlite3.Connection) -> None:
+        now = time.monotonic() - self._began
+        frozen, made, left = connection.execute(
+            "SELECT (SELECT count(*) FROM offer_runs WHERE zone = ?1),"
+            " (SELECT count(*) FROM offer_runs WHERE zone = ?1 AND outputs IS NOT NULL),"
+            " (SELECT count(*) FROM jobs WHERE type LIKE 'offers.%' AND type <> 'offers.check'"
+            "  AND status IN ('pending', 'in_progress', 'failed'))",
+            (ZONE,),
+        ).fetchone()
+        if frozen:
+            self._reached.setdefault("freeze", now)
+        if made:
+            self._reached.setdefault("enqueue and score", now)
+            if not left:
+                self._reached["store and complete"] = now
+                self.ended = now
+
+    def phases(self) -> dict[str, float]:
+        """How long each took."""
+        lengths, last = {}, 0.0
+        for name, reached in self._reached.items():
+            lengths[name] = reached - last
+            last = reached
+        return lengths
+
+
+def _counted(database: Path) -> tuple[int, int]:
+    with closing(sqlite3.connect(database)) as connection:
+        row = connection.execute(
+            "SELECT (SELECT count(*) FROM offer_sets), (SELECT count(*) FROM offers)"
+        ).fetchone()
+        return row[0], row[1]
+
+
+def _size(data: Path) -> int:
+    with closing(sqlite3.connect(data / "yoked.db")) as connection:
+        pages, size = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("page_count", "page_size")
+        )
+        return int(pages * size)
+
+
+def _peak_mib(server: Process) -> float:
+    status = Path(f"/proc/{server.pid}/status").read_text()
+    found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+    assert found is not None
+    return int(found[1]) / 1024

@@ -1,0 +1,42 @@
+"""A morning's offers, put into the store of a server as a run would put them there."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from tests.scenarios.meeting import MAN, WOMAN
+from yoked_actor.client import Client
+from yoked_actor.domain.frozen_pool import OfferRules
+from yoked_actor.domain.instants import after
+from yoked_actor.domain.offers import OfferSet, make_run, offer_id, outputs_digest
+from yoked_actor.server import Server
+from yoked_actor.testing import World
+
+START = "2026-01-01T10:00:00Z"
+"""Two hours after the run of the day in Berlin: no other comes before the next morning."""
+BERLIN = "Europe/Berlin"
+DAY = date(2026, 1, 1)
+
+
+async def store_offers(
+    server: Server, *, day: date = DAY, zone: str = BERLIN, lasts_s: float = 3600.0
+) -> dict[str, OfferSet]:
+    """Freeze, make and store the sets of everybody in a zone. Nobody is told."""
+    offers, now = server.store.offers, server.clock.now()
+    frozen = await offers.freeze_pool(zone, day, now, after(now, lasts_s), OfferRules(), now)
+    assert frozen.pool is not None
+    made = make_run(frozen.pool, frozen.rules)
+    await offers.store_sets(zone, list(made.values()), now)
+    await offers.record_outputs(zone, day, outputs_digest(made))
+    return made
+
+
+async def connect_pair(world: World) -> tuple[Client, Client, str]:
+    """Ana and Ben have accepted each other and were told; with the id of their connection."""
+    ana, ben = await world.join("ana", **WOMAN), await world.join("ben", **MAN)
+    await store_offers(world.server)
+    await ana.answer_offer(offer_id(DAY, "ana", "ben"), "accept")
+    connection_id = (await ben.answer_offer(offer_id(DAY, "ben", "ana"), "accept")).connection_id
+    for client in (ana, ben):
+        assert (await client.wait_for("connection")).connection_id == connection_id
+    return ana, ben, str(connection_id)

@@ -1,0 +1,155 @@
+"""`yoked-actor offers`: a run by hand, once; looking before; and verifying."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import trio
+from click.testing import CliRunner, Result
+
+from tests.domain.crowds import man, woman
+from yoked_actor.cli import main
+from yoked_actor.domain.records import Changes
+from yoked_actor.store import InlineRunner, open_store
+
+ZONE = "Europe/Berlin"
+DAY = (datetime.now(UTC) - timedelta(days=2)).date().isoformat()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A directory with three women and three men, who suit each other."""
+
+    async def fill() -> None:
+        people = [
+            make(f"{make.__name__}{n}", time_zone=ZONE) for make in (woman, man) for n in "012"
+        ]
+        async with open_store(tmp_path / "yoked.db", runner=InlineRunner()) as store:
+            await store.commit(Changes(people=people))
+
+    trio.run(fill)
+    return tmp_path
+
+
+def offers(data: Path, *words: str) -> Result:
+    return CliRunner().invoke(main, ["offers", *words, "--data", str(data)])
+
+
+def made(data: Path) -> Result:
+    return offers(data, "run", "--zone", ZONE, "--date", DAY)
+
+
+def count(data: Path, table: str) -> int:
+    connection = sqlite3.connect(data / "yoked.db")
+    try:
+        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+    finally:
+        connection.close()
+
+
+def test_a_missed_run_is_made_up_for(data: Path) -> None:
+    result = made(data)
+    assert result.exit_code == 0, result.output
+    assert "6 sets stored" in result.output
+    assert count(data, "offer_sets") == 6
+    listed = json.loads(offers(data, "list", "--json").output)
+    assert [(row["zone"], row["date"], row["status"]) for row in listed] == [(ZONE, DAY, "done")]
+
+
+def test_running_what_has_run_changes_nothing_and_says_so(data: Path) -> None:
+    made(data)
+    jobs = count(data, "jobs")
+    again = made(data)
+    assert again.exit_code == 0
+    assert "is done already; nothing was changed" in again.output
+    assert count(data, "offer_sets") == 6
+    assert count(data, "jobs") == jobs
+
+
+def test_a_dry_run_shows_what_it_would_store_and_stores_nothing(data: Path) -> None:
+    shown = offers(data, "run", "--zone", ZONE, "--date", DAY, "--dry-run")
+    assert shown.exit_code == 0, shown.output
+    assert "6 users, 18 offers, 0 users without; nothing was stored." in shown.output
+    sets = CliRunner().invoke(
+        main,
+        [
+            "offers",
+            "run",
+            "--zone",
+            ZONE,
+            "--date",
+            DAY,
+            "--dry-run",
+            "--json",
+            "--data",
+            str(data),
+        ],
+    )
+    foreseen = json.loads(sets.stdout)
+    for table in ("offer_sets", "offer_runs", "offer_pools", "zone_runs", "jobs"):
+        assert count(data, table) == 0
+    made(data)
+    connection = sqlite3.connect(data / "yoked.db")
+    rows = connection.execute("SELECT user_id, candidate FROM offers ORDER BY user_id, rank")
+    stored: dict[str, list[str]] = {}
+    for user_id, candidate in rows:
+        stored.setdefault(user_id, []).append(candidate)
+    connection.close()
+    assert stored == {who: [one["candidate"] for one in those] for who, those in foreseen.items()}
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "code"),
+    [
+        (("--zone", "Mars/Olympus", "--date", DAY), "no zone 'Mars/Olympus'", 1),
+        (("--zone", "Pacific/Apia", "--date", "2011-12-30"), "has no 2011-12-30", 1),
+        (("--zone", ZONE, "--date", "2999-01-01"), "comes by itself", 1),
+        (("--zone", ZONE, "--date", "yesterday"), "'yesterday' is not a date", 2),
+        (("--zone", ZONE), "Missing option '--date'", 2),
+    ],
+)
+def test_what_cannot_be_run_is_said(
+    data: Path, words: tuple[str, ...], says: str, code: int
+) -> None:
+    result = offers(data, "run", *words)
+    assert result.exit_code == code
+    assert says in result.output
+    assert count(data, "jobs") == 0
+
+
+def test_verify_finds_nothing_wrong_with_what_was_made(data: Path) -> None:
+    made(data)
+    result = offers(data, "verify")
+    assert result.exit_code == 0, result.output
+    assert "made again" in result.output
+    assert "nothing" in result.output
+
+
+@pytest.mark.parametrize(
+    ("forgery", "problem"),
+    [
+        ("UPDATE offers SET score = score + 1 WHERE user_id = 'man1' AND rank = 1", "man1"),
+        ("DELETE FROM offers WHERE user_id = 'woman2' AND rank = 3", "woman2"),
+        ("UPDATE offer_sets SET user_id = 'eve' WHERE user_id = 'man0'", "eve"),
+        ("UPDATE offer_runs SET inputs = 'x'", "the frozen pool does not have its stored digest"),
+    ],
+)
+def test_verify_finds_what_was_tampered_with(data: Path, forgery: str, problem: str) -> None:
+    made(data)
+    connection = sqlite3.connect(data / "yoked.db")
+    with connection:
+        connection.execute(forgery)
+    connection.close()
+    result = offers(data, "verify", "--zone", ZONE, "--date", DAY)
+    assert result.exit_code == 1
+    assert problem in result.output
+
+
+def test_verifying_a_run_that_never_was_is_said(data: Path) -> None:
+    result = offers(data, "verify", "--zone", ZONE)
+    assert result.exit_code == 1
+    assert "there is no such run" in result.output

@@ -1,0 +1,130 @@
+"""The runs of offers that were made last, in memory: the jobs of one run share it.
+
+A user's set is a part of its zone's run and cannot be made without it (R42), so the first job that
+asks makes the run, beside everything else, and those that come meanwhile wait for it. A process
+that comes later, or that has let go of a run, makes it again from the frozen pool: the same bytes.
+Only a few runs are held at a time, because that of a large zone weighs hundreds of megabytes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from datetime import date
+
+import structlog
+import trio
+
+from yoked_actor.domain.jobs import Permanent
+from yoked_actor.domain.offers import joint_digest, make_run
+from yoked_actor.store.offer_sets import PreparedSet, prepare_set
+from yoked_actor.store.offers import FrozenRun, Offers
+
+_log = structlog.get_logger()
+
+Sets = Mapping[str, PreparedSet]
+MOST_HELD = 2
+"""Jobs come zone by zone; one more than the one in work is for what is tried again."""
+
+
+def give_way(done: int, of: int) -> None:
+    """Give up the interpreter for a moment, on a thread that computes.
+
+    A commit is many calls that have to win it back; it would wait for its turn at each of them.
+    """
+    time.sleep(0)
+
+
+class _Held:
+    """One run: made, or being made by whoever has the lock."""
+
+    __slots__ = ("lock", "sets")
+
+    def __init__(self) -> None:
+        self.lock = trio.Lock()
+        self.sets: Sets | None = None
+
+
+class OfferRuns:
+    """Makes runs, each once, and holds the last ones."""
+
+    def __init__(self, offers: Offers, *, threads: bool = True) -> None:
+        self._offers = offers
+        # One at a time: two would only take the interpreter from each other.
+        self._limiter = trio.CapacityLimiter(1) if threads else None
+        self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
+
+    async def sets(self, zone: str, day: date) -> Sets:
+        """The sets of everybody in a run. `Permanent` when it was never frozen, or dropped."""
+        held = self._held.setdefault((zone, day), _Held())
+        self._held.move_to_end((zone, day))
+        if held.sets is not None:
+            return held.sets
+        async with held.lock:
+            if held.sets is None:
+                held.sets = await self._make(zone, day)
+                self._let_go()
+            return held.sets
+
+    async def _make(self, zone: str, day: date) -> Sets:
+        frozen = await self._offers.load_run(zone, day)
+        if frozen is not None and frozen.is_to_be_frozen_again:
+            frozen = await self._offers.freeze_again(zone, day)
+        if frozen is None or frozen.pool is None:
+            what = "never frozen" if frozen is None else "dropped since"
+            raise Permanent(f"the pool of the run of {day} in {zone} was {what}")
+        began = trio.current_time()
+        sets, digest = await self._compute(frozen)
+        _log.info(
+            "offers_made",
+            zone=zone,
+            date=day.isoformat(),
+            users=len(sets),
+            offers=sum(one.offers for one in sets.values()),
+            without=sum(not one.offers for one in sets.values()),
+            scoring=frozen.rules.scoring,
+            seconds=round(trio.current_time() - began, 3),
+        )
+        await self._offers.record_outputs(zone, day, digest)
+        return sets
+
+    async def _compute(self, frozen: FrozenRun) -> tuple[Sets, str]:
+        pool, rules = frozen.pool, frozen.rules
+        assert pool is not None
+        is_wanted = True
+
+        def go_on(done: int, of: int) -> None:
+            if not is_wanted:
+                raise _NotWanted
+            give_way(done, of)
+
+        def compute() -> tuple[Sets, str]:
+            made = make_run(pool, rules, go_on)
+            sets: dict[str, PreparedSet] = {}
+            for user_id in list(made):
+                # What is prepared takes a third of the room of what it is made from.
+                sets[user_id] = prepare_set(pool.zone, made.pop(user_id))
+                go_on(len(sets), len(made))
+            return sets, joint_digest(one.digest for one in sets.values())
+
+        if self._limiter is None:
+            await trio.lowlevel.checkpoint()
+            return compute()
+        try:
+            return await trio.to_thread.run_sync(
+                compute, abandon_on_cancel=True, limiter=self._limiter
+            )
+        finally:
+            is_wanted = False
+
+    def _let_go(self) -> None:
+        for key, held in list(self._held.items()):
+            if len(self._held) <= MOST_HELD:
+                return
+            if not held.lock.locked():
+                del self._held[key]
+
+
+class _NotWanted(Exception):
+    """Nobody waits for the run any more."""

@@ -1,0 +1,167 @@
+"""One of the demo's people: waits to be asked, goes through one match, and sits down again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import msgspec
+import trio
+
+from yoked_actor.bots.demo_people import SAYS_YES, Role, farewell, greeting, is_demo
+from yoked_actor.client import Api, Client, CommandRefused, Event
+
+Range = tuple[float, float]
+
+_ACKNOWLEDGE_S: Range = (0.3, 1.2)
+_VOTE_S: Range = (1.5, 4.5)
+_LEAVE_S: Range = (1.0, 3.0)
+_DATE_S: Range = (30.0, 45.0)
+_FADE_S: Range = (8.0, 12.0)
+_AMONG_THEMSELVES_S: Range = (5.0, 12.0)
+_FAREWELL_S = 4.0
+_PATIENCE_S = 5.0
+
+
+class Errand(msgspec.Struct, frozen=True):
+    """What a guest is asked for: how to behave, and who to be (None: who they are already)."""
+
+    role: Role
+    profile: dict[str, Any] | None = None
+
+
+class DemoGuest:
+    """A user of the demo, connected."""
+
+    def __init__(self, user_id: str, client: Client, api: Api, random: Random) -> None:
+        self.user_id = user_id
+        self.is_looking = False
+        """Whether it was asked to meet somebody, and has not met them yet."""
+        self.is_done = False
+        """Whether it has met a visitor, or is gone: nobody meets the same person twice."""
+        self.met: set[str] = set()
+        """Whom it has been matched with."""
+        self._client = client
+        self._api = api
+        self._random = random
+        self._partner_id = ""
+        self._interests: list[str] = []
+        self._errand: Errand | None = None
+        self._asked = trio.Event()
+
+    def ask(self, errand: Errand) -> None:
+        """Have it meet somebody now."""
+        self.is_looking = True
+        self._errand = errand
+        self._asked.set()
+
+    async def serve(self) -> None:
+        """Wait to be asked once, and do what was asked."""
+        await self._asked.wait()
+        errand = self._errand
+        assert errand is not None
+        try:
+            if errand.profile is not None:
+                self._interests = errand.profile["interests"]
+                await self._api.call("PUT", "/api/profile", errand.profile)
+            self._client.pending_events()
+            await self._play(errand.role)
+        finally:
+            self.is_looking = False
+            self._asked = trio.Event()
+
+    async def _play(self, role: Role) -> None:
+        await self._try(self._client.spin())
+        patience = trio.current_time() + _PATIENCE_S
+        while not self._client.lost:
+            with trio.move_on_at(patience if self.is_looking else float("inf")) as waiting:
+                event = await self._client.next_event()
+            if waiting.cancelled_caught:
+                self.is_looking = False
+                await self._try(self._client.leave())
+                continue
+            if await self._is_over(event, role):
+                return
+
+    async def _is_over(self, event: Event, role: Role) -> bool:
+        """React to an event; True when the guest is out of line and off the date again."""
+        match event.type:
+            case "matched":
+                self.is_looking = False
+                self._partner_id = event.partner["user_id"]
+                self.met.add(self._partner_id)
+                self.is_done = self.is_done or not is_demo(self._partner_id)
+                await self._acknowledge(event.match_id, role)
+            case "voting":
+                await self._vote(event.match_id, role)
+                return role is Role.VANISHES
+            case "waiting" if event.reason != "spun":
+                # One meeting is all it was asked for.
+                await self._try(self._client.leave())
+            case "date_started":
+                await self._date(event.date_id, role)
+                return True
+            case "idle":
+                return bool(event.reason != "date")
+            case "welcome":
+                return True
+        return False
+
+    async def _acknowledge(self, match_id: str, role: Role) -> None:
+        if role is Role.SILENT:
+            return
+        if role is not Role.VANISHES:
+            # Who vanishes is quick: they are lost so long after their last sign of life.
+            await self._pause(_ACKNOWLEDGE_S)
+        await self._try(self._client.acknowledge(match_id))
+
+    async def _vote(self, match_id: str, role: Role) -> None:
+        if role is Role.VANISHES:
+            await self._vanish()
+        elif role is Role.LEAVES:
+            await self._pause(_LEAVE_S)
+            await self._try(self._client.leave())
+        elif role is not Role.UNDECIDED:
+            await self._pause(_VOTE_S)
+            await self._try(
+                self._client.vote(match_id, "yes" if role in SAYS_YES else "pass"),
+            )
+
+    async def _date(self, date_id: str, role: Role) -> None:
+        if is_demo(self._partner_id):
+            await self._stay(_AMONG_THEMSELVES_S)
+            await self._try(self._client.end_date(date_id))
+            return
+        await self._say(date_id, greeting(self._random, self._interests))
+        if role is Role.STAYS:
+            await self._client.wait_for("date_ended")
+        elif role is Role.FADES:
+            if not await self._stay(_FADE_S):
+                await self._vanish()
+        elif not await self._stay(_DATE_S):
+            await self._say(date_id, farewell(self._random))
+            await self._stay((_FAREWELL_S, _FAREWELL_S))
+            await self._try(self._client.end_date(date_id))
+
+    async def _stay(self, range_s: Range) -> bool:
+        """Stay on the date for a while; whether it was over before."""
+        with trio.move_on_after(self._random.uniform(*range_s)) as staying:
+            await self._client.wait_for("date_ended")
+        return not staying.cancelled_caught
+
+    async def _say(self, date_id: str, text: str) -> None:
+        await self._try(self._client.signal(date_id, {"kind": "demo", "text": text}))
+
+    async def _vanish(self) -> None:
+        self.is_done = True
+        await self._client.drop(stay_away=True)
+
+    async def _try(self, command: Awaitable[Event]) -> None:
+        # A command that comes too late is part of the game.
+        with suppress(CommandRefused):
+            await command
+
+    async def _pause(self, range_s: Range) -> None:
+        await trio.sleep(self._random.uniform(*range_s))

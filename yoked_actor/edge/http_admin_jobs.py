@@ -1,0 +1,151 @@
+"""For the operator: the queue of jobs, and the alerts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from yoked_actor.domain.instants import Instant, to_datetime
+from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobStatus
+from yoked_actor.domain.notices import Code
+from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
+from yoked_actor.store import NoSuchJob
+from yoked_actor.wire import http_admin as http
+
+DEFAULT_LIMIT = 50
+MOST_SHOWN = 1000
+MOST_REQUEUED = 10_000
+_LARGEST = 1 << 63
+
+
+def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
+    """`/api/admin/jobs` and `/api/admin/alerts`."""
+
+    @app.get("/api/admin/jobs")
+    async def jobs() -> Response:
+        await doors.operator()
+        status = request.args.get("status")
+        if status is not None and status not in set(JobStatus):
+            raise Refused(Code.BAD_REQUEST, f"status is one of {', '.join(JobStatus)}")
+        found = await doors.store.jobs.list(
+            status=None if status is None else JobStatus(status),
+            job_type=request.args.get("type"),
+            limit=read_limit(),
+            before=_number("before", _LARGEST - 1),
+        )
+        return answer(http.JobsAnswer([http.JobEntry(**_facts(job, brief=True)) for job in found]))
+
+    @app.get("/api/admin/jobs/<job_id>")
+    async def job(job_id: str) -> Response:
+        await doors.operator()
+        number = _job_id(job_id)
+        found = await doors.store.jobs.get(number)
+        if found is None:
+            raise Refused(Code.NOT_FOUND, f"there is no job {number}")
+        history = [
+            http.AttemptEntry(
+                one.attempt,
+                one.fence,
+                one.cause,
+                one.owner,
+                _moment(one.started_at),
+                to_datetime(one.ended_at),
+                one.error,
+            )
+            for one in await doors.store.jobs.attempts(number)
+        ]
+        payload = msgspec.json.decode(found.payload)
+        version = found.payload_version
+        return answer(
+            http.JobAnswer(
+                **_facts(found), payload=payload, payload_version=version, history=history
+            )
+        )
+
+    @app.post("/api/admin/jobs/<job_id>/cancel")
+    async def cancel(job_id: str) -> Response:
+        await doors.operator()
+        try:
+            # By the dispatcher, which also stops a run that is under way here.
+            found = await doors.dispatcher.cancel(_job_id(job_id))
+        except NoSuchJob as error:
+            raise Refused(Code.NOT_FOUND, str(error)) from None
+        except ImpossibleJobMove as error:
+            raise Refused(Code.WRONG_STATE, str(error)) from None
+        return answer(http.JobEntry(**_facts(found, brief=True)))
+
+    @app.post("/api/admin/jobs/<job_id>/requeue")
+    async def requeue(job_id: str) -> Response:
+        await doors.operator()
+        try:
+            found = await doors.store.jobs.requeue(_job_id(job_id), doors.clock.now())
+        except NoSuchJob as error:
+            raise Refused(Code.NOT_FOUND, str(error)) from None
+        except ImpossibleJobMove as error:
+            raise Refused(Code.WRONG_STATE, str(error)) from None
+        doors.dispatcher.poke()
+        return answer(http.JobEntry(**_facts(found, brief=True)))
+
+    @app.post("/api/admin/jobs/requeue")
+    async def requeue_dead() -> Response:
+        await doors.operator()
+        body = await read_body(http.RequeueBody)
+        ids = await doors.store.jobs.requeue_dead(body.type, doors.clock.now(), MOST_REQUEUED)
+        doors.dispatcher.poke()
+        return answer(http.RequeueAnswer(ids))
+
+    @app.get("/api/admin/alerts")
+    async def alerts() -> Response:
+        await doors.operator()
+        return answer(http.AlertsAnswer(list(doors.dispatcher.watch.raised.values())))
+
+
+def read_limit() -> int:
+    """How many entries are wanted."""
+    limit = _number("limit", MOST_SHOWN)
+    return DEFAULT_LIMIT if limit is None else limit
+
+
+def _number(name: str, most: int) -> int | None:
+    given = request.args.get(name)
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 20 and 1 <= int(given) <= most):
+        raise Refused(Code.BAD_REQUEST, f"{name} must be a number from 1 to {most}")
+    return int(given)
+
+
+def _job_id(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) < _LARGEST):
+        raise Refused(Code.NOT_FOUND, f"there is no job {text}")
+    return int(text)
+
+
+def _facts(job: Job, *, brief: bool = False) -> dict[str, Any]:
+    error = job.last_error
+    if brief and error is not None:
+        error = (error.strip().splitlines() or [""])[-1]
+    return {
+        "id": job.id,
+        "type": job.type,
+        "status": job.status,
+        "attempts": job.attempts,
+        "fence": job.fence,
+        "priority": job.priority,
+        "key": job.key,
+        "scheduled_for": to_datetime(job.scheduled_for),
+        "created_at": to_datetime(job.created_at),
+        "started_at": _moment(job.started_at),
+        "completed_at": _moment(job.completed_at),
+        "owner": job.owner,
+        "lease_until": _moment(job.lease_until),
+        "cancel_asked": job.cancel_asked,
+        "last_error": error,
+    }
+
+
+def _moment(at: Instant | None) -> Any:
+    return None if at is None else to_datetime(at)

@@ -1,0 +1,64 @@
+"""For the operator: a zone's run of offers, started by hand or made again to be verified."""
+
+from __future__ import annotations
+
+import trio
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from yoked_actor.actors.calendar import NoSuchRun
+from yoked_actor.actors.offer_check import NoRun, verify_run
+from yoked_actor.domain.instants import to_datetime
+from yoked_actor.domain.notices import Code
+from yoked_actor.domain.zones import zone_named
+from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http_offers import read_day
+from yoked_actor.wire import http_admin as http
+
+MOST_FINDINGS = 1000
+
+
+def add_admin_offer_calls(app: QuartTrio, doors: Doors) -> None:
+    """`/api/admin/offers/...`."""
+    one_at_a_time = trio.CapacityLimiter(1)
+
+    @app.post("/api/admin/offers/run")
+    async def run() -> Response:
+        await doors.operator()
+        body = await read_body(http.OfferRunBody)
+        try:
+            asked = await doors.calendar.run_by_hand(body.zone, body.date)
+        except NoSuchRun as error:
+            code = Code.NOT_FOUND if zone_named(body.zone) is None else Code.WRONG_STATE
+            raise Refused(code, str(error)) from None
+        if asked.is_new:
+            doors.dispatcher.poke()
+        at = to_datetime(asked.run.scheduled_at)
+        return answer(
+            http.OfferRunAnswer(asked.run.zone, asked.run.day, at, asked.status, asked.is_new)
+        )
+
+    @app.get("/api/admin/offers/verify")
+    async def verify() -> Response:
+        await doors.operator()
+        zone, day = request.args.get("zone"), read_day(request.args.get("date"))
+        if zone is None or day is None:
+            raise Refused(Code.BAD_REQUEST, "give a zone and a date")
+        try:
+            # One at a time: a large run takes a while, and all the memory of one.
+            async with one_at_a_time:
+                verdict = await verify_run(
+                    doors.store.offers, zone, day, threads=doors.mock_clock is None
+                )
+        except NoRun as error:
+            raise Refused(Code.NOT_FOUND, str(error)) from None
+        return answer(
+            http.OfferVerifyAnswer(
+                zone,
+                day,
+                verdict.sets,
+                verdict.in_full,
+                len(verdict.findings),
+                verdict.findings[:MOST_FINDINGS],
+            )
+        )

@@ -1,0 +1,20 @@
+-- How many offers of a run name somebody whom the same user was offered before, on one of some days. It
+-- must be none.
+SELECT
+    coalesce(
+        sum(
+            (
+                SELECT coalesce(sum(c.times), 0)
+                FROM (
+                    SELECT count(*) - 1 AS times
+                    FROM json_each(:days) AS d
+                    JOIN offers AS o ON o.day = d.value AND o.user_id = s.user_id
+                    GROUP BY o.candidate
+                    HAVING count(*) > 1 AND max(o.day) = :day
+                ) AS c
+            )
+        ),
+        0
+    )
+FROM offer_sets AS s
+WHERE s.day = :day AND s.zone = :zone;

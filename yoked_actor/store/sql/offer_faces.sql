@@ -1,0 +1,6 @@
+-- Profiles of the users whose ids come in as a JSON array.
+SELECT
+    p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
+    p.seeking, p.min_age, p.max_age, p.max_distance_km
+FROM json_each(?) AS wanted
+JOIN people AS p ON p.user_id = wanted.value;

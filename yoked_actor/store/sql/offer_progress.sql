@@ -1,0 +1,22 @@
+-- How far a run has come: whether its own job is done, for how many users it is, and what became of their
+-- jobs, all of which have greater numbers than its own.
+SELECT
+    z.status,
+    (SELECT r.receivers FROM offer_runs AS r WHERE r.day = z.local_date AND r.zone = z.zone),
+    (SELECT count(*) FROM offer_sets AS s WHERE s.day = z.local_date AND s.zone = z.zone),
+    count(j.id) FILTER (WHERE j.status IN ('pending', 'in_progress', 'failed')),
+    count(j.id) FILTER (WHERE j.status = 'dead_letter')
+FROM zone_runs AS z
+LEFT JOIN jobs AS j
+    ON
+        j.id >= z.job_id
+        AND (
+            j.id = z.job_id
+            OR (
+                j.type = 'offers.user'
+                AND j.payload ->> 'zone' = z.zone
+                AND j.payload ->> 'date' = z.local_date
+            )
+        )
+WHERE z.zone = :zone AND z.local_date = :day
+GROUP BY z.zone, z.local_date;

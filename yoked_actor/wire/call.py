@@ -1,0 +1,44 @@
+"""What a row of the table of HTTP calls holds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from yoked_actor.domain.notices import Code
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A query parameter, which may be left out."""
+
+    name: str
+    schema: dict[str, object]
+    meaning: str
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One HTTP call. `answer` is an example, or None for an answer that is not JSON."""
+
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+    group: str
+    summary: str
+    answer: msgspec.Struct | None
+    body: msgspec.Struct | None = None
+    status: int = 200
+    media: str = "application/json"
+    token: bool = True
+    only: Literal["always", "dev", "mock_clock"] = "always"
+    refusals: tuple[Code, ...] = ()
+    query: tuple[Query, ...] = ()
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether only an operator's token opens it."""
+        return self.path.startswith("/api/admin/")
+
+    @property
+    def is_api(self) -> bool:
+        """Whether this is part of the JSON API, where every failure is a problem document."""
+        return self.path.startswith("/api/")
