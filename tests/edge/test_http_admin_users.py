@@ -10,7 +10,7 @@ import trio
 
 from tests.edge.test_http_admin import operator
 from tests.scenarios.meeting import join_pair, match, news, told
-from yoked_actor.actors.care_jobs import refresh_job
+from yoked_actor.actors.care_jobs import erase_job, refresh_job
 from yoked_actor.client import CallRefused, ConnectionLost
 from yoked_actor.domain import events as ev
 from yoked_actor.domain.notices import Refusal
@@ -130,6 +130,21 @@ async def test_what_an_operator_does_is_recorded(autojump_clock):
         ("root", "unsuspend", "ben", ""),
         ("root", "resolve_report", "1", "suspended"),
         ("root", "suspend", "ben", "rude"),
+    ]
+
+
+async def test_what_an_operator_does_to_jobs_is_recorded_too(autojump_clock):
+    async with open_world() as world:
+        job = erase_job("nobody", "deployer", world.now() + 10**12)
+        [added] = await world.server.dispatcher.enqueue([job])
+        root, path = operator(world), f"/api/admin/jobs/{added.job_id}"
+        await root.call("POST", f"{path}/cancel")
+        await root.call("POST", f"{path}/requeue")
+        entries = (await root.call("GET", "/api/admin/audit"))["entries"]
+    done = [(e["action"], e["subject"], e["detail"]) for e in entries if e["who"] == "root"]
+    assert done == [
+        ("requeue_job", str(added.job_id), "users.erase"),
+        ("cancel_job", str(added.job_id), "users.erase"),
     ]
 
 

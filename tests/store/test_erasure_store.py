@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
+from datetime import date
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 
 from tests.domain.crowds import man, woman
 from tests.store.test_offers_store import BERLIN, DAY, NINE, RULES, freeze, invite, offer, runs
+from yoked_actor.actors.offer_check import verify_run
+from yoked_actor.actors.offer_runs import OfferRuns
 from yoked_actor.domain.instants import MICROSECONDS
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.offers import StoredSet, make_run, verify
@@ -279,3 +282,25 @@ async def test_nothing_is_left_in_pages_that_were_written_again_and_again(tmp_pa
     assert users[1].encode() in data
     assert [user for user in erased if user.encode() in data] == []
     assert [user for user in erased if any(place in data for place in places[user])] == []
+
+
+async def test_who_still_waits_for_a_set_of_a_run_gets_one_after_somebody_was_erased(tmp_path):
+    async with open_store(tmp_path / "yoked.db", runner=InlineRunner()) as store:
+        await invite(store, woman("ana"), woman("eva"), *(man(f"m{n}") for n in range(3)))
+        made = await OfferRuns(store.offers, threads=False).sets(*await frozen_place(store))
+        assert set(made) == {"ana", "eva", "m0", "m1", "m2"}
+        await erase(store, "ana")
+        # Another process, or this one after a restart: what was made is not in its memory.
+        again = await OfferRuns(store.offers, threads=False).sets(BERLIN, DAY)
+        assert set(again) == {"eva", "m0", "m1", "m2"}
+        assert not any(b'"ana"' in one.offer_rows for one in again.values())
+        verdict = await verify_run(store.offers, BERLIN, DAY, threads=False)
+        assert (verdict.in_full, [finding.erased for finding in verdict.findings]) == (
+            False,
+            [True],
+        )
+
+
+async def frozen_place(store: SqliteStore) -> tuple[str, date]:
+    frozen = await freeze(store)
+    return frozen.zone, frozen.day

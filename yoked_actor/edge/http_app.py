@@ -89,6 +89,10 @@ class Doors(msgspec.Struct):
             raise Refused(Code.FORBIDDEN, "this is for the operator")
         return await self.session_of(identity.user_id)
 
+    async def record(self, session: Session, action: str, subject: str, detail: str = "") -> None:
+        """Keep in the audit what an operator has done."""
+        await self.store.audit(session.user_id, action, subject, detail, self.clock.now())
+
     async def session_of(self, user_id: str, *, even_suspended: bool = False) -> Session:
         """The session of a user, within the rate."""
         session = await self.sessions.enter(user_id)
