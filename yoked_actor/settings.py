@@ -38,6 +38,7 @@ Years = Annotated[int, Field(ge=0, le=100)]
 Factor = Annotated[float, Field(ge=1, le=1000)]
 Rate = Annotated[float, Field(gt=0, le=1_000_000)]
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
+Days = Annotated[int, Field(ge=1, le=36_500)]
 Bytes = Annotated[int, Field(ge=1024, le=LARGEST_BUFFER)]
 
 
@@ -380,6 +381,20 @@ class SessionSettings(SettingsModel):
     )
 
 
+class ConsoleSettings(SettingsModel):
+    """The operator's console."""
+
+    status_every_s: Duration = Field(
+        2.0, description="How often a console that watches is told how things stand."
+    )
+    max_watchers: int = Field(
+        16, ge=1, le=1000, description="How many consoles may watch at the same time."
+    )
+    longest_shown: int = Field(
+        10, ge=0, le=100, description="How many of those who wait longest are shown, with why."
+    )
+
+
 class StoreSettings(SettingsModel):
     """How decisions reach the disk."""
 
@@ -518,17 +533,20 @@ class OfferSettings(SettingsModel):
         )
 
 
-class ConsoleSettings(SettingsModel):
-    """The operator's console."""
+class PrivacySettings(SettingsModel):
+    """How long what is known of people is kept."""
 
-    status_every_s: Duration = Field(
-        2.0, description="How often a console that watches is told how things stand."
+    keep_reports_days: Days = Field(
+        365, description="After so many days a report is deleted, reviewed or not."
     )
-    max_watchers: int = Field(
-        16, ge=1, le=1000, description="How many consoles may watch at the same time."
+    keep_quality_days: Days = Field(
+        400, description="After so many days the figures on a match's quality are deleted."
     )
-    longest_shown: int = Field(
-        10, ge=0, le=100, description="How many of those who wait longest are shown, with why."
+    keep_audit_days: Days = Field(
+        730, description="After so many days the record of what an operator did is deleted."
+    )
+    export_every_s: DurationOrZero = Field(
+        60.0, description="How often a user may have all their data exported."
     )
 
 
@@ -556,11 +574,12 @@ class Settings(SettingsModel):
     date: DateSettings = DateSettings()
     edge: EdgeSettings = EdgeSettings()
     session: SessionSettings = SessionSettings()
+    console: ConsoleSettings = ConsoleSettings()
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
-    console: ConsoleSettings = ConsoleSettings()
+    privacy: PrivacySettings = PrivacySettings()
     log: LogSettings = LogSettings()
 
     def conflicts(self) -> Iterator[Conflict]:
