@@ -46,6 +46,7 @@ from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
 from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
 from yoked_actor.edge.http_admin_users import add_admin_user_calls
 from yoked_actor.edge.http_app import Doors, create_app
+from yoked_actor.edge.http_console import add_console_calls
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
 from yoked_actor.edge.http_me import add_me_calls
@@ -220,6 +221,7 @@ async def open_server(
         add_admin_user_calls(app, doors, care)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)
+        add_console_calls(app, doors, store.calendar)
         if dev:
             add_dev_calls(app, doors)
         limits = edge_limits(settings.edge)

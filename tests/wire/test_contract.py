@@ -15,7 +15,7 @@ from tests.wire.captured import Client, Message, connect, open_house, profile
 from yoked_actor.actors import session, sessions
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge import conversation, handshake, websocket
-from yoked_actor.edge.http_pages import ADDRESSES
+from yoked_actor.edge.http_pages import ADDRESSES, CONSOLE
 from yoked_actor.settings import Settings
 from yoked_actor.wire.commands import COMMANDS, decode_command
 from yoked_actor.wire.contract import (
@@ -39,7 +39,7 @@ SOCKET = asyncapi()
 MESSAGES = SOCKET["components"]["messages"]
 
 # What the pages are made of is not part of the contract.
-PAGES = {*ADDRESSES, "/yoked.js", "/app/<path:name>"}
+PAGES = {*ADDRESSES, CONSOLE, "/yoked.js", "/app/<path:name>", "/admin/<path:name>"}
 
 
 def check(value: Any, schema: Message, document: Message) -> None:
@@ -309,6 +309,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/admin/reports/{number}/resolve": {"resolution": "suspended"},
         "/api/offers/{offer_id}/answer": {"answer": "accept"},
         "/api/admin/jobs/requeue": {"type": "test"},
+        "/api/admin/users/{user_id}/block": {"user_id": "mallory"},
         "/api/admin/offers/run": {"zone": "Europe/Berlin", "date": "2026-01-01"},
     }
     done = set()

@@ -156,7 +156,7 @@ class _Conversation:
 
     def _watch(self, watch: Watch, identity: Identity) -> None:
         connection, board = self._connection, self._all.board
-        if not identity.is_admin:
+        if not identity.is_admin or identity.user_id in self._all.sessions.suspended:
             message = "this is for the operator"
             connection.send(encode(Error(re=watch.id, code=Code.FORBIDDEN, message=message)))
             connection.close(BAD_TOKEN, message)

@@ -37,7 +37,11 @@ ADDRESSES = (
     "/connections",
 )
 """Where the web client can be."""
+CONSOLE = "/admin"
+"""Where the operator's console is."""
 
+FOLDERS = ("app", "admin")
+"""Whose files are given out: those of the web client, and those of the console."""
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -58,7 +62,7 @@ def add_page_calls(app: QuartTrio, doors: Doors) -> None:
         max_interests=matching.max_interests,
         vote_window_s=f"{matching.vote_window_s:g}",
         offers_at=doors.settings.offers.at,
-        modules=[path for path, asset in assets().items() if asset.kind == _KINDS[".js"]],
+        modules=["/yoked.js", *modules_below("/app/")],
     )
 
     async def index() -> Response:
@@ -77,19 +81,27 @@ def add_page_calls(app: QuartTrio, doors: Doors) -> None:
         return await cacheable(found.text, found.kind)
 
     app.add_url_rule("/yoked.js", "yoked.js", asset, methods=["GET"])
-    app.add_url_rule("/app/<path:name>", "asset", asset, methods=["GET"])
+    for folder in FOLDERS:
+        app.add_url_rule(f"/{folder}/<path:name>", folder, asset, methods=["GET"])
 
 
 @cache
 def assets() -> dict[str, Asset]:
-    """Every file that the web client loads, by its address."""
+    """Every file that the web client and the console load, by its address."""
     pages = files("yoked_actor.edge") / "pages"
     found = {"/yoked.js": Asset((pages / "yoked.js").read_text("utf-8"), _KINDS[".js"])}
-    for path, file in _files_below(pages / "app", "/app"):
-        kind = _KINDS.get(path[path.rindex(".") :])
-        if kind is not None:
-            found[path] = Asset(file.read_text("utf-8"), kind)
+    for folder in FOLDERS:
+        for path, file in _files_below(pages / folder, f"/{folder}"):
+            kind = _KINDS.get(path[path.rindex(".") :])
+            if kind is not None:
+                found[path] = Asset(file.read_text("utf-8"), kind)
     return found
+
+
+def modules_below(folder: str) -> list[str]:
+    """The modules of a folder of assets, which a page had better ask for at once."""
+    scripts = (path for path, asset in assets().items() if asset.kind == _KINDS[".js"])
+    return [path for path in scripts if path.startswith(folder)]
 
 
 def _files_below(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:

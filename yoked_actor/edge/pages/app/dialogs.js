@@ -3,7 +3,7 @@
 import { button, h } from "./dom.js";
 
 /** Show a dialog; it is gone when it closes, and focus returns to where it was. */
-function open(title, body, actions) {
+export function open(title, body, actions) {
   const id = `dialog-${crypto.randomUUID()}`;
   const dialog = h("dialog", { "aria-labelledby": id, onclose: () => dialog.remove() },
     h("form", { method: "dialog" }, h("h2", { id }, title), body, h("div", { class: "actions" }, actions)));

@@ -1,6 +1,6 @@
 // Elements made by name, so that nothing a person has written is ever read as markup.
 
-const SVG = new Set(["svg", "circle", "path", "g"]);
+const SVG = new Set(["svg", "circle", "path", "g", "rect", "line", "text"]);
 const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "srcObject", "muted"]);
 
 /**

@@ -1,0 +1,140 @@
+// Charts, drawn by hand as SVG, in the width that they are given.
+
+import { h } from "/app/dom.js";
+
+const HEIGHT = 190;
+const LEFT = 40;
+const BOTTOM = 24;
+const TOP = 10;
+const RIGHT = 6;
+export const MINUTES = 60;
+export const TIERS = [1, 2, 3, 99];
+
+/** The next round number: 1, 2, 5, 10, 20... @param {number} value */
+function ceiling(value) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
+}
+
+const clock = (ms) => new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+const round = (value) => Math.round(10 * value) / 10;
+
+/** The last hour, minute by minute, with what the server left out. @param {any} status */
+export function lastHour(status) {
+  const now = Math.floor(Date.parse(status.at) / 60_000) * 60_000;
+  const known = new Map(status.minutes.map((minute) => [Date.parse(minute.at), minute]));
+  let waiting = 0;
+  return Array.from({ length: MINUTES }, (_, index) => {
+    const at = now - (MINUTES - 1 - index) * 60_000;
+    const found = known.get(at);
+    if (found) waiting = found.waiting;
+    return { at, waiting: at === now ? Math.max(waiting, status.waiting) : waiting, matches: found?.matches ?? 0, tiers: found?.tiers ?? {}, wait_s: found?.wait_s ?? null };
+  });
+}
+
+/** A figure whose drawing follows its width. @param {string} title @param {any} [below] */
+function figure(title, below) {
+  const place = h("div", { class: "drawing" });
+  const root = h("figure", { class: "panel chart" }, h("figcaption", {}, h("h2", {}, title)), place, below);
+  let draw = null;
+  const redraw = () => { if (draw && place.clientWidth) place.replaceChildren(draw(place.clientWidth)); };
+  new ResizeObserver(redraw).observe(place);
+  return { root, show: (next) => { draw = next; redraw(); } };
+}
+
+/** Axes and lines to read a height by. */
+function axes(width, top, minutes, say) {
+  const plot = { x: LEFT, y: TOP, width: width - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM };
+  const step = plot.width / minutes.length;
+  const y = (value) => round(plot.y + plot.height * (1 - value / top));
+  const marks = top < 4 ? Array.from({ length: top + 1 }, (_, n) => n) : [0, top / 2, top];
+  const every = width < 420 ? 20 : 10;
+  const root = h("svg", { class: "plot", viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": say },
+    marks.map((mark) => [
+      h("line", { class: mark ? "grid" : "ground", x1: LEFT, x2: width - RIGHT, y1: y(mark), y2: y(mark) }),
+      h("text", { class: "axis", x: LEFT - 8, y: y(mark) + 4, "text-anchor": "end" }, mark.toLocaleString()),
+    ]),
+    minutes.map(({ at }, index) => (new Date(at).getMinutes() % every === 0 && index > 1 && index < minutes.length - 1
+      ? h("text", { class: "axis", x: round(LEFT + step * (index + 0.5)), y: HEIGHT - 6, "text-anchor": "middle" }, clock(at))
+      : null)));
+  return { root, step, y, x: (index) => round(LEFT + step * index) };
+}
+
+/** How many waited, over the last hour. */
+export function waitingChart() {
+  const { root, show } = figure("Waiting, most at once in each minute");
+  return {
+    root,
+    update(status) {
+      const minutes = lastHour(status);
+      const most = Math.max(...minutes.map(({ waiting }) => waiting));
+      show((width) => {
+        const { root: svg, step, x, y } = axes(width, ceiling(Math.max(most, 4)), minutes, `Waiting in the last hour: ${status.waiting} now, ${most} at most.`);
+        const points = minutes.map(({ waiting }, index) => `${round(x(index) + step / 2)},${y(waiting)}`);
+        const [first, last] = [points[0].split(",")[0], points.at(-1).split(",")[0]];
+        svg.append(
+          h("path", { class: "area", d: `M${first},${y(0)} L${points.join(" L")} L${last},${y(0)} Z` }),
+          h("path", { class: "curve", d: `M${points.join(" L")}` }),
+          h("circle", { class: "tip", cx: last, cy: y(minutes.at(-1).waiting), r: 4 }));
+        return svg;
+      });
+    },
+  };
+}
+
+/** A legend of the tiers. @param {Record<string, string>} names */
+const legend = (names) => h("ul", { class: "legend" }, TIERS.map((tier) => h("li", {}, h("svg", { class: "swatch", viewBox: "0 0 12 12", width: 12, height: 12, "aria-hidden": "true" }, h("rect", { class: `tier-${tier}`, width: 12, height: 12, rx: 3 })), names[tier])));
+
+/** Matches in each minute, by tier. @param {Record<string, string>} names */
+export function matchesChart(names) {
+  const { root, show } = figure("Matches per minute, by tier", legend(names));
+  return {
+    root,
+    update(status) {
+      const minutes = lastHour(status);
+      const most = Math.max(...minutes.map(({ matches }) => matches));
+      show((width) => {
+        const { root: svg, step, x, y } = axes(width, ceiling(Math.max(most, 4)), minutes, `Matches per minute in the last hour: ${status.hour.matches} in all, ${most} in the busiest minute.`);
+        minutes.forEach(({ tiers }, index) => {
+          let below = 0;
+          for (const tier of TIERS) {
+            const count = tiers[tier] ?? 0;
+            if (count === 0) continue;
+            svg.append(h("rect", { class: `tier-${tier}`, x: round(x(index) + step * 0.14), width: round(step * 0.72), y: y(below + count), height: round(y(below) - y(below + count)), rx: 1 }));
+            below += count;
+          }
+        });
+        return svg;
+      });
+    },
+  };
+}
+
+/** Shares of a whole, one bar each. @param {string} title @param {[string, string][]} kinds key and name @param {(status: any) => Record<string, number>} counts @param {string} empty */
+export function sharesChart(title, kinds, counts, empty) {
+  const { root, show } = figure(title);
+  const row = 34;
+  return {
+    root,
+    update(status) {
+      const found = counts(status);
+      const shown = kinds.filter(([key]) => found[key] !== undefined || kinds.length <= 4);
+      const all = Object.values(found).reduce((sum, count) => sum + count, 0);
+      show((width) => {
+        if (all === 0) return h("p", { class: "empty" }, empty);
+        const say = shown.map(([key, name]) => `${name} ${found[key] ?? 0}`).join(", ");
+        return h("svg", { class: "plot", viewBox: `0 0 ${width} ${row * shown.length}`, width, height: row * shown.length, role: "img", "aria-label": `${title}: ${say}.` },
+          shown.map(([key, name], index) => {
+            const count = found[key] ?? 0;
+            const y = row * index;
+            return [
+              h("text", { class: "name", x: 0, y: y + 14 }, name),
+              h("text", { class: "share", x: width, y: y + 14, "text-anchor": "end" }, `${count.toLocaleString()} · ${Math.round((100 * count) / all)} %`),
+              h("rect", { class: "track", x: 0, y: y + 19, width, height: 7, rx: 3.5 }),
+              count ? h("rect", { class: `tier-${key} kind-${key}`, x: 0, y: y + 19, width: Math.max(7, round((width * count) / all)), height: 7, rx: 3.5 }) : null,
+            ];
+          }));
+      });
+    },
+  };
+}

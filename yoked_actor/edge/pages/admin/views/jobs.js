@@ -1,0 +1,130 @@
+// Background jobs: found by state and type, read with payload and traceback, requeued, cancelled.
+
+import { button, h, heading } from "/app/dom.js";
+import { confirm, facts, label, panel, table, when } from "../parts.js";
+import { CAUSES, STATUSES } from "../words.js";
+
+const PAGE = 50;
+const KINDS = { dead_letter: "bad", failed: "warn", completed: "good", in_progress: "busy" };
+const status = (job) => [label(STATUSES[job.status], KINDS[job.status]), job.cancel_asked && job.status === "in_progress" ? label("to be cancelled", "warn") : null];
+const isDead = (job) => job.status === "dead_letter" || job.status === "cancelled";
+const canCancel = (job) => ["pending", "failed", "in_progress"].includes(job.status);
+
+async function requeue(app, job, then) {
+  const done = await app.call("POST", `/api/admin/jobs/${job.id}/requeue`);
+  if (!done) return;
+  await then();
+  app.tell(`Job ${job.id} is queued again, from the start.`);
+}
+
+async function cancel(app, job, then) {
+  const text = job.status === "in_progress" ? "It runs now, and is stopped where it is. What it has done in the database so far is undone." : "It will not run.";
+  if (!(await confirm({ title: `Cancel job ${job.id}?`, text: `${text} It can be requeued later.`, act: "Cancel the job" }))) return;
+  if (!(await app.call("POST", `/api/admin/jobs/${job.id}/cancel`))) return;
+  await then();
+  app.tell(`Job ${job.id} is cancelled.`);
+}
+
+const actions = (app, job, then) => h("div", { class: "actions" },
+  isDead(job) ? button("Requeue", () => requeue(app, job, then), "small", { "aria-label": `Requeue job ${job.id}` }) : null,
+  canCancel(job) ? button("Cancel", () => cancel(app, job, then), "small danger", { "aria-label": `Cancel job ${job.id}` }) : null);
+
+/** @param {any} app @param {string} wanted the state to begin with */
+export function jobsView(app, wanted) {
+  const place = h("div", { class: "sections" });
+  const state = h("select", { id: "job-status", onchange: () => load() }, h("option", { value: "" }, "Every state"), Object.entries(STATUSES).map(([value, name]) => h("option", { value }, name)));
+  const type = h("input", { id: "job-type", placeholder: "offers.user", autocomplete: "off", spellcheck: "false", onchange: () => load() });
+  state.value = wanted in STATUSES ? wanted : "dead_letter";
+  let jobs = [];
+  let asked = 0;
+  let dead = app.status?.jobs.dead_letter;
+
+  async function load({ more = false } = {}) {
+    const mine = ++asked;
+    const query = new URLSearchParams({ limit: String(PAGE) });
+    if (state.value) query.set("status", state.value);
+    if (type.value.trim()) query.set("type", type.value.trim());
+    if (more) query.set("before", String(jobs.at(-1).id));
+    const found = await app.call("GET", `/api/admin/jobs?${query}`);
+    if (mine !== asked || !found) return;
+    jobs = more ? [...jobs, ...found.jobs] : found.jobs;
+    show(found.jobs.length === PAGE);
+  }
+
+  function show(isMore) {
+    const only = type.value.trim();
+    place.replaceChildren(
+      table("Jobs", ["Job", "Type", "State", "Tries", "Due", "What went wrong", ""],
+        jobs.map((job) => [h("a", { href: `#jobs/${job.id}` }, String(job.id)), job.type, status(job), String(job.attempts), when(job.scheduled_for), job.last_error ? h("span", { class: "error-line" }, job.last_error) : "–", actions(app, job, load)]),
+        state.value === "dead_letter" && !only ? "There are no dead letters. All is well." : "There are no such jobs."),
+      h("div", { class: "actions" },
+        isMore ? button("Show older ones", () => load({ more: true })) : null,
+        only && state.value === "dead_letter" && jobs.length > 1 ? button(`Requeue all dead letters of ${only}`, requeueAll, "danger") : null));
+  }
+
+  async function requeueAll() {
+    const kind = type.value.trim();
+    if (!(await confirm({ title: "Requeue all of them?", text: `Every dead letter of the type ${kind} runs from the start. Do this when what made them fail is mended.`, act: "Requeue all" }))) return;
+    const done = await app.call("POST", "/api/admin/jobs/requeue", { type: kind });
+    if (!done) return;
+    await load();
+    app.tell(done.requeued.length === 1 ? "1 job is queued again." : `${done.requeued.length} jobs are queued again.`);
+  }
+
+  load();
+  return {
+    title: "Jobs",
+    root: h("div", { class: "sections" }, heading("Jobs"),
+      h("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); load(); } },
+        h("div", {}, h("label", { for: "job-status" }, "State"), state),
+        h("div", {}, h("label", { for: "job-type" }, "Type"), type),
+        h("button", { class: "small" }, "Look")),
+      place),
+    update() {
+      const now = app.status?.jobs.dead_letter;
+      // The list follows the queue, but not from under the hand of whoever is in it.
+      if (now !== dead && !place.contains(document.activeElement)) {
+        dead = now;
+        load();
+      }
+    },
+    leave() { asked++; },
+  };
+}
+
+/** @param {any} app @param {string} id */
+export function jobView(app, id) {
+  const place = h("div", { class: "sections" }, h("p", { class: "empty" }, "One moment…"));
+  const title = `Job ${id}`;
+  let job = null;
+  let gone = false;
+
+  async function load() {
+    const found = await app.call("GET", `/api/admin/jobs/${id}`);
+    if (!found || gone) return;
+    const isNews = JSON.stringify(found) !== JSON.stringify(job);
+    job = found;
+    if (isNews) show();
+  }
+
+  function show() {
+    place.replaceChildren(
+      h("div", { class: "headline" }, h("code", {}, job.type), status(job), actions(app, job, load)),
+      h("div", { class: "charts" },
+        panel("What it is", facts([["Due", when(job.scheduled_for)], ["Made", when(job.created_at)], ["Started", when(job.started_at)], ["Ended", when(job.completed_at)], ["Tries", String(job.attempts)], ["Key", job.key], ["Runs on", job.owner], ["Lease until", when(job.lease_until)], ["Priority", String(job.priority)]])),
+        panel("Payload", h("pre", { tabindex: "0", "aria-label": "Payload" }, JSON.stringify(job.payload, null, 2)))),
+      job.last_error ? panel("What went wrong last", h("pre", { id: "traceback", class: "traceback", tabindex: "0", "aria-label": "Traceback" }, job.last_error.trim())) : null,
+      job.history.length ? panel("History", ...job.history.toReversed().map((one) => h("details", {},
+        h("summary", {}, `Try ${one.attempt}: ${CAUSES[one.cause] ?? one.cause}, `, when(one.ended_at)),
+        h("p", { class: "note" }, one.started_at ? ["Began ", when(one.started_at), one.owner ? ` on ${one.owner}` : ""] : one.owner),
+        one.error ? h("pre", { class: "traceback", tabindex: "0", "aria-label": `Traceback of try ${one.attempt}` }, one.error.trim()) : null))) : null);
+  }
+
+  load();
+  return {
+    title,
+    root: h("div", { class: "sections" }, h("p", {}, h("a", { href: "#jobs" }, "← All jobs")), heading(title), place),
+    update() { if (job && !["completed", "cancelled"].includes(job.status)) load(); },
+    leave() { gone = true; },
+  };
+}

@@ -1,0 +1,55 @@
+// What people report about each other, and what comes of it.
+
+import { button, h, heading } from "/app/dom.js";
+import { confirm, label, when } from "../parts.js";
+
+/** @param {any} app */
+export function reportsView(app) {
+  const place = h("div", { class: "sections" }, h("p", { class: "empty" }, "One moment…"));
+  const which = h("select", { id: "which-reports", onchange: () => load() }, h("option", { value: "1" }, "Open"), h("option", { value: "0" }, "All"));
+
+  async function load() {
+    const found = await app.call("GET", `/api/admin/reports?open=${which.value}&limit=200`);
+    if (!found) return;
+    place.replaceChildren(...(found.reports.length ? found.reports.map(card) : [h("p", { class: "empty" }, which.value === "1" ? "No report is open." : "There are no reports.")]));
+  }
+
+  async function act(question, method, path, body, told) {
+    const words = await confirm(question);
+    if (words === null) return;
+    if (!(await app.call(method, path, body(words)))) return;
+    await load();
+    app.tell(told);
+  }
+
+  const suspend = ({ reported, reason }) => act(
+    { title: `Suspend ${reported}?`, text: "They are out at once: their match or date ends, and they cannot come back until the suspension is lifted. They are shown why.", act: "Suspend", ask: "Why? They are shown this.", placeholder: reason },
+    "POST", `/api/admin/users/${encodeURIComponent(reported)}/suspend`, (reason) => ({ reason }), `${reported} is suspended.`);
+  const unsuspend = ({ reported }) => act(
+    { title: `Let ${reported} back in?`, text: "The suspension is lifted, and they can take part again.", act: "Lift the suspension" },
+    "POST", `/api/admin/users/${encodeURIComponent(reported)}/unsuspend`, () => undefined, `${reported} may take part again.`);
+  const block = ({ reporter, reported }) => act(
+    { title: "Keep these two apart?", text: `${reporter} and ${reported} will never be introduced to each other again, as if ${reporter} had blocked ${reported}. Whatever they are in together ends now.`, act: "Block" },
+    "POST", `/api/admin/users/${encodeURIComponent(reporter)}/block`, () => ({ user_id: reported }), `${reporter} and ${reported} will not meet again.`);
+  const resolve = ({ report_id }) => act(
+    { title: `Close report ${report_id}?`, text: "It leaves the list of open reports.", act: "Close it", ask: "What was made of it?" },
+    "POST", `/api/admin/reports/${report_id}/resolve`, (resolution) => ({ resolution }), `Report ${report_id} is closed.`);
+
+  const card = (one) => h("article", { class: "panel report", "aria-labelledby": `report-${one.report_id}` },
+    h("h2", { id: `report-${one.report_id}` }, `${one.reporter} about ${one.reported}`),
+    h("p", { class: "headline" }, when(one.at), one.match_id ? label(`match ${one.match_id}`) : null, one.reported_times > 1 ? label(`reported ${one.reported_times} times`, "warn") : null, one.suspended ? label("suspended", "bad") : null, one.resolved_at ? label("closed", "good") : null),
+    h("blockquote", {}, one.reason),
+    one.resolved_at ? h("p", { class: "note" }, `Closed by ${one.resolved_by}, `, when(one.resolved_at), `: ${one.resolution}`) : null,
+    h("div", { class: "actions" },
+      one.suspended ? button("Lift the suspension", () => unsuspend(one), "small") : button(`Suspend ${one.reported}`, () => suspend(one), "small danger"),
+      button("Keep them apart", () => block(one), "small"),
+      one.resolved_at ? null : button("Close the report", () => resolve(one), "small")));
+
+  load();
+  return {
+    title: "Reports",
+    root: h("div", { class: "sections" }, heading("Reports"),
+      h("form", { class: "filters", onsubmit: (event) => event.preventDefault() }, h("div", {}, h("label", { for: "which-reports" }, "Show"), which)),
+      place),
+  };
+}
