@@ -28,7 +28,7 @@ def add_console_calls(app: QuartTrio, doors: Doors, calendar: SqliteCalendar) ->
         return await cacheable(page, "text/html", policy=POLICY)
 
     @app.get("/api/admin/offers/runs")
-    async def runs() -> Response:
+    async def offer_runs() -> Response:
         await doors.operator()
         found = await calendar.runs(limit=read_limit())
         return answer(
@@ -47,7 +47,7 @@ def add_console_calls(app: QuartTrio, doors: Doors, calendar: SqliteCalendar) ->
         )
 
     @app.post("/api/admin/users/<user_id>/block")
-    async def block(user_id: str) -> Response:
+    async def block_for(user_id: str) -> Response:
         session = await doors.operator()
         other = (await read_body(BlockBody)).user_id
         if not is_user_id(user_id) or not is_user_id(other):

@@ -10,10 +10,10 @@ const RIGHT = 6;
 export const MINUTES = 60;
 export const TIERS = [1, 2, 3, 99];
 
-/** The next round number: 1, 2, 5, 10, 20... @param {number} value */
+/** The next round number that has a whole half: 4, 6, 10, 20, 40... @param {number} value */
 function ceiling(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
+  return [1, 2, 4, 6, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
 }
 
 const clock = (ms) => new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -47,7 +47,7 @@ function axes(width, top, minutes, say) {
   const plot = { x: LEFT, y: TOP, width: width - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM };
   const step = plot.width / minutes.length;
   const y = (value) => round(plot.y + plot.height * (1 - value / top));
-  const marks = top < 4 ? Array.from({ length: top + 1 }, (_, n) => n) : [0, top / 2, top];
+  const marks = [0, top / 2, top];
   const every = width < 420 ? 20 : 10;
   const root = h("svg", { class: "plot", viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": say },
     marks.map((mark) => [

@@ -75,32 +75,20 @@ const ACTIONS = {
 /** What an operator did, in words. @param {string} action */
 export const actionWords = (action) => ACTIONS[action] ?? action.replaceAll("_", " ");
 
-/** Seconds, short: 0.8 ms, 12 s, 3 min 5 s, 2 h 4 min. @param {number} value */
+/** Seconds, short: 0.8 ms, 120 ms, 12 s, 3 min 5 s, 2 h 4 min. @param {number} value */
 export function seconds(value) {
-  if (value < 0.0995) return `${(1000 * value).toLocaleString(undefined, { maximumFractionDigits: value < 0.00995 ? 1 : 0 })} ms`;
+  if (value < 0.9995) return `${(1000 * value).toLocaleString(undefined, { maximumFractionDigits: value < 0.00995 ? 1 : 0 })} ms`;
   if (value < 9.95) return `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
   if (value < 60) return `${Math.round(value)} s`;
   const minutes = Math.floor(value / 60);
   return minutes < 60 ? `${minutes} min ${Math.floor(value % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-const others = (count) => `${count.toLocaleString()} ${count === 1 ? "other" : "others"}`;
-
-/** Why somebody still waits. @param {any} waiter */
-export function why({ pool, rejected_by, nearest }) {
-  if (pool === 0) return ["Nobody else is in line."];
-  const reasons = [
-    [rejected_by.seeking, "not looking for each other"],
-    [rejected_by.history, "have met, or are kept apart"],
-    [rejected_by.age, "outside the ages of one of them"],
-    [rejected_by.distance, "too far for one of them"],
-  ].filter(([count]) => count > 0).map(([count, text]) => `${count.toLocaleString()} ${text}`);
-  const lines = [`Of ${others(pool)}: ${reasons.join(", ") || "all would suit"}.`];
-  if (nearest) {
-    const change = nearest.unit === "years" ? `${nearest.by} more ${nearest.by === 1 ? "year" : "years"}` : `${nearest.by} km more`;
-    lines.push(`${change} would admit ${nearest.gives.toLocaleString()}.`);
-  }
-  return lines;
+/** The least change to somebody's own limits that would admit others. @param {any} nearest */
+export function relief(nearest) {
+  if (!nearest) return "–";
+  const change = nearest.unit === "years" ? `${nearest.by} more ${nearest.by === 1 ? "year" : "years"} of age` : `${nearest.by.toLocaleString()} km more`;
+  return `${change} would admit ${nearest.gives.toLocaleString()}`;
 }
 
 const REFUSALS = {

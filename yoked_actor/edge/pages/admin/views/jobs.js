@@ -110,10 +110,10 @@ export function jobView(app, id) {
   function show() {
     place.replaceChildren(
       h("div", { class: "headline" }, h("code", {}, job.type), status(job), actions(app, job, load)),
+      job.last_error ? panel("What went wrong last", h("pre", { id: "traceback", class: "traceback", tabindex: "0", "aria-label": "Traceback" }, job.last_error.trim())) : null,
       h("div", { class: "charts" },
         panel("What it is", facts([["Due", when(job.scheduled_for)], ["Made", when(job.created_at)], ["Started", when(job.started_at)], ["Ended", when(job.completed_at)], ["Tries", String(job.attempts)], ["Key", job.key], ["Runs on", job.owner], ["Lease until", when(job.lease_until)], ["Priority", String(job.priority)]])),
         panel("Payload", h("pre", { tabindex: "0", "aria-label": "Payload" }, JSON.stringify(job.payload, null, 2)))),
-      job.last_error ? panel("What went wrong last", h("pre", { id: "traceback", class: "traceback", tabindex: "0", "aria-label": "Traceback" }, job.last_error.trim())) : null,
       job.history.length ? panel("History", ...job.history.toReversed().map((one) => h("details", {},
         h("summary", {}, `Try ${one.attempt}: ${CAUSES[one.cause] ?? one.cause}, `, when(one.ended_at)),
         h("p", { class: "note" }, one.started_at ? ["Began ", when(one.started_at), one.owner ? ` on ${one.owner}` : ""] : one.owner),

@@ -29,7 +29,7 @@ export function nowView(app) {
     waits: tile("Wait before a match"),
     sockets: tile("Connected"),
     mailbox: tile("Undecided messages"),
-    commits: tile("Commit, 99 in 100 within"),
+    commits: tile("Commits, 99 %"),
     jobs: tile("Dead letters", "#jobs"),
     alerts: tile("Alerts", "#alerts"),
   };
@@ -60,7 +60,7 @@ export function nowView(app) {
       tiles.waits.show(matches ? seconds(waited / matches) : "–", matches ? "on average" : "no match lately");
       tiles.sockets.show(status.connections.toLocaleString(), `${status.sessions.toLocaleString()} in memory`);
       tiles.mailbox.show(status.mailbox.toLocaleString(), `${status.commits.pending.toLocaleString()} writes wait`);
-      tiles.commits.show(seconds(status.commits.p99_s), `half within ${seconds(status.commits.p50_s)}`);
+      tiles.commits.show(seconds(status.commits.p99_s), `50 % within ${seconds(status.commits.p50_s)}`);
       tiles.jobs.show(dead_letter.toLocaleString(), `${in_progress} run, ${pending + failed} wait`, dead_letter > 0);
       tiles.alerts.show(status.alerts.length.toLocaleString(), status.alerts.length ? "look" : "all is well", status.alerts.length > 0);
       for (const chart of charts) chart.update(status);

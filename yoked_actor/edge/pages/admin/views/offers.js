@@ -12,9 +12,12 @@ export function offersView(app) {
   const zone = h("input", { id: "run-zone", placeholder: "Europe/Berlin", autocomplete: "off", spellcheck: "false", required: true });
   const day = h("input", { id: "run-date", type: "date", required: true, value: new Date().toISOString().slice(0, 10) });
 
+  let isUnderWay = false;
+
   async function load() {
     const found = await app.call("GET", "/api/admin/offers/runs?limit=200");
     if (!found) return;
+    isUnderWay = found.runs.some((run) => run.status === "started");
     place.replaceChildren(table("Runs of offers", ["Zone", "Date", "Due", "State", "Job", ""],
       found.runs.map((run) => [run.zone, run.date, when(run.scheduled_at), label(...STATUSES[run.status]),
         run.job_id === null ? "–" : h("a", { href: `#jobs/${run.job_id}` }, String(run.job_id)),
@@ -62,5 +65,6 @@ export function offersView(app) {
         h("button", { class: "small" }, "Run by hand"),
         button("Verify", () => ask(verify)(new Event("submit")), "small")),
       verdict, place),
+    update() { if (isUnderWay && !place.contains(document.activeElement)) load(); },
   };
 }

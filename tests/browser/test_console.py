@@ -1,0 +1,245 @@
+"""The operator's console: a dead letter is read, mended and gone; reports, drain, and its looks."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.looks import Critic
+from tests.browser.pages import LAPTOP, PATIENCE_MS, PHONE, Caller, Person
+from tests.process.house import House, open_house, run_cli
+from yoked_actor.actors.job_bell import ring
+from yoked_actor.actors.offer_jobs import user_jobs
+from yoked_actor.store import enqueue_in
+
+ZONE = "Europe/Berlin"
+SIZES = {"laptop": LAPTOP, "phone": PHONE}
+SECTIONS = ("now", "line", "jobs", "offers", "alerts", "reports", "audit", "drain")
+
+
+class Operator:
+    """Somebody at the console."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        self.page = person.page
+        self.house = person.house
+
+    def token(self, *flags: str) -> str:
+        made = run_cli("token", "olga", *flags, "--dev", "--data", str(self.house.data_dir))
+        assert made.returncode == 0, made.stderr
+        return made.stdout.strip()
+
+    def sign_in(self, token: str | None = None) -> None:
+        self.person.open("/admin")
+        self.page.get_by_label("An operator's token").fill(token or self.token("--admin"))
+        self.person.press("Sign in")
+
+    def come(self) -> None:
+        self.sign_in()
+        expect(self.page.locator("#pulse")).to_have_text("Live", timeout=PATIENCE_MS)
+
+    def go(self, section: str) -> None:
+        self.page.get_by_role("navigation").get_by_role("link", name=section).click()
+        self.person.headed(section)
+
+    def row(self, text: str) -> Locator:
+        return self.page.get_by_role("row").filter(has_text=text)
+
+    def confirm(self, act: str, words: str | None = None) -> None:
+        dialog = self.page.get_by_role("dialog")
+        if words is not None:
+            dialog.get_by_role("textbox").fill(words)
+        dialog.get_by_role("button", name=act, exact=True).click()
+        expect(dialog).to_have_count(0)
+
+
+@pytest.fixture(scope="module")
+def settings() -> dict[str, Any]:
+    """Those who wait say nothing here, and are to be seen waiting for as long as that takes."""
+    return {"matching__liveness_s": 600, "session__forget_after_s": 900}
+
+
+@pytest.fixture
+def olga(somebody: Callable[..., Person]) -> Operator:
+    return Operator(somebody("olga"))
+
+
+def enqueue_offers_of(house: House, user_id: str, day: str) -> int:
+    """A job that stores a user's offers of a day, as a run enqueues it; from another process."""
+    at = round(time.time() * 1e6)
+    date = datetime.fromisoformat(day).date()
+    with closing(sqlite3.connect(house.database, timeout=20)) as connection, connection:
+        [job] = enqueue_in(connection, list(user_jobs(ZONE, date, at, [user_id])), at)
+    ring(house.data_dir)
+    return job.job_id
+
+
+def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(olga: Operator, house: House) -> None:
+    ana = Caller(house, "ana-dead")
+    Caller(house, "ben-dead", gender="man", seeking=["woman"])
+    day = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+    # The run that it belongs to was missed, so this cannot go well.
+    job_id = enqueue_offers_of(house, ana.user_id, day)
+    olga.come()
+    page = olga.page
+    expect(page.locator("#dead-letters")).to_have_text("1", timeout=PATIENCE_MS)
+    olga.go("Jobs")
+    row = olga.row(str(job_id))
+    expect(row).to_contain_text("was never frozen")
+    row.get_by_role("link", name=str(job_id)).click()
+    olga.person.headed(f"Job {job_id}")
+    expect(page.get_by_label("Payload")).to_contain_text('"user_id": "ana-dead"')
+    traceback = page.locator("#traceback")
+    expect(traceback).to_contain_text("Traceback (most recent call last)")
+    expect(traceback).to_contain_text("offer_runs.py")
+    expect(traceback).to_contain_text(f"the pool of the run of {day} in {ZONE} was never frozen")
+    olga.person.shoot("console-dead-letter")
+    # What was missing is made up for.
+    olga.go("Offers")
+    page.get_by_label("Zone").fill(ZONE)
+    page.get_by_label("Date").fill(day)
+    olga.person.press("Run by hand")
+    olga.confirm("Run")
+    olga.person.told(f"The run of {day} in {ZONE} is started.")
+    done = olga.row(day).filter(has_text=ZONE)
+    expect(done).to_contain_text("Done", timeout=PATIENCE_MS)
+    olga.go("Jobs")
+    page.get_by_role("button", name=f"Requeue job {job_id}").click()
+    olga.person.told(f"Job {job_id} is queued again, from the start.")
+    page.goto(f"{house.url}/admin#jobs/{job_id}")
+    expect(page.locator(".headline")).to_contain_text("Completed", timeout=PATIENCE_MS)
+    olga.go("Jobs")
+    olga.person.reads("There are no dead letters. All is well.")
+    expect(page.locator("#dead-letters")).to_be_hidden(timeout=PATIENCE_MS)
+    assert ana.call("GET", f"/api/offers?date={day}")["offers"]
+    olga.go("Audit")
+    expect(olga.row("Requeued job")).to_contain_text("olga")
+    expect(olga.row("Ran the offers of")).to_contain_text(ZONE)
+    olga.go("Offers")
+    page.get_by_role("button", name=f"Verify {ZONE}, {day}").click()
+    olga.person.reads("As it was made")
+
+
+def test_who_waits_and_why_is_shown_as_it_happens(olga: Operator, house: House) -> None:
+    olga.come()
+    olga.go("Line")
+    olga.person.reads("Nobody waits.")
+    ana = Caller(house, "ana-waits")
+    ana.spin()
+    olga.person.reads("1 person waits.")
+    expect(olga.row("ana-waits")).to_contain_text("Nobody else is in line")
+    ana.call("POST", "/api/leave")
+    olga.person.reads("Nobody waits.")
+
+
+def test_a_report_is_read_and_its_user_suspended_kept_apart_and_let_back_in(
+    olga: Operator, house: House
+) -> None:
+    ana, mallory = Caller(house, "ana-reports"), Caller(house, "mallory")
+    reason = "<b>rude</b> from the first word"
+    ana.call("POST", "/api/reports", {"user_id": "mallory", "reason": reason})
+    olga.come()
+    olga.go("Reports")
+    card = olga.page.get_by_role("article", name="ana-reports about mallory")
+    expect(card).to_contain_text(reason)
+    card.get_by_role("button", name="Keep them apart").click()
+    olga.confirm("Block")
+    olga.person.told("ana-reports and mallory will not meet again.")
+    assert [one["user_id"] for one in ana.call("GET", "/api/blocks")["blocks"]] == ["mallory"]
+    card.get_by_role("button", name="Suspend mallory").click()
+    olga.page.get_by_role("dialog").get_by_role("button", name="Suspend").click()
+    expect(olga.page.get_by_role("dialog")).to_contain_text("Say it in a few words")
+    olga.confirm("Suspend", "rude to people")
+    olga.person.told("mallory is suspended.")
+    expect(card).to_contain_text("suspended")
+    with pytest.raises(OSError, match="403"):
+        mallory.spin()
+    card.get_by_role("button", name="Lift the suspension").click()
+    olga.confirm("Lift the suspension")
+    olga.person.told("mallory may take part again.")
+    mallory.spin()
+    mallory.call("POST", "/api/leave")
+    card.get_by_role("button", name="Close the report").click()
+    olga.confirm("Close it", "warned")
+    olga.person.told(re.compile(r"^Report \d+ is closed"))
+    olga.person.reads("No report is open.")
+    olga.go("Audit")
+    for what in ("Blocked for", "Suspended", "Lifted the suspension of", "Closed report"):
+        expect(olga.row(what)).to_contain_text("olga")
+
+
+def test_a_token_that_is_not_an_operators_is_refused_in_words(olga: Operator) -> None:
+    olga.sign_in(olga.token())
+    expect(olga.page.get_by_role("alert")).to_have_text(
+        "This token is not an operator's: it lacks the role admin."
+    )
+    olga.sign_in("nonsense")
+    expect(olga.page.get_by_role("alert")).to_contain_text("This token is not valid")
+
+
+def test_a_question_can_be_answered_with_no(olga: Operator) -> None:
+    olga.come()
+    olga.go("Drain")
+    olga.person.press("Drain and stop…")
+    olga.confirm("Keep as it is")
+    olga.person.reads("The server takes everybody.")
+    olga.person.press("Drain and stop…")
+    olga.page.keyboard.press("Escape")
+    expect(olga.page.get_by_role("dialog")).to_have_count(0)
+    olga.person.reads("The server takes everybody.")
+
+
+def test_the_console_comes_back_by_itself_after_a_restart(
+    somebody: Callable[..., Person], tmp_path: Path
+) -> None:
+    with open_house(tmp_path / "data") as house:
+        person = somebody("olga")
+        person.house = house
+        olga = Operator(person)
+        olga.come()
+        house.kill()
+        expect(olga.page.locator("#pulse")).to_contain_text("Not connected", timeout=PATIENCE_MS)
+        house.start()
+        expect(olga.page.locator("#pulse")).to_have_text("Live", timeout=PATIENCE_MS)
+        person.problems.clear()  # Chromium logs every attempt that failed.
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_section_can_be_read_and_used_by_everybody(
+    somebody: Callable[..., Person], axe: Path, house: House, scheme: str, size: str
+) -> None:
+    name = f"{scheme}-{size}"
+    ana = Caller(house, f"ana-{name}")
+    ana.spin()
+    ana.call("POST", "/api/reports", {"user_id": "mallory", "reason": "never looked up"})
+    job_id = enqueue_offers_of(house, ana.user_id, "2020-02-20")
+    person = somebody("olga", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
+    critic, olga = Critic(person, axe, name), Operator(person)
+    person.open("/admin")
+    person.headed("The operator's console")
+    critic.looks("console-0-sign-in")
+    olga.come()
+    expect(olga.page.locator("#dead-letters")).to_be_visible(timeout=PATIENCE_MS)
+    for number, section in enumerate(SECTIONS, 1):
+        olga.page.goto(f"{house.url}/admin#{section}")
+        person.headed(section.title())
+        expect(olga.page.get_by_text("One moment…")).to_have_count(0, timeout=PATIENCE_MS)
+        critic.looks(f"console-{number}-{section}")
+    olga.page.goto(f"{house.url}/admin#jobs/{job_id}")
+    expect(olga.page.locator("#traceback")).to_be_visible()
+    critic.looks("console-3-job")
+    olga.page.goto(f"{house.url}/admin#drain")
+    person.press("Drain and stop…")
+    critic.looks("console-8-drain-question")
+    ana.call("POST", "/api/leave")
