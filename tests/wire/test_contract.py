@@ -15,6 +15,7 @@ from tests.wire.captured import Client, Message, connect, open_house, profile
 from yoked_actor.actors import session, sessions
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge import conversation, handshake, websocket
+from yoked_actor.edge.http_pages import ADDRESSES
 from yoked_actor.settings import Settings
 from yoked_actor.wire.commands import COMMANDS, decode_command
 from yoked_actor.wire.contract import (
@@ -37,7 +38,7 @@ SOCKET = asyncapi()
 MESSAGES = SOCKET["components"]["messages"]
 
 # What the pages are made of is not part of the contract.
-PAGES = {"/", "/try.css", "/try.js"}
+PAGES = {*ADDRESSES, "/yoked.js", "/app/<path:name>"}
 
 
 def check(value: Any, schema: Message, document: Message) -> None:
