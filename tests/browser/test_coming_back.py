@@ -143,6 +143,7 @@ def test_signing_out_forgets_who_one_was(ana: Person) -> None:
     ana.headed("Meet somebody, now.")
     ana.page.reload()
     ana.headed("Meet somebody, now.")
+    ana.at("/")
     ana.open("/profile")
     ana.headed("Meet somebody, now.")
     ana.page.get_by_label("Your name").fill(ana.user_id)
