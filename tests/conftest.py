@@ -1,7 +1,7 @@
 """What holds for all tests.
 
-Hypothesis takes the same examples on every run; with HYPOTHESIS_PROFILE=thorough, many more. Logging
-is after each test what it was before, because some commands configure it.
+Hypothesis takes the same examples on every run; with HYPOTHESIS_PROFILE=thorough, many more.
+Logging is after each test what it was before, because some commands configure it.
 """
 
 from __future__ import annotations
