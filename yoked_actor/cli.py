@@ -8,7 +8,6 @@ import re
 import signal
 import time
 import webbrowser
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,6 +36,7 @@ from yoked_actor.simulation.command import simulate
 from yoked_actor.starting import (
     address_of,
     explained,
+    hear,
     is_loopback,
     settings_of,
     tune_interpreter,
@@ -156,7 +156,7 @@ async def _serve(
         for listener in listeners:
             closing.callback(listener.close)
         async with trio.open_nursery() as beside:
-            beside.start_soon(_hear, signals, stop)
+            beside.start_soon(hear, signals, stop)
             async with open_server(
                 settings,
                 tokens,
@@ -184,18 +184,6 @@ async def _serve(
     _log.info("stopped")
 
 
-async def _hear(signals: AsyncIterator[int], stop: trio.Event) -> None:
-    """Heed the first signal, and take in those that follow.
-
-    What is not taken in would be delivered once more at the end, and kill. There is often a second
-    one: Ctrl-C reaches both processes of the one-file binary, and the first hands it on.
-    """
-    async for number in signals:
-        if not stop.is_set():
-            _log.info("stopping", signal=signal.Signals(number).name)
-            stop.set()
-
-
 @main.command()
 @config_option
 @data_option
@@ -214,7 +202,7 @@ async def _work(settings: Settings) -> None:
     stop = trio.Event()
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async with trio.open_nursery() as beside:
-            beside.start_soon(_hear, signals, stop)
+            beside.start_soon(hear, signals, stop)
             async with open_worker(settings, settings.server.data_dir / DATABASE):
                 click.echo(f"yoked-actor works on {settings.server.data_dir}")
                 await stop.wait()

@@ -18,7 +18,7 @@ from yoked_actor.config import Settings, SettingsError, load_settings
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.server import DATABASE
-from yoked_actor.store import InlineRunner, SqliteStore, StoreError, open_store
+from yoked_actor.store import InlineRunner, Runner, SqliteStore, StoreError, open_store
 
 T = TypeVar("T")
 PATIENCE_S = 10.0
@@ -63,24 +63,37 @@ def settings_of(config_file: Path | None, data_dir: Path | None) -> Settings:
         raise click.ClickException(str(error)) from None
 
 
-def with_store(settings: Settings, call: Callable[[SqliteStore], Awaitable[T]]) -> T:
-    """Do something to the database of a server that may run, then wake whoever dispatches."""
-    directory = settings.server.data_dir
+def with_store(
+    settings: Settings,
+    call: Callable[[SqliteStore], Awaitable[T]],
+    *,
+    refusals: tuple[type[Exception], ...] = (),
+    runner: Runner | None = None,
+) -> T:
+    """Do something to the database of a server that may run, then wake whoever dispatches.
 
-    async def main() -> T | StoreError:
+    What the store refuses, and what is one of the `refusals`, is said in one line.
+    """
+    directory = settings.server.data_dir
+    said: tuple[type[Exception], ...] = (StoreError, *refusals)
+
+    async def main() -> T | Exception:
         async with open_store(
-            directory / DATABASE, runner=InlineRunner(), busy_timeout_s=PATIENCE_S, shared=True
+            directory / DATABASE,
+            runner=runner or InlineRunner(),
+            busy_timeout_s=PATIENCE_S,
+            shared=True,
         ) as store:
             try:
                 return await call(store)
-            except StoreError as error:
+            except said as error:
                 return error
 
     try:
         answer = trio.run(main)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
-    if isinstance(answer, StoreError):
+    if isinstance(answer, Exception):
         raise click.ClickException(str(answer))
     ring(directory)
     return answer

@@ -1,6 +1,6 @@
 # Sourced by scripts/test: sees that there is a Chromium for the browser tests. Where there is none,
 # Debian's package is installed if that can be done without asking; if not, those tests are skipped.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 find_chromium() { command -v chromium || command -v chromium-browser; }
 

@@ -64,6 +64,11 @@ class Caller:
     def vote(self, match_id: str | None, vote: str) -> None:
         self.call("POST", "/api/vote", {"match_id": match_id, "vote": vote})
 
+    def go_home(self) -> None:
+        """Be out of everybody's way; a page that closes does that by itself."""
+        if self.call("GET", "/api/match/status")["state"] != "idle":
+            self.call("POST", "/api/leave")
+
 
 class Person:
     """Somebody at a browser."""

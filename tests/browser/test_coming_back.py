@@ -28,10 +28,12 @@ def ana(somebody: Callable[..., Person]) -> Person:
 
 
 @pytest.fixture
-def ben(ana: Person) -> Caller:
+def ben(ana: Person) -> Iterator[Caller]:
     """Somebody who suits her, and does only what the test says."""
     user_id = ana.user_id.replace("ana", "ben")
-    return Caller(ana.house, user_id, gender="man", seeking=["woman"])
+    ben = Caller(ana.house, user_id, gender="man", seeking=["woman"])
+    yield ben
+    ben.go_home()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -143,6 +145,7 @@ def test_signing_out_forgets_who_one_was(ana: Person) -> None:
     ana.headed("Meet somebody, now.")
     ana.page.reload()
     ana.headed("Meet somebody, now.")
+    ana.at("/")
     ana.open("/profile")
     ana.headed("Meet somebody, now.")
     ana.page.get_by_label("Your name").fill(ana.user_id)

@@ -56,12 +56,16 @@ def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., 
     interests.fill("climbing, Old maps")
     ana.press("Save profile")
     ana.told("Your profile is saved.")
-    page.reload()
+    ana.at("/spin")
+    ana.open("/profile")
     expect(page.get_by_label("Latitude")).to_have_value("27.7")
     expect(page.locator(".tags li")).to_have_text(
         [re.compile("^jazz"), re.compile("^climbing"), re.compile("^old maps")]
     )
-    page.get_by_role("link", name="Spin").click()
+    ana.press("Save profile")
+    ana.told("Your profile is saved.")
+    ana.at("/profile")
+    page.locator("#story").get_by_role("link", name="Spin").click()
     ana.spin()
     ana.at("/spinning")
     ana.reads("Nobody else is in line right now.")

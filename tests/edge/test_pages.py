@@ -6,11 +6,16 @@ import base64
 import hashlib
 import posixpath
 import re
+import shutil
+import subprocess
+import sys
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import yoked_actor
 from tests.wire.captured import open_house
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.notices import Code, DateEnd, IdleReason
@@ -185,6 +190,26 @@ async def test_everything_that_the_page_and_its_modules_load_is_there() -> None:
     assert loaded <= set(assets())
     # And nothing is given out that nobody asks for.
     assert loaded == set(assets())
+
+
+def test_the_files_are_found_in_a_package_that_is_an_archive(tmp_path: Path) -> None:
+    root = Path(yoked_actor.__file__).parents[1]
+    archive = shutil.make_archive(str(tmp_path / "all"), "zip", root, "yoked_actor")
+    program = (
+        "import yoked_actor; from yoked_actor.edge.http_pages import assets;"
+        "print(yoked_actor.__file__); print(*assets())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": archive, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    place, names = done.stdout.splitlines()
+    assert place.startswith(archive)
+    assert names.split() == list(assets())
 
 
 async def test_only_the_files_that_are_meant_to_be_served_are() -> None:

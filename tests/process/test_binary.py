@@ -166,7 +166,8 @@ async def test_people_keep_their_places_when_the_binary_is_restarted(house):
 async def test_the_pages_the_contract_and_the_metrics_are_inside(house):
     for path, text in (
         ("/", b"<!doctype html>"),
-        ("/try.js", b"WebSocket"),
+        ("/yoked.js", b"WebSocket"),
+        ("/app/views/voting.js", b"Countdown"),
         ("/docs", b"<!doctype html>"),
         ("/openapi.json", b'"openapi"'),
         ("/asyncapi.json", b'"asyncapi"'),

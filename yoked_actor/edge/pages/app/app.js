@@ -78,6 +78,8 @@ export class App {
     Object.assign(this, { client: null, profile: undefined, mine: null, opening: null, blocking: null, notice });
     this.tell("");
     this.#line("");
+    // Whoever signs in next does not want to be where this one was, unless it is the same one.
+    if (!notice) history.replaceState(null, "", "/");
     this.router.follow();
     // Who goes home on purpose should not keep anybody waiting.
     if (client?.status === "online" && client.snapshot?.date) await client.endDate(client.snapshot.date.date_id).catch(() => {});

@@ -82,7 +82,7 @@ export class Router {
   }
 
   #signedOut() {
-    if (FREE.has(location.pathname) && location.pathname !== "/") this.#wanted = location.pathname;
+    if (location.pathname === "/spin" || (FREE.has(location.pathname) && location.pathname !== "/")) this.#wanted = location.pathname;
     this.#place = undefined;
     if (location.pathname !== "/") history.replaceState(null, "", "/");
     this.#dressUp(false);

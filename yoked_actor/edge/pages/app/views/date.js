@@ -86,7 +86,11 @@ export function date(app) {
       h("div", { class: "stage" }, remote, cover, own, sound), trouble,
       h("div", { class: "controls" }, mute, camera, end,
         h("div", { class: "quiet" }, button("Block", () => askToBlock(app, partner), "link"), button("Report", () => askToReport(app, partner), "link")))),
-    update: tick,
+    update() {
+      // Each welcome brings fresh credentials for the relays.
+      if (app.snapshot?.date) call.date = app.snapshot.date;
+      tick();
+    },
     opened() { show(); call.start(); },
     close() {
       clearInterval(timer);

@@ -40,12 +40,18 @@ export function profile(app) {
       } catch (error) {
         return void complain({ [fieldOf(error.message) ?? "form"]: refusal(error) });
       }
+      // Whoever is new came to spin; whoever changes something may want to change more.
+      if (!known) {
+        app.router.go("/spin");
+        return void app.tell("Your profile is saved.");
+      }
       app.router.follow();
       app.tell("Your profile is saved.", ["Spin", "/spin"]);
     });
+    const example = app.dev && !known ? [h("p", { class: "hint" }, "This is a development server, so some of it is filled in as an example. Change what you like.")] : [];
     root.replaceChildren(heading(known ? "Your profile" : "Tell us about yourself"),
       h("p", { class: "lead" }, "Others see your name, age, gender, interests and roughly how far away you are. Never where you are, never your birth date."),
-      app.dev && !known && h("p", { class: "hint" }, "This is a development server, so some of it is filled in as an example. Change what you like."), form);
+      ...example, form);
     root.querySelector("h1").focus({ preventScroll: true });
   };
   root.append(heading("Your profile"), h("p", {}, "One moment…"));
