@@ -17,26 +17,32 @@ import pytest
 
 import yoked_actor
 from tests.wire.captured import open_house
+from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.ballot import Outcome
+from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.notices import Code, DateEnd, IdleReason
 from yoked_actor.domain.records import CancelReason
 from yoked_actor.edge.contract_page import contract_page
-from yoked_actor.edge.http_pages import ADDRESSES, assets, render
+from yoked_actor.edge.http_pages import ADDRESSES, CONSOLE, assets, render
 from yoked_actor.wire.commands import COMMANDS
 from yoked_actor.wire.contract import CALLS, CLOSE_CODES, ERRORS, asyncapi, openapi
 from yoked_actor.wire.events import EVENTS
 
 SERVED = {
-    **dict.fromkeys([*ADDRESSES, "/docs"], "text/html; charset=utf-8"),
+    **dict.fromkeys([*ADDRESSES, CONSOLE, "/docs"], "text/html; charset=utf-8"),
     "/yoked.js": "text/javascript; charset=utf-8",
     "/app/main.js": "text/javascript; charset=utf-8",
     "/app/views/voting.js": "text/javascript; charset=utf-8",
     "/app/base.css": "text/css; charset=utf-8",
     "/app/icon.svg": "image/svg+xml; charset=utf-8",
+    "/admin/views/jobs.js": "text/javascript; charset=utf-8",
+    "/admin/admin.css": "text/css; charset=utf-8",
     "/openapi.json": "application/json",
     "/asyncapi.json": "application/json",
 }
-PAGES = ["/", "/docs"]
+PAGES = ["/", CONSOLE, "/docs"]
+SECTIONS = {"now", "line", "jobs", "offers", "alerts", "reports", "audit", "drain"}
+"""Where the console can be; its script makes them."""
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 
 
@@ -143,7 +149,8 @@ async def test_a_page_is_well_formed_and_can_be_found_ones_way_in(path: str) -> 
     page = Outline(text)
     assert len(set(page.ids)) == len(page.ids)
     for link in page.links:
-        assert link[1:] in page.ids if link.startswith("#") else link in SERVED, link
+        known = link[1:] in {*page.ids, *SECTIONS} if link.startswith("#") else link in SERVED
+        assert known, link
     assert page.levels[0] == 1
     assert page.levels.count(1) == 1
     deeper = zip(page.levels, page.levels[1:], strict=False)
@@ -176,10 +183,10 @@ async def test_the_page_may_use_the_camera_and_no_other_page_may_borrow_it() -> 
 
 
 async def test_everything_that_the_page_and_its_modules_load_is_there() -> None:
-    _, text = await fetch("/")
     loaded = {
         str(values.get("src") or values.get("href"))
-        for tag, values in Outline(text).attributes
+        for page in ("/", CONSOLE)
+        for tag, values in Outline((await fetch(page))[1]).attributes
         if tag in ("script", "link", "img")
     }
     for path, asset in assets().items():
@@ -221,6 +228,10 @@ async def test_only_the_files_that_are_meant_to_be_served_are() -> None:
         "/app",
         "/app/",
         "/app/views",
+        "/admin.html",
+        "/admin/",
+        "/admin/views",
+        "/admin/../admin.html",
         "/app/../index.html",
         "/app/%2e%2e/index.html",
         "/app/..%2f..%2fhttp_app.py",
@@ -258,3 +269,13 @@ def test_there_are_words_for_everything_that_can_happen(value: str) -> None:
     if value not in spoken:
         words = assets()["/app/words.js"].text
         assert re.search(rf'\b{value}("|: ")', words) or value == Outcome.PASS_IDLE
+
+
+@pytest.mark.parametrize("value", [*Alert, *JobStatus, *Outcome])
+def test_the_console_has_words_for_what_it_shows(value: str) -> None:
+    assert re.search(rf"\b{value}: ", assets()["/admin/words.js"].text)
+
+
+def test_the_console_has_a_section_for_each_of_its_links() -> None:
+    script = assets()["/admin/console.js"].text
+    assert set(re.findall(r"(\w+): \w+View", script)) >= SECTIONS

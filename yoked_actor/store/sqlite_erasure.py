@@ -124,6 +124,8 @@ def erase_in(db: sqlite3.Connection, erasure: Erasure, before: Traces | None) ->
     db.execute("UPDATE suspended SET by = ?2 WHERE by = ?1", (user, tombstone))
     db.execute("UPDATE audit SET subject = ?2, detail = '' WHERE subject = ?1", (user, tombstone))
     db.execute("UPDATE audit SET who = ?2 WHERE who = ?1", (user, tombstone))
+    # A block names two users: the one it is for, and in the detail the other.
+    db.execute("UPDATE audit SET detail = ?2 WHERE detail = ?1", (user, tombstone))
 
 
 def _bury_pairs(db: sqlite3.Connection, user: str, tombstone: str, traces: Traces) -> None:
