@@ -18,9 +18,10 @@ PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1200, "height": 800}
 PATIENCE_MS = 20_000
 
-# Every socket of the page, in order, and every welcome that came through one.
+# Every socket of the page, the types of all messages that came, and every welcome among them.
 WATCH_SOCKETS = """
 window.sockets = [];
+window.heard = [];
 window.welcomes = [];
 window.WebSocket = class extends WebSocket {
   constructor(...given) {
@@ -28,6 +29,7 @@ window.WebSocket = class extends WebSocket {
     window.sockets.push(this);
     this.addEventListener("message", ({ data }) => {
       const message = JSON.parse(data);
+      window.heard.push(message.type);
       if (message.type === "welcome") window.welcomes.push(message);
     });
   }
