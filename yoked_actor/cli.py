@@ -8,7 +8,6 @@ import re
 import signal
 import time
 import webbrowser
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,10 +18,12 @@ from trio.testing import MockClock
 
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
+from yoked_actor.backup_command import backup, migrate, restore
 from yoked_actor.bots.command import bots
 from yoked_actor.config import Settings
 from yoked_actor.config_template import render_template
 from yoked_actor.demo_command import demo, refuse_demo_data
+from yoked_actor.doctor_command import doctor
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.error_reports import CannotReport, report_errors
@@ -35,10 +36,12 @@ from yoked_actor.simulation.command import simulate
 from yoked_actor.starting import (
     address_of,
     explained,
+    hear,
     is_loopback,
     settings_of,
     tune_interpreter,
 )
+from yoked_actor.users_command import erase, export, users
 from yoked_actor.worker import open_worker
 
 _log = structlog.get_logger()
@@ -84,6 +87,8 @@ main.add_command(bots)
 main.add_command(simulate)
 main.add_command(jobs)
 main.add_command(offers)
+for command in (doctor, backup, restore, migrate, users, export, erase):
+    main.add_command(command)
 
 
 @main.command()
@@ -151,7 +156,7 @@ async def _serve(
         for listener in listeners:
             closing.callback(listener.close)
         async with trio.open_nursery() as beside:
-            beside.start_soon(_hear, signals, stop)
+            beside.start_soon(hear, signals, stop)
             async with open_server(
                 settings,
                 tokens,
@@ -179,18 +184,6 @@ async def _serve(
     _log.info("stopped")
 
 
-async def _hear(signals: AsyncIterator[int], stop: trio.Event) -> None:
-    """Heed the first signal, and take in those that follow.
-
-    What is not taken in would be delivered once more at the end, and kill. There is often a second
-    one: Ctrl-C reaches both processes of the one-file binary, and the first hands it on.
-    """
-    async for number in signals:
-        if not stop.is_set():
-            _log.info("stopping", signal=signal.Signals(number).name)
-            stop.set()
-
-
 @main.command()
 @config_option
 @data_option
@@ -209,7 +202,7 @@ async def _work(settings: Settings) -> None:
     stop = trio.Event()
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async with trio.open_nursery() as beside:
-            beside.start_soon(_hear, signals, stop)
+            beside.start_soon(hear, signals, stop)
             async with open_worker(settings, settings.server.data_dir / DATABASE):
                 click.echo(f"yoked-actor works on {settings.server.data_dir}")
                 await stop.wait()

@@ -23,6 +23,8 @@ from quart_trio import QuartTrio
 from trio.testing import MockClock
 
 from yoked_actor.actors.calendar import Calendar
+from yoked_actor.actors.care import Care
+from yoked_actor.actors.care_jobs import prune_store_job, register_care
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
@@ -42,9 +44,11 @@ from yoked_actor.edge.http_admin import add_admin_calls
 from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
 from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
 from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
+from yoked_actor.edge.http_admin_users import add_admin_user_calls
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
+from yoked_actor.edge.http_me import add_me_calls
 from yoked_actor.edge.http_offers import add_offer_calls
 from yoked_actor.edge.http_ops import add_ops_calls
 from yoked_actor.edge.http_pages import add_page_calls
@@ -161,7 +165,10 @@ async def open_server(
             threads=mock_clock is None,
             stored=desk.announce,
         ).register(dispatcher)
-        await dispatcher.enqueue([prune_job(clock.now())])
+        care = Care(sessions, store, clock)
+        await care.load()
+        register_care(dispatcher, care, store, clock, settings.privacy)
+        await dispatcher.enqueue([prune_job(clock.now()), prune_store_job(clock.now())])
         calendar = Calendar(
             store.calendar,
             clock,
@@ -205,6 +212,8 @@ async def open_server(
         add_admin_job_calls(app, doors)
         add_admin_lobby_calls(app, doors)
         add_admin_offer_calls(app, doors)
+        add_me_calls(app, doors, care)
+        add_admin_user_calls(app, doors, care)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)
         if dev:

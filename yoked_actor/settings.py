@@ -38,6 +38,7 @@ Years = Annotated[int, Field(ge=0, le=100)]
 Factor = Annotated[float, Field(ge=1, le=1000)]
 Rate = Annotated[float, Field(gt=0, le=1_000_000)]
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
+Days = Annotated[int, Field(ge=1, le=36_500)]
 Bytes = Annotated[int, Field(ge=1024, le=LARGEST_BUFFER)]
 
 
@@ -518,6 +519,23 @@ class OfferSettings(SettingsModel):
         )
 
 
+class PrivacySettings(SettingsModel):
+    """How long what is known of people is kept."""
+
+    keep_reports_days: Days = Field(
+        365, description="After so many days a report is deleted, reviewed or not."
+    )
+    keep_quality_days: Days = Field(
+        400, description="After so many days the figures on a match's quality are deleted."
+    )
+    keep_audit_days: Days = Field(
+        730, description="After so many days the record of what an operator did is deleted."
+    )
+    export_every_s: DurationOrZero = Field(
+        60.0, description="How often a user may have all their data exported."
+    )
+
+
 class LogSettings(SettingsModel):
     """What is logged, to standard error."""
 
@@ -546,6 +564,7 @@ class Settings(SettingsModel):
     matchmaker: MatchmakerSettings = MatchmakerSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
+    privacy: PrivacySettings = PrivacySettings()
     log: LogSettings = LogSettings()
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -226,9 +226,18 @@ class LobbyMachine(RuleBasedStateMachine):
         else:
             self._handle(ev.Vote(user, match_id, vote))
 
-    @rule(data=st.data(), kind=st.sampled_from((ev.Spin, ev.Spin, ev.Leave)))
+    @rule(data=st.data(), kind=st.sampled_from((ev.Spin, ev.Spin, ev.Leave, ev.Expel)))
     def one_turns_away(self, data: st.DataObject, kind: Callable[[str], ev.Event]) -> None:
         self._handle(kind(self._someone(data, State.WAITING, State.MATCHED, State.VOTING)))
+
+    @rule(data=st.data(), is_stored_at_once=st.booleans())
+    def one_is_erased(self, data: st.DataObject, is_stored_at_once: bool) -> None:
+        user = self._someone(data, State.WAITING, State.MATCHED, State.VOTING)
+        self._handle(ev.Erase(user, "~erased-1"))
+        if not is_stored_at_once:
+            self.fail_to_save("at the same instants")
+        # Nothing may follow in the round of an erasure.
+        self._settle()
 
     @rule(data=st.data(), user=st.sampled_from(USERS), other=st.sampled_from(USERS))
     def one_judges(self, data: st.DataObject, user: str, other: str) -> None:
@@ -478,7 +487,7 @@ class LobbyMachine(RuleBasedStateMachine):
         if event.user_id not in self.lobby.floor.seats.rows:
             self._enter(event.user_id)
         self._begin()
-        if not isinstance(event, ev.Detached):
+        if not isinstance(event, ev.Detached | ev.Expel | ev.Erase):
             self.heard[event.user_id] = self.now
         effects = self.lobby.handle(event, self.now)
         self._see(event, effects, self.now)

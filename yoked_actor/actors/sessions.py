@@ -23,6 +23,7 @@ from yoked_actor.domain.instants import Instant, after
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
+from yoked_actor.store.sqlite_audit import Suspension
 
 _log = structlog.get_logger()
 
@@ -48,9 +49,15 @@ class Sessions:
         self._store = store
         self._metrics = metrics
         self._around: Surroundings | None = None
+        self.suspended: dict[str, Suspension] = {}
+        """Who may not come in; see `care`."""
 
     def __len__(self) -> int:
         return len(self._by_user)
+
+    def __contains__(self, user_id: object) -> bool:
+        """Whether a user is in memory, or on the way there."""
+        return user_id in self._by_user
 
     def use(self, mailbox: Mailbox[Message], desk: Desk) -> None:
         """Say where the matchmaker's mailbox and the desk are. Once, before anybody enters."""
@@ -172,6 +179,8 @@ class Sessions:
 
         # A body may take its time, and the user may have left memory since the head was read.
         session = await self.enter(session.user_id)
+        if session.user_id in self.suspended:
+            return told.Refusal(told.Code.FORBIDDEN, "you are suspended")
         session.post(ev.Called(session.user_id))
         session.post(event, answer)
         await answered.wait()
