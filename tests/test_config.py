@@ -95,7 +95,9 @@ def test_all_problems_are_told_at_once_with_their_place_value_and_rule(file: Pat
 
 def test_a_key_like_no_other_is_answered_with_the_keys_there_are(file: Path) -> None:
     file.write_text("[log]\ncolour = true\n")
-    assert problems(file) == [f"{file}: log.colour: is not a setting; [log] has level, format"]
+    assert problems(file) == [
+        f"{file}: log.colour: is not a setting; [log] has level, format, sentry_dsn"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import signal
 import time
 import webbrowser
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,12 +21,15 @@ from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.bots.command import bots
 from yoked_actor.config import Settings
+from yoked_actor.config_template import render_template
 from yoked_actor.demo_command import demo, refuse_demo_data
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import Tokens
+from yoked_actor.error_reports import CannotReport, report_errors
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
 from yoked_actor.offers_command import offers
+from yoked_actor.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
 from yoked_actor.simulation.command import simulate
 from yoked_actor.starting import (
@@ -113,7 +118,7 @@ def serve(
     """
     flags = {"server": {"host": host, "port": port, "data_dir": data_dir}}
     settings = settings_of(config_file, flags)
-    configure_logging(settings.log.level, settings.log.format)
+    _configure_logging(settings)
     if mock_clock and not dev:
         raise click.UsageError("--mock-clock needs --dev")
     start_at = _moment(mock_clock_start)
@@ -136,6 +141,8 @@ async def _serve(
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
     clock = Clock.real() if mock is None else Clock.starting(start_at)
     ssl_context = tls_context(settings.edge)
+    notifier = Notifier.of(os.environ)
+    stop = trio.Event()
     with (
         trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals,
         contextlib.ExitStack() as closing,
@@ -143,28 +150,45 @@ async def _serve(
         listeners = open_listeners(settings.server.host, settings.server.port)
         for listener in listeners:
             closing.callback(listener.close)
-        async with open_server(
-            settings,
-            tokens,
-            database=data_dir / DATABASE,
-            clock=clock,
-            mock_clock=mock,
-            listeners=listeners,
-            ssl_context=ssl_context,
-            dev=dev,
-        ):
-            address = address_of(listeners, secure=ssl_context is not None)
-            tune_interpreter()
-            click.echo(f"yoked-actor ready on {address}")
-            if open_browser:
-                await trio.to_thread.run_sync(webbrowser.open, address)
-            async for number in signals:
-                _log.info("stopping", signal=signal.Signals(number).name)
+        async with trio.open_nursery() as beside:
+            beside.start_soon(_hear, signals, stop)
+            async with open_server(
+                settings,
+                tokens,
+                database=data_dir / DATABASE,
+                clock=clock,
+                mock_clock=mock,
+                listeners=listeners,
+                ssl_context=ssl_context,
+                dev=dev,
+            ) as server:
+                address = address_of(listeners, secure=ssl_context is not None)
+                tune_interpreter()
+                click.echo(f"yoked-actor ready on {address}")
+                notifier.ready(f"ready on {address}")
+                every_s = watchdog_interval_s(os.environ)
+                beside.start_soon(feed_watchdog, notifier, every_s, server.matchmaker.answer)
+                if open_browser:
+                    await trio.to_thread.run_sync(webbrowser.open, address)
+                await stop.wait()
+                notifier.stopping()
                 if mock is not None:
                     # Those who do not say goodbye are waited for, but not until time is moved.
                     mock.rate = 1.0
-                break
+            beside.cancel_scope.cancel()
     _log.info("stopped")
+
+
+async def _hear(signals: AsyncIterator[int], stop: trio.Event) -> None:
+    """Heed the first signal, and take in those that follow.
+
+    What is not taken in would be delivered once more at the end, and kill. There is often a second
+    one: Ctrl-C reaches both processes of the one-file binary, and the first hands it on.
+    """
+    async for number in signals:
+        if not stop.is_set():
+            _log.info("stopping", signal=signal.Signals(number).name)
+            stop.set()
 
 
 @main.command()
@@ -176,18 +200,20 @@ def worker(config_file: Path | None, data_dir: Path | None) -> None:
     For a second core. SIGTERM and Ctrl-C let what runs end, or give it back.
     """
     settings = settings_of(config_file, {"server": {"data_dir": data_dir}})
-    configure_logging(settings.log.level, settings.log.format)
+    _configure_logging(settings)
     with explained():
         trio.run(_work, settings)
 
 
 async def _work(settings: Settings) -> None:
+    stop = trio.Event()
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async with open_worker(settings, settings.server.data_dir / DATABASE):
-            click.echo(f"yoked-actor works on {settings.server.data_dir}")
-            async for number in signals:
-                _log.info("stopping", signal=signal.Signals(number).name)
-                break
+        async with trio.open_nursery() as beside:
+            beside.start_soon(_hear, signals, stop)
+            async with open_worker(settings, settings.server.data_dir / DATABASE):
+                click.echo(f"yoked-actor works on {settings.server.data_dir}")
+                await stop.wait()
+            beside.cancel_scope.cancel()
     _log.info("stopped")
 
 
@@ -225,6 +251,26 @@ def token(
             )
         now = time.time_ns() // 1000
         click.echo(tokens.sign(user, now, _duration_s(ttl), admin=admin))
+
+
+@main.command()
+def config() -> None:
+    """Print every setting with its default, as a file to start from.
+
+    \b
+        yoked-actor config > yoked.toml
+        yoked-actor serve --config yoked.toml
+    """
+    click.echo(render_template(), nl=False)
+
+
+def _configure_logging(settings: Settings) -> None:
+    dsn = settings.log.sentry_dsn.get_secret_value()
+    try:
+        report = report_errors(dsn) if dsn else None
+    except CannotReport as error:
+        raise click.ClickException(str(error)) from None
+    configure_logging(settings.log.level, settings.log.format, report=report)
 
 
 def _moment(text: str) -> datetime:

@@ -27,9 +27,16 @@ LEVELS = {
 
 
 def configure_logging(
-    level: Level = "info", form: Form = "auto", stream: TextIO | None = None
+    level: Level = "info",
+    form: Form = "auto",
+    stream: TextIO | None = None,
+    *,
+    report: Processor | None = None,
 ) -> None:
-    """Send everything from `level` up to `stream` (standard error), as JSON lines or for eyes."""
+    """Send everything from `level` up to `stream` (standard error), as JSON lines or for eyes.
+
+    `report` reads along: see `error_reports`.
+    """
     target = sys.stderr if stream is None else stream
     pretty = target.isatty() if form == "auto" else form == "pretty"
     shared: list[Processor] = [
@@ -37,16 +44,17 @@ def configure_logging(
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
     ]
+    reading: list[Processor] = [] if report is None else [report]
     last = _pretty(target) if pretty else _json()
     sink = _Sink(target)
     structlog.configure(
-        processors=[*shared, *last],
+        processors=[*shared, *reading, *last],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
         logger_factory=structlog.WriteLoggerFactory(sink),  # type: ignore[arg-type]
         # A cached logger would keep the set-up of its first use, whatever is configured later.
         cache_logger_on_first_use=False,
     )
-    _route_standard_logging(level, [*shared, _add_library], last, sink)
+    _route_standard_logging(level, [*shared, _add_library, *reading], last, sink)
 
 
 def _pretty(target: TextIO) -> list[Processor]:

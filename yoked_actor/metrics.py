@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
 
+from yoked_actor import __version__
 from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.ballot import Outcome
+from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.records import CancelReason, Changes, MatchStatus, Quality
 from yoked_actor.domain.tiers import Tier
 
@@ -18,6 +27,8 @@ _RUNS_S = (0.001, 0.005, 0.025, 0.1, 0.5, 2.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 _LATE_S = (0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 6 * 3600.0)
 _MOST_GROUPS = 64
 _OTHER_GROUPS = "other"
+JOB_RESULTS = ("completed", "failed", "dead_letter", "cancelled", "given_back")
+SPIN_RESULTS = ("waiting", "matched", "refused")
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 
 
@@ -53,6 +64,13 @@ class JobMetrics:
         )
         self.due = Gauge("yoked_jobs_due", "Jobs that are due and not yet claimed", registry=r)
         self.held = Gauge("yoked_jobs_held", "Jobs claimed by this process", registry=r)
+        self._kept = Gauge(
+            "yoked_jobs",
+            "Jobs that have not ended well: waiting, running, or buried",
+            ["type", "status"],
+            registry=r,
+        )
+        self._counted: set[tuple[str, JobStatus]] = set()
         self.duplicate_offers = Counter(
             "yoked_duplicate_offers", "Second sets of offers for a user and date", registry=r
         )
@@ -67,6 +85,17 @@ class JobMetrics:
         self._offers = Counter("yoked_offers", "Offers in the sets that were stored", registry=r)
         alert = Gauge("yoked_alert", "Whether an alert is raised", ["alert"], registry=r)
         self.alerts = {one: alert.labels(one.value) for one in Alert}
+
+    def expect(self, job_type: str) -> None:
+        """Name a type, so that its counters are there from the start: a first failure shows."""
+        for result in JOB_RESULTS:
+            self.ended.labels(job_type, result)
+
+    def show_kept(self, counts: Mapping[tuple[str, JobStatus], int]) -> None:
+        """Show how many jobs there are by type and status; those that were shown go to nought."""
+        self._counted.update(counts)
+        for job_type, status in self._counted:
+            self._kept.labels(job_type, status.value).set(counts.get((job_type, status), 0))
 
     def count_set(self, offers: int | None) -> None:
         """Count a set that was stored, or with None one that was not."""
@@ -126,6 +155,11 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry(auto_describe=True)
         r = self.registry
+        ProcessCollector(registry=r)
+        build = Gauge("yoked_build_info", "1, labelled by the version", ["version"], registry=r)
+        build.labels(__version__).set(1)
+        spins = Counter("yoked_spins", "Spins, by what they led to", ["result"], registry=r)
+        self._spins = {result: spins.labels(result) for result in SPIN_RESULTS}
         self._pairings = Counter(
             "yoked_pairings",
             "Matches made, by policy and by the wider tier of the two; 99 is a forced one",
@@ -144,6 +178,9 @@ class Metrics:
         self._outcomes = {outcome: outcomes.labels(outcome.value) for outcome in Outcome}
         cancelled = Counter("yoked_cancellations", "Matches cancelled", ["reason"], registry=r)
         self._cancelled = {reason: cancelled.labels(reason.value) for reason in CancelReason}
+        self.liveness_losses = Counter(
+            "yoked_liveness_losses", "Users lost because they were silent", registry=r
+        )
         self.messages = Counter("yoked_messages", "Messages to the matchmaker", registry=r)
         self.rounds = Counter("yoked_rounds", "Rounds of the matchmaker", registry=r)
         self.round_size = Histogram(
@@ -160,6 +197,12 @@ class Metrics:
         )
         self.audit_violations = Counter(
             "yoked_audit_violations", "Impossible states found by the auditor", registry=r
+        )
+        self.loop_lag = Histogram(
+            "yoked_loop_lag_seconds",
+            "How much later than due the event loop came back to a task",
+            buckets=_LATENCIES_S,
+            registry=r,
         )
         self.connections = Gauge("yoked_connections", "Open connections", ["kind"], registry=r)
         self.refused = Counter(
@@ -190,12 +233,16 @@ class Metrics:
         waiting: Callable[[], float],
         sessions: Callable[[], float],
         mailbox: Callable[[], float],
+        writes: Callable[[], float],
+        ready: Callable[[], float],
     ) -> None:
         """Say where to read what is not counted but looked at."""
         for name, text, read in (
             ("yoked_waiting_users", "Users who can be paired now", waiting),
             ("yoked_sessions", "Users in memory", sessions),
             ("yoked_mailbox_messages", "Messages not yet decided", mailbox),
+            ("yoked_pending_writes", "Writes that wait for their commit", writes),
+            ("yoked_ready", "Whether clients are taken and decisions stored", ready),
         ):
             Gauge(name, text, registry=self.registry).set_function(read)
 
@@ -212,6 +259,11 @@ class Metrics:
                 self._outcomes[match.outcome].inc()
             elif match.cancelled_for is not None:
                 self._cancelled[match.cancelled_for].inc()
+
+    def count_spins(self, results: Mapping[str, int]) -> None:
+        """Count spins by what they led to: one of `SPIN_RESULTS`."""
+        for result, count in results.items():
+            self._spins[result].inc(count)
 
     def _count_match(self, quality: Quality) -> None:
         tier = max(quality.a_tier, quality.b_tier)

@@ -27,6 +27,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
+from yoked_actor.actors.loop_lag import LoopLag
 from yoked_actor.actors.matchmaker import Matchmaker
 from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.offer_jobs import OfferJobs
@@ -176,6 +177,8 @@ async def open_server(
             waiting=lambda: len(lobby.floor.pool),
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
+            writes=lambda: store.pending_writes,
+            ready=lambda: not (sessions.around.draining or matchmaker.stalled),
         )
         doors = Doors(
             settings,
@@ -215,6 +218,7 @@ async def open_server(
             conversations.hold,
             limits,
             allowed_origins=settings.edge.allowed_origins,
+            trusted_proxies=settings.edge.trusted_proxies,
             observer=_EdgeMetrics(metrics),
         )
         server = Server(
@@ -245,6 +249,8 @@ async def open_server(
             core.start_soon(dispatcher.run)
             core.start_soon(calendar.run)
             core.start_soon(desk.run)
+            if mock_clock is None:
+                core.start_soon(LoopLag(metrics.loop_lag).run)
             if directory is not None:
                 core.start_soon(listen, directory, rung)
             async with trio.open_nursery() as edge:

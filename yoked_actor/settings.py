@@ -7,6 +7,7 @@ These models are the one source. `config` fills them from a file, the environmen
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator, Mapping
 from datetime import time
 from pathlib import Path
@@ -25,6 +26,7 @@ from yoked_actor.domain.rules import Rules
 LONGEST_S = 31_622_400
 LARGEST_BUFFER = 64 * 1024 * 1024
 ORIGIN = r"^(https?://[^/?#\s]+|\*)$"
+NETWORK = r"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"
 WORD = r"^[a-z][a-z0-9_]{0,31}$"
 STUN_URL = r"^stuns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"
 TURN_URL = r"^turns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(\?transport=(udp|tcp))?$"
@@ -337,13 +339,24 @@ class EdgeSettings(SettingsModel):
     remembered_addresses: Count = Field(
         10000, description="How many addresses the rate of new connections is kept for."
     )
+    trusted_proxies: tuple[Annotated[str, Field(pattern=NETWORK, title="networks")], ...] = Field(
+        (),
+        max_length=1000,
+        description="Addresses or networks of proxies whose X-Forwarded-For is believed, such as"
+        " 127.0.0.1 or 10.0.0.0/8; who comes through one is counted by their own address.",
+    )
     tls_certificate: str = Field(
         "", description="A PEM file: the certificate chain. With tls_key it turns TLS on."
     )
     tls_key: str = Field("", description="A PEM file: the private key of the certificate.")
 
     def conflicts(self) -> Iterator[Conflict]:
-        """A buffer too small for one message, half a TLS pair."""
+        """A buffer too small for one message, a network that is none, half a TLS pair."""
+        for network in self.trusted_proxies:
+            try:
+                ipaddress.ip_network(network)
+            except ValueError as error:
+                yield Conflict(("trusted_proxies",), f"must name addresses or networks: {error}")
         if self.max_message_bytes > self.max_buffered_bytes:
             keys = ("max_message_bytes", "max_buffered_bytes")
             rule = f"must be at most edge.max_buffered_bytes ({self.max_buffered_bytes})"
@@ -513,6 +526,10 @@ class LogSettings(SettingsModel):
     )
     format: Literal["auto", "pretty", "json"] = Field(
         "auto", description="How entries look; auto is pretty on a terminal and JSON elsewhere."
+    )
+    sentry_dsn: SecretStr = Field(
+        SecretStr(""),
+        description="The DSN of a Sentry project: errors are reported there. Empty reports none.",
     )
 
 

@@ -128,6 +128,7 @@ class Dispatcher:
         """
         if job_type in self._types:
             raise ValueError(f"there is a handler for {job_type} already")
+        self._metrics.expect(job_type)
         seconds = self._metrics.seconds.labels(job_type)
         self._types[job_type] = JobType(
             job_type,
@@ -164,6 +165,7 @@ class Dispatcher:
         """Something may be due. From outside, something may also be cancelled."""
         self._is_poked = True
         self._bell.set()
+        self.watch.stir()
         if from_outside:
             self._beat.set()
         elif self._ring is not None:

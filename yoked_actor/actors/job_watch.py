@@ -82,6 +82,7 @@ class JobWatch:
         now = self._clock.now()
         try:
             depth = await self._jobs.depth(now)
+            self._metrics.show_kept(await self._jobs.open_counts())
         except StoreUnavailable:
             return None
         self._metrics.due.set(depth)

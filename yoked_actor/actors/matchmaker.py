@@ -21,10 +21,21 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.auditor import audit_users
-from yoked_actor.domain.events import Event, Forget
+from yoked_actor.domain.events import Event, Forget, Spin
 from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.lobby import Lobby
-from yoked_actor.domain.notices import Effects, Forgotten, Notice, Reply
+from yoked_actor.domain.notices import (
+    DateEnd,
+    DateEnded,
+    Effects,
+    Forgotten,
+    IdleReason,
+    Notice,
+    NowIdle,
+    Reply,
+    SpinReply,
+)
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes
 from yoked_actor.metrics import Metrics
@@ -52,6 +63,10 @@ class Message(msgspec.Struct, gc=False):
     event: Event
     sender: object
     then: Then | None = None
+
+
+class Probe(Event, frozen=True):
+    """Nothing at all: whoever sends it wants to see that rounds are played."""
 
 
 class Audience(Protocol):
@@ -92,6 +107,7 @@ class Matchmaker:
         self._audience = audience
         self._metrics = metrics
         self._settings = settings
+        self._asked: list[trio.Event] = []
         self._stored_people = stored_people
         self.stalled = False
         """Whether the last commit failed and is being tried again."""
@@ -105,6 +121,18 @@ class Matchmaker:
         except Exception as error:
             _log.critical("matchmaker_crashed", exc_info=True)
             raise MatchmakerCrashed("the matchmaker has crashed") from error
+
+    async def answer(self) -> None:
+        """Return when a round has been played since, or when what keeps it is the store.
+
+        A full disk is waited for, and is no sign of a matchmaker that hangs.
+        """
+        if self.stalled:
+            return
+        answered = trio.Event()
+        self._asked.append(answered)
+        self.mailbox.put_always(Message(Probe(""), None))
+        await answered.wait()
 
     async def _wait(self) -> None:
         due = self._lobby.next_deadline()
@@ -131,6 +159,7 @@ class Matchmaker:
             except StoreUnavailable as error:
                 self._lobby.undo()
                 self.stalled = True
+                self._let_go()
                 self._metrics.commit_failures.inc()
                 _log.error("commit_failed", error=str(error), retry_in_s=delay_s)
                 await trio.sleep(delay_s)
@@ -139,10 +168,12 @@ class Matchmaker:
             self.stalled = False
             self._lobby.settle()
             self._metrics.count_round(len(messages), changes)
+            self._count(messages, decided, notices)
             self._log_matches(changes)
             if changes.people and self._stored_people is not None:
                 self._stored_people(changes.people, now)
             self._tell(messages, decided, notices, now)
+            self._let_go()
             return
 
     def _tell(
@@ -155,6 +186,8 @@ class Matchmaker:
         audience = self._audience
         remaining = iter(decided)
         for message in messages:
+            if type(message.event) is Probe:
+                continue
             if not _is_for_lobby(message):
                 self._forget(message, now)
                 continue
@@ -165,6 +198,33 @@ class Matchmaker:
         for user_id, notice in notices:
             audience.tell(user_id, notice, now)
         audience.flush()
+
+    def _count(
+        self,
+        messages: Sequence[Message],
+        decided: Sequence[Effects],
+        notices: Sequence[tuple[str, Notice]],
+    ) -> None:
+        spun: dict[str, int] = {}
+        remaining = iter(decided)
+        for message in messages:
+            if not _is_for_lobby(message):
+                continue
+            reply = next(remaining).reply
+            if type(message.event) is Spin:
+                result = "refused"
+                if isinstance(reply, SpinReply):
+                    result = "waiting" if reply.state is State.WAITING else "matched"
+                spun[result] = spun.get(result, 0) + 1
+        self._metrics.count_spins(spun)
+        lost = sum(1 for _, notice in notices if _tells_of_a_loss(notice))
+        if lost:
+            self._metrics.liveness_losses.inc(lost)
+
+    def _let_go(self) -> None:
+        for answered in self._asked:
+            answered.set()
+        self._asked.clear()
 
     def _forget(self, message: Message, now: Instant) -> None:
         user_id = message.event.user_id
@@ -206,4 +266,11 @@ class Matchmaker:
 
 
 def _is_for_lobby(message: Message) -> bool:
-    return type(message.event) is not Forget
+    return type(message.event) not in (Forget, Probe)
+
+
+def _tells_of_a_loss(notice: Notice) -> bool:
+    """Whether it is what follows from somebody's silence; each loss is told of so once."""
+    if type(notice) is NowIdle:
+        return notice.reason is IdleReason.LOST
+    return type(notice) is DateEnded and notice.reason is DateEnd.PARTNER_LOST

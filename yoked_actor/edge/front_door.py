@@ -17,6 +17,7 @@ import structlog
 import trio
 from quart_trio import QuartTrio
 
+from yoked_actor.edge.forwarded import TrustedProxies
 from yoked_actor.edge.handshake import answer_handshake, wants_websocket
 from yoked_actor.edge.hypercorn_bridge import HypercornBridge
 from yoked_actor.edge.keepalive import EdgeObserver, Keepalive, SilentObserver
@@ -41,12 +42,14 @@ class FrontDoor:
         limits: EdgeLimits | None = None,
         *,
         allowed_origins: Iterable[str] = (),
+        trusted_proxies: Iterable[str] = (),
         observer: EdgeObserver | None = None,
     ) -> None:
         self.limits = EdgeLimits() if limits is None else limits
         self.draining = False
         self._on_websocket = on_websocket
         self._allowed_origins = frozenset(allowed_origins)
+        self._proxies = TrustedProxies(trusted_proxies)
         self._observer: EdgeObserver = SilentObserver() if observer is None else observer
         self._bridge = HypercornBridge(app, self.limits)
         self._keepalive = Keepalive(self.limits, self._observer)
@@ -175,11 +178,13 @@ class FrontDoor:
     def _refusal(self, peer: Peer) -> int | None:
         now = trio.current_time()
         if self._open >= self.limits.max_connections:
-            reason, status = "full", 503
-        elif not self._arrivals.allow(peer[0], now):
-            reason, status = "rate", 429
-        else:
+            return self._refuse("full", 503, peer, now)
+        # Who comes through a trusted proxy is counted once their head has said who they are.
+        if self._proxies.trusts(peer[0]) or self._arrivals.allow(peer[0], now):
             return None
+        return self._refuse("rate", 429, peer, now)
+
+    def _refuse(self, reason: str, status: int, peer: Peer, now: float) -> int:
         self._observer.connection_refused(reason)
         # A flood of arrivals must not become a flood of log lines.
         if now - self._complained_at >= 1.0:
@@ -194,6 +199,13 @@ class FrontDoor:
             head = await self._read_head(transport)
             if head is None:
                 return
+            if self._proxies.trusts(peer[0]):
+                peer = self._proxies.client_of(peer[0], head.request.headers), peer[1]
+                now = trio.current_time()
+                if not self._arrivals.allow(peer[0], now):
+                    answer = plain_answer(self._refuse("rate", 429, peer, now))
+                    await self._turn_away(transport, answer)
+                    return
             if not wants_websocket(head.request):
                 kind = "http"
                 self._observer.connection_opened(kind)

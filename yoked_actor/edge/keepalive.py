@@ -148,7 +148,7 @@ class Keepalive:
             silent_s = now - connection.silent_since
             if silent_s >= drop_after_s:
                 self.observer.silent_peer()
-                _log.info("silent_peer", peer=connection.peer, silent_s=silent_s)
+                _log.debug("silent_peer", peer=connection.peer, silent_s=silent_s)
                 connection.abort()
             elif silent_s >= ping_after_s and not connection.pinged:
                 connection.pinged = True

@@ -155,7 +155,7 @@ class WebSocketConnection:
     def on_slow_reader(self) -> None:
         """The transport's report: say why, as far as it can still be said, and hang up."""
         self._keepalive.observer.slow_reader()
-        _log.info("slow_reader", peer=self.peer)
+        _log.debug("slow_reader", peer=self.peer)
         self._hung_up = True
         protocol = self._protocol
         if protocol.state is not OPEN:

@@ -83,6 +83,11 @@ class Store(Protocol):
         ...
 
     @property
+    def pending_writes(self) -> int:
+        """How many writes wait for their commit to begin."""
+        ...
+
+    @property
     def offers(self) -> Offers:
         """Daily offers, answers, connections."""
         ...

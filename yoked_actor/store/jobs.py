@@ -233,6 +233,10 @@ class JobStore(Protocol):
         """How many jobs there are, by type and status."""
         ...
 
+    async def open_counts(self) -> dict[tuple[str, JobStatus], int]:
+        """The same, without what has completed or was cancelled; quick however much that is."""
+        ...
+
     async def depth(self, now: Instant) -> int:
         """How many jobs are due and wait to be claimed."""
         ...

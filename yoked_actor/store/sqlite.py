@@ -72,6 +72,11 @@ class SqliteStore:
         self.calendar = SqliteCalendar(writer, self._read)
         self.offers = SqliteOffers(writer, self._read, self._read_long)
 
+    @property
+    def pending_writes(self) -> int:
+        """How many writes wait for their commit to begin."""
+        return self._writer.pending
+
     async def commit(self, changes: Changes) -> None:
         """Save all or nothing; durable on return."""
         parameters = rows.commit_parameters(changes)

@@ -52,6 +52,7 @@ T = TypeVar("T")
 _EXTEND = statement("job_extend")
 _NEXT_DUE = statement("job_next_due")
 _LIST = statement("job_list")
+_OPEN_COUNTS = statement("job_open_counts")
 _REQUEUE = statement("job_requeue")
 _PRUNE_FIND = statement("job_prune_find")
 _PRUNE_OUTCOMES = statement("job_prune_outcomes")
@@ -236,6 +237,11 @@ class SqliteJobs:
                 "SELECT type, status, count(*) FROM jobs GROUP BY type, status"
             ).fetchall()
         )
+        return {(job_type, JobStatus(status)): count for job_type, status, count in rows}
+
+    async def open_counts(self) -> dict[tuple[str, JobStatus], int]:
+        """The same, without what has completed or was cancelled; quick however much that is."""
+        rows = await self._read(lambda db: db.execute(_OPEN_COUNTS).fetchall())
         return {(job_type, JobStatus(status)): count for job_type, status, count in rows}
 
     async def depth(self, now: Instant) -> int:

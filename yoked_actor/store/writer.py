@@ -68,6 +68,11 @@ class Writer:
         self._queue, self._arrivals = trio.open_memory_channel[_Write[Any]](max_pending)
         self._finished = trio.Event()
 
+    @property
+    def pending(self) -> int:
+        """How many writes wait for their commit to begin."""
+        return self._queue.statistics().current_buffer_used
+
     async def write(self, apply: Callable[[sqlite3.Connection], T], *, atomic: bool = False) -> T:
         """Run `apply` in one transaction with whatever else is queued; durable on return.
 

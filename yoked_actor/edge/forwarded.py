@@ -1,0 +1,66 @@
+"""Who stands behind a proxy: read from X-Forwarded-For, and only if a trusted proxy wrote it.
+
+Each proxy adds, at the end, the address that it was called from. So the list is read from its end,
+and only as far as those who wrote it are trusted: the first address that is not a trusted proxy's
+is the client's. What stands before it anybody could have made up.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+
+_HEADER = b"x-forwarded-for"
+_MOST_HOPS = 16
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class TrustedProxies:
+    """The proxies whose word is taken; by default nobody's."""
+
+    __slots__ = ("_networks",)
+
+    def __init__(self, networks: Iterable[str] = ()) -> None:
+        self._networks = tuple(ipaddress.ip_network(network) for network in networks)
+
+    def trusts(self, address: str) -> bool:
+        """Whether this is the address of a trusted proxy."""
+        if not self._networks:
+            return False
+        parsed = _parse(address)
+        return parsed is not None and self._has(parsed)
+
+    def client_of(self, address: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """The address of the client for whom `address` calls; `address` itself if it is the one."""
+        if not self.trusts(address):
+            return address
+        lines = [value for name, value in headers if name.lower() == _HEADER]
+        hops = b",".join(lines).decode("latin-1").split(",")
+        client = address
+        for hop in reversed(hops[-_MOST_HOPS:]):
+            parsed = _parse(hop)
+            if parsed is None:
+                break  # not an address: nobody knows who stands further behind
+            client = str(parsed)
+            if not self._has(parsed):
+                break
+        return client
+
+    def _has(self, address: Address) -> bool:
+        return any(address in network for network in self._networks)
+
+
+def _parse(text: str) -> Address | None:
+    """An address, with or without brackets, port and zone; IPv4 also when it comes as IPv6."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        parsed = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return parsed if mapped is None else mapped
