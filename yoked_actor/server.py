@@ -22,6 +22,7 @@ import trio
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
+from yoked_actor.actors.alarm import Alarm, free_share_of
 from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
@@ -51,6 +52,7 @@ from yoked_actor.edge.http_pages import add_page_calls
 from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
 from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
+from yoked_actor.edge.webhook import Dial, Webhook
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import LONGEST_S, EdgeSettings, Settings
 from yoked_actor.store import (
@@ -80,6 +82,7 @@ class Server(msgspec.Struct):
     dispatcher: Dispatcher
     calendar: Calendar
     desk: OfferDesk
+    alarm: Alarm
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -101,6 +104,7 @@ async def open_server(
     mock_clock: MockClock | None = None,
     listeners: Sequence[socket.socket] = (),
     ssl_context: ssl.SSLContext | None = None,
+    dial_webhook: Dial | None = None,
     dev: bool = False,
 ) -> AsyncIterator[Server]:
     """Light the house, and leave it in good order. `database` None keeps everything in memory."""
@@ -137,6 +141,7 @@ async def open_server(
             metrics,
             settings,
             stored_people=lambda people, now: _tell_calendar(calendar, people, now),
+            in_trouble=lambda: alarm.stir(),
         )
         desk = OfferDesk(store, sessions, clock, settings, metrics, is_online=lobby.floor.is_online)
         sessions.use(matchmaker.mailbox, desk)
@@ -161,6 +166,7 @@ async def open_server(
             threads=mock_clock is None,
             stored=desk.announce,
         ).register(dispatcher)
+        Webhook(settings.alerts, dial_webhook).register(dispatcher)
         await dispatcher.enqueue([prune_job(clock.now())])
         calendar = Calendar(
             store.calendar,
@@ -170,6 +176,19 @@ async def open_server(
             at=settings.offers.time_of_day(),
             metrics=metrics.calendar,
             then=lambda turn: dispatcher.poke(),
+        )
+        lag = LoopLag(metrics.loop_lag)
+        is_real = mock_clock is None
+        alarm = Alarm(
+            dispatcher.watch,
+            clock,
+            settings,
+            metrics,
+            alerts=store.alerts,
+            enqueued=dispatcher.poke,
+            loop_lag_s=lambda: lag.p99_s,
+            free_share=(lambda: free_share_of(directory)) if directory and is_real else None,
+            is_restless=is_real,
         )
         conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce)
         metrics.expect(settings.matching.policy)
@@ -191,6 +210,7 @@ async def open_server(
             lobby,
             dispatcher,
             calendar,
+            alarm,
             is_stalled=lambda: matchmaker.stalled,
             dev=dev,
             mock_clock=mock_clock,
@@ -231,6 +251,7 @@ async def open_server(
             dispatcher,
             calendar,
             desk,
+            alarm,
             front_door,
             tokens,
             metrics,
@@ -249,8 +270,9 @@ async def open_server(
             core.start_soon(dispatcher.run)
             core.start_soon(calendar.run)
             core.start_soon(desk.run)
+            core.start_soon(alarm.run)
             if mock_clock is None:
-                core.start_soon(LoopLag(metrics.loop_lag).run)
+                core.start_soon(lag.run)
             if directory is not None:
                 core.start_soon(listen, directory, rung)
             async with trio.open_nursery() as edge:

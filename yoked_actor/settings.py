@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
@@ -30,6 +31,7 @@ NETWORK = r"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"
 WORD = r"^[a-z][a-z0-9_]{0,31}$"
 STUN_URL = r"^stuns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"
 TURN_URL = r"^turns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(\?transport=(udp|tcp))?$"
+WEBHOOK_URL = r"^(https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[!$-~]*)?)?$"
 TIME_OF_DAY = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 Duration = Annotated[float, Field(gt=0, le=LONGEST_S)]
@@ -462,16 +464,80 @@ class JobSettings(SettingsModel):
         1000, description="The number of jobs that are due above which there is an alert."
     )
 
-    def limits(self) -> Limits:
-        """What is still well."""
-        return Limits(self.alert_failure_rate, self.alert_duration_p95_s, self.alert_depth)
-
     def conflicts(self) -> Iterator[Conflict]:
         """A key that is forgotten before its job."""
         if self.keep_keys_days < self.keep_finished_days:
             keys = ("keep_keys_days", "keep_finished_days")
             rule = f"must be at least jobs.keep_finished_days ({self.keep_finished_days})"
             yield Conflict(keys, rule)
+
+
+class AlertSettings(SettingsModel):
+    """When somebody is alerted, besides the alerts about jobs, and who is told."""
+
+    clear_after_s: DurationOrZero = Field(
+        60.0,
+        description="An alert is over when its number has been within the limit for this long.",
+    )
+    window_s: Duration = Field(300.0, description="Commit failures are counted over this time.")
+    fault_window_s: Duration = Field(
+        3600.0,
+        description="Faults of the program, which are duplicate offers and violations found by the"
+        " auditor, are counted over this time.",
+    )
+    loop_lag_s: Duration = Field(
+        0.25,
+        description="The 99th percentile of the event loop's lag in the last minute above which"
+        " there is an alert.",
+    )
+    commit_failures: int = Field(
+        5, ge=0, le=1_000_000, description="The commit failures above which there is an alert."
+    )
+    audit_violations: int = Field(
+        0, ge=0, le=1_000_000, description="The violations above which there is an alert."
+    )
+    disk_min_free_share: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="The share of the disk that is free below which there is an alert.",
+    )
+    webhook_url: str = Field(
+        "",
+        pattern=WEBHOOK_URL,
+        title="an http:// or https:// URL",
+        description="Who is told of alerts, with a POST; empty tells nobody.",
+    )
+    webhook_secret: SecretStr = Field(
+        SecretStr(""),
+        description="What the POST is signed with, 16 bytes or more. Required with webhook_url.",
+    )
+    webhook_timeout_s: Duration = Field(
+        10.0, description="How long the receiver may take to answer."
+    )
+
+    def limits(self, jobs: JobSettings) -> Limits:
+        """What is still well, here and in the queue of jobs."""
+        return Limits(
+            failure_rate=jobs.alert_failure_rate,
+            duration_p95_s=jobs.alert_duration_p95_s,
+            depth=jobs.alert_depth,
+            loop_lag_s=self.loop_lag_s,
+            commit_failures=self.commit_failures,
+            audit_violations=self.audit_violations,
+            disk_free_share=self.disk_min_free_share,
+        )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """A webhook without a secret, a port that is none."""
+        secret = self.webhook_secret.get_secret_value()
+        if self.webhook_url and len(secret.encode()) < 16:
+            keys = ("webhook_secret", "webhook_url")
+            yield Conflict(keys, "must be at least 16 bytes long with alerts.webhook_url")
+        try:
+            urlsplit(self.webhook_url).port  # noqa: B018
+        except ValueError as error:
+            yield Conflict(("webhook_url",), f"must be a URL: {error}")
 
 
 class OfferSettings(SettingsModel):
@@ -546,6 +612,7 @@ class Settings(SettingsModel):
     matchmaker: MatchmakerSettings = MatchmakerSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
+    alerts: AlertSettings = AlertSettings()
     log: LogSettings = LogSettings()
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -55,6 +55,7 @@ async def call(world: World, method: str, path: str, body: Any = None) -> Any:
 async def test_jobs_are_listed_the_newest_first_by_state_and_type(autojump_clock):
     async with open_world() as world:
         shop = Workshop(world)
+        await trio.sleep(1)  # The upkeep has enqueued its next one by then.
         await shop.enqueue("a", "b", after_s=60)
         [third] = await shop.enqueue("c")
         await trio.sleep(1)
@@ -155,3 +156,4 @@ async def test_alerts_that_stand_are_told(autojump_clock):
         [alert] = (await call(world, "GET", "/api/admin/alerts"))["alerts"]
         assert (alert["alert"], alert["limit"]) == ("job_failure_rate", 0.01)
         assert alert["value"] > 0.01
+        assert "2026-01-01T08:00:00Z" <= alert["raised_at"] <= "2026-01-01T08:00:04Z"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from yoked_actor.domain.alerts import Raised
+from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.jobs import JobCause, JobStatus
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.offers import Finding
@@ -74,10 +74,19 @@ class RequeueAnswer(msgspec.Struct, frozen=True):
     requeued: list[int]
 
 
+class AlertEntry(msgspec.Struct, frozen=True):
+    """An alert that stands, with its number as last seen."""
+
+    alert: Alert
+    value: float
+    limit: float
+    raised_at: datetime
+
+
 class AlertsAnswer(msgspec.Struct, frozen=True):
     """The alerts that stand now."""
 
-    alerts: list[Raised]
+    alerts: list[AlertEntry]
 
 
 class WaitingEntry(msgspec.Struct, frozen=True):
