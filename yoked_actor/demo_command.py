@@ -68,7 +68,8 @@ def demo(
     that can happen does. Ctrl-C stops it.
     """
     flags: dict[str, dict[str, object]] = {
-        "server": {"host": host, "port": port, "data_dir": data_dir}
+        # Its people are gone by then: there is no vote to wait for.
+        "server": {"host": host, "port": port, "data_dir": data_dir, "drain_votes_s": 0.0}
     }
     if "YOKED_LOG__LEVEL" not in os.environ:
         # What is told at the start should still be on the screen a minute later.

@@ -2,8 +2,9 @@
 
 Lit from the ground up: the store (which holds the data directory), the lobby with what an earlier
 process left in it, the matchmaker and the sessions, and last the front door. Left from the top
-down: clients are told and hung up on, the front door closes, jobs end or are given back, the
-matchmaker stops, the store finishes what it was asked for. An error in one connection ends that
+down: matches in which votes are in flight are waited for, clients are told and hung up on, the
+front door closes, jobs end or are given back, the matchmaker stops, the store finishes what it was
+asked for. An error in one connection ends that
 connection; an error in the matchmaker ends the server, because nothing it says could be trusted any
 more.
 """
@@ -26,6 +27,7 @@ from yoked_actor.actors.alarm import Alarm, free_share_of
 from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
+from yoked_actor.actors.drain import Drain
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
 from yoked_actor.actors.loop_lag import LoopLag
@@ -40,6 +42,7 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_admin import add_admin_calls
+from yoked_actor.edge.http_admin_drain import add_admin_drain_calls
 from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
 from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
 from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
@@ -87,11 +90,29 @@ class Server(msgspec.Struct):
     tokens: Tokens
     metrics: Metrics
     app: QuartTrio
+    leave: Drain
+    stop: trio.Event
+    """Set when somebody wants the server to end; whoever started it leaves its block then."""
 
     def drain(self) -> None:
-        """Refuse new spins and hang up on everybody, politely."""
+        """Refuse new sockets and spins, pair nobody, and hang up on whoever is not in a match."""
         self.front_door.drain()
-        self.sessions.drain(self.settings.server.reconnect_after_s)
+        self.leave.begin()
+
+    def settings_changed(self) -> None:
+        """Hand on what was reloaded to those who do not read it each time."""
+        edge = self.settings.edge
+        self.front_door.admit_by(
+            max_connections=edge.max_connections,
+            connections_per_s=edge.connections_per_s,
+            burst=edge.connections_burst,
+        )
+        self.alarm.stir()
+
+    def hurry(self) -> None:
+        """Wait for nobody any more."""
+        self.leave.hurry()
+        self.front_door.hurry()
 
 
 @asynccontextmanager
@@ -105,9 +126,14 @@ async def open_server(
     listeners: Sequence[socket.socket] = (),
     ssl_context: ssl.SSLContext | None = None,
     dial_webhook: Dial | None = None,
+    stop: trio.Event | None = None,
     dev: bool = False,
 ) -> AsyncIterator[Server]:
-    """Light the house, and leave it in good order. `database` None keeps everything in memory."""
+    """Light the house, and leave it in good order. `database` None keeps everything in memory.
+
+    `stop` is set when an operator asks for a drain; the block has to be left then.
+    """
+    stop = trio.Event() if stop is None else stop
     clock = Clock.real() if clock is None else clock
     metrics = Metrics()
     # A mock clock may jump while a thread works, so there the store works on this thread.
@@ -225,6 +251,7 @@ async def open_server(
         add_admin_job_calls(app, doors)
         add_admin_lobby_calls(app, doors)
         add_admin_offer_calls(app, doors)
+        add_admin_drain_calls(app, doors, stop.set)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)
         if dev:
@@ -256,6 +283,8 @@ async def open_server(
             tokens,
             metrics,
             app,
+            Drain(lobby, matchmaker, sessions, settings.server),
+            stop,
         )
 
         def rung() -> None:
@@ -279,6 +308,7 @@ async def open_server(
                 await edge.start(_serve, front_door, listeners, ssl_context)
                 yield server
                 server.drain()
+                await server.leave.finish()
                 front_door.stop(settings.server.drain_s)
             await dispatcher.drain()
             core.cancel_scope.cancel()

@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from datetime import time
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -53,6 +53,9 @@ class Conflict(NamedTuple):
 class SettingsModel(BaseModel):
     """What all sections share: frozen, strict, no unknown keys, rules between keys."""
 
+    RELOADS: ClassVar[frozenset[str]] = frozenset()
+    """The keys that a reload changes: whoever uses them reads them here each time."""
+
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True
     )
@@ -60,6 +63,12 @@ class SettingsModel(BaseModel):
     def conflicts(self) -> Iterator[Conflict]:
         """The rules between settings that these break."""
         yield from ()
+
+    def renew(self, values: Mapping[str, object]) -> None:
+        """Take new values of keys that a reload changes, which were checked before."""
+        assert self.RELOADS.issuperset(values)
+        # Frozen for everybody else: nobody is to change a setting by accident.
+        self.__dict__.update(values)
 
     @model_validator(mode="before")
     @classmethod
@@ -81,6 +90,8 @@ class SettingsModel(BaseModel):
 class ServerSettings(SettingsModel):
     """Where the server listens, where it keeps its data, and how it stops."""
 
+    RELOADS = frozenset({"drain_s", "drain_votes_s", "reconnect_after_s"})
+
     host: str = Field("127.0.0.1", min_length=1, description="The address to listen on.")
     port: int = Field(8080, ge=0, le=65535, description="The TCP port; 0 takes a free one.")
     data_dir: Path = Field(
@@ -90,6 +101,11 @@ class ServerSettings(SettingsModel):
     )
     drain_s: DurationOrZero = Field(
         5.0, description="How long a stopping server lets clients go by themselves."
+    )
+    drain_votes_s: DurationOrZero = Field(
+        12.0,
+        description="How long, at most, a stopping server waits for matches to be decided; when"
+        " there are none it does not wait.",
     )
     reconnect_after_s: DurationOrZero = Field(
         2.0, description="What clients are told to wait before they come back after a drain."
@@ -245,6 +261,8 @@ class MatchingSettings(SettingsModel):
 class DateSettings(SettingsModel):
     """How two people on a video date reach each other."""
 
+    RELOADS = frozenset({"stun_urls", "turn_urls", "turn_secret", "turn_ttl_s"})
+
     stun_urls: tuple[Annotated[str, Field(pattern=STUN_URL, title="stun: URLs")], ...] = Field(
         (),
         max_length=16,
@@ -291,6 +309,18 @@ class DateSettings(SettingsModel):
 
 class EdgeSettings(SettingsModel):
     """What a connection may do, and how long it may take."""
+
+    RELOADS = frozenset(
+        {
+            "max_connections",
+            "connections_per_s",
+            "connections_burst",
+            "commands_per_s",
+            "commands_burst",
+            "frames_per_s",
+            "frames_burst",
+        }
+    )
 
     allowed_origins: tuple[Annotated[str, Field(pattern=ORIGIN, title="origins")], ...] = Field(
         (),
@@ -385,6 +415,8 @@ class SessionSettings(SettingsModel):
 class StoreSettings(SettingsModel):
     """How decisions reach the disk."""
 
+    RELOADS = frozenset({"retry_first_s", "retry_cap_s", "max_reported"})
+
     runner: Literal["thread", "inline"] = Field(
         "thread", description="Where SQL runs: on a thread of its own, or between two steps."
     )
@@ -410,6 +442,8 @@ class StoreSettings(SettingsModel):
 class MatchmakerSettings(SettingsModel):
     """The one task that decides."""
 
+    RELOADS = frozenset({"audit"})
+
     mailbox: Count = Field(100_000, description="The most events that may wait for it.")
     audit: Literal["off", "log", "raise"] = Field(
         "log", description="What a broken invariant does: nothing, a log line, or a stop."
@@ -418,6 +452,20 @@ class MatchmakerSettings(SettingsModel):
 
 class JobSettings(SettingsModel):
     """The queue of background jobs, and when somebody is alerted."""
+
+    RELOADS = frozenset(
+        {
+            "run_timeout_s",
+            "drain_s",
+            "keep_finished_days",
+            "keep_keys_days",
+            "sample_every_s",
+            "alert_window_s",
+            "alert_failure_rate",
+            "alert_duration_p95_s",
+            "alert_depth",
+        }
+    )
 
     concurrency: int = Field(
         16, ge=1, le=1000, description="How many jobs run at once in this process."
@@ -474,6 +522,21 @@ class JobSettings(SettingsModel):
 
 class AlertSettings(SettingsModel):
     """When somebody is alerted, besides the alerts about jobs, and who is told."""
+
+    RELOADS = frozenset(
+        {
+            "clear_after_s",
+            "window_s",
+            "fault_window_s",
+            "loop_lag_s",
+            "commit_failures",
+            "audit_violations",
+            "disk_min_free_share",
+            "webhook_url",
+            "webhook_secret",
+            "webhook_timeout_s",
+        }
+    )
 
     clear_after_s: DurationOrZero = Field(
         60.0,
@@ -543,6 +606,10 @@ class AlertSettings(SettingsModel):
 class OfferSettings(SettingsModel):
     """The daily offers of every time zone."""
 
+    RELOADS = frozenset(
+        {"daily_offer_count", "max_daily_exposure", "not_again_days", "scoring", "keep_pools_days"}
+    )
+
     at: str = Field(
         "09:00",
         pattern=TIME_OF_DAY,
@@ -586,6 +653,8 @@ class OfferSettings(SettingsModel):
 
 class LogSettings(SettingsModel):
     """What is logged, to standard error."""
+
+    RELOADS = frozenset({"level", "format"})
 
     level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least severe entry that is written."

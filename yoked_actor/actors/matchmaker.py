@@ -134,8 +134,12 @@ class Matchmaker:
             return
         answered = trio.Event()
         self._asked.append(answered)
-        self.mailbox.put_always(Message(Probe(""), None))
+        self.prod()
         await answered.wait()
+
+    def prod(self) -> None:
+        """Have a round played soon, even if there is nothing to decide."""
+        self.mailbox.put_always(Message(Probe(""), None))
 
     async def _wait(self) -> None:
         due = self._lobby.next_deadline()

@@ -109,6 +109,7 @@ class Session:
         "_replies",
         "_signals",
         "connection",
+        "has_parted",
         "in_flight",
         "leaving",
         "loading",
@@ -126,6 +127,8 @@ class Session:
         self.session_id = around.new_session_id()
         self.seq = 0
         self.connection: Connection | None = None
+        self.has_parted = False
+        """Whether the user was told that the server is about to stop."""
         self.in_flight = 0
         self.leaving = False
         self.loading: trio.Event | None = None

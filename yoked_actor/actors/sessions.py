@@ -9,6 +9,7 @@ never reaches the matchmaker or another session.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable
 
 import structlog
 import trio
@@ -48,6 +49,8 @@ class Sessions:
         self._store = store
         self._metrics = metrics
         self._around: Surroundings | None = None
+        self.after_round: Callable[[], None] | None = None
+        """Called when a round is over and everybody has been told."""
 
     def __len__(self) -> int:
         return len(self._by_user)
@@ -211,13 +214,16 @@ class Sessions:
             if session.connection is not None:
                 session.connection.flush()
         self._talking.clear()
+        if self.after_round is not None:
+            self.after_round()
 
-    def drain(self, reconnect_after_s: float) -> None:
-        """Tell everybody that the server is about to stop, and hang up."""
-        self.around.draining = True
+    def part(self, user_ids: Iterable[str] | None, reconnect_after_s: float) -> None:
+        """Tell some, or everybody, that the server is about to stop, and hang up."""
         now = self._clock.now()
-        for session in list(self._by_user.values()):
-            if session.connection is not None:
+        for user_id in list(self._by_user if user_ids is None else user_ids):
+            session = self._by_user.get(user_id)
+            if session is not None and session.connection is not None and not session.has_parted:
+                session.has_parted = True
                 session.say_draining(now, reconnect_after_s)
                 session.hang_up(DRAINING, "the server is about to stop")
 

@@ -2,8 +2,9 @@
 
 The client beats by itself, and when its socket is lost it comes back by itself, takes up its
 session where it was, and sends again what has had no reply: a command has one id however often it
-is sent, so it has one effect. It gives up only when coming back is no use: another device has taken
-over (4001), or the token is not accepted (4003).
+is sent, so it has one effect. It does not come back before the time that a stopping server has
+named. It gives up only when coming back is no use: another device has taken over (4001), or the
+token is not accepted (4003).
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ class Client:
         self._visit = trio.CancelScope()
         self._awaited: dict[str, _Awaited] = {}
         self._resend = False
+        self._back_in_s = 0.0
         self._count = 0
         self._wanted = trio.Event()
         self._wanted.set()
@@ -265,7 +267,9 @@ class Client:
             if code in FINAL_CODES:
                 self._give_up(ConnectionLost(code, reason))
             elif self._wanted.is_set():
-                await trio.sleep(pause_s)
+                # A server that is about to stop says how long it will be away.
+                await trio.sleep(max(pause_s, self._back_in_s))
+                self._back_in_s = 0.0
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _say_goodbye(self) -> None:
@@ -308,6 +312,8 @@ class Client:
             case "welcome":
                 self._welcomed(message)
             case type:
+                if type == "draining":
+                    self._back_in_s = message["reconnect_after_s"]
                 self.seq = message["seq"]
                 self._events.append(Event(type, message))
                 self._came.unpark_all()

@@ -13,6 +13,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+import msgspec
 import structlog
 import trio
 from quart_trio import QuartTrio
@@ -62,6 +63,7 @@ class FrontDoor:
         self._all_closed = trio.Event()
         self._accepting = trio.CancelScope()
         self._grace_s = 0.0
+        self._is_hurried = False
         self._nursery: trio.Nursery | None = None
         self._complained_at = -1.0
 
@@ -79,6 +81,21 @@ class FrontDoor:
         self.drain()
         self._grace_s = grace_s
         self._accepting.cancel()
+
+    def admit_by(self, *, max_connections: int, connections_per_s: float, burst: int) -> None:
+        """Judge new connections by these numbers from now on; what was counted is forgotten."""
+        self.limits = msgspec.structs.replace(
+            self.limits,
+            max_connections=max_connections,
+            connections_per_s=connections_per_s,
+            connection_burst=burst,
+        )
+        self._arrivals = AddressLimiter(connections_per_s, burst, self.limits.remembered_addresses)
+
+    def hurry(self) -> None:
+        """Wait for no connection any more, now or when it is told to stop."""
+        self._is_hurried = True
+        self._all_closed.set()
 
     async def serve(
         self,
@@ -130,7 +147,7 @@ class FrontDoor:
         await self._bridge.terminate()
         for connection in self._keepalive.watched:
             connection.close(1001, "going away")
-        if self._open:
+        if self._open and not self._is_hurried:
             self._all_closed = trio.Event()
             with trio.move_on_after(self._grace_s):
                 await self._all_closed.wait()

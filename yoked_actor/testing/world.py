@@ -119,6 +119,11 @@ class World:
         self._serving.cancel()
         await self._stopped.wait()
 
+    async def stop(self) -> None:
+        """Let the server drain and end, as a signal does."""
+        self.server.stop.set()
+        await self._stopped.wait()
+
     def audit(self) -> list[str]:
         """What the auditor finds wrong with the lobby: nothing, one hopes."""
         return audit_floor(self.server.lobby.floor, self.now())
@@ -137,7 +142,7 @@ class World:
                     dev=True,
                 ) as self._server:
                     task_status.started()
-                    await trio.sleep_forever()
+                    await self._server.stop.wait()
             finally:
                 self._server = None
                 self._stopped.set()

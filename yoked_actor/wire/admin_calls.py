@@ -111,6 +111,15 @@ ADMIN_CALLS: tuple[Call, ...] = (
         refusals=(Code.FORBIDDEN,),
     ),
     Call(
+        "POST",
+        "/api/admin/drain",
+        "Operation",
+        "For the operator: let the server drain and stop, as SIGTERM does.",
+        http.DrainAnswer("draining", 12.0, 2.0),
+        status=202,
+        refusals=(Code.FORBIDDEN,),
+    ),
+    Call(
         "GET",
         "/api/admin/queue",
         "Operation",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -87,6 +87,14 @@ class AlertsAnswer(msgspec.Struct, frozen=True):
     """The alerts that stand now."""
 
     alerts: list[AlertEntry]
+
+
+class DrainAnswer(msgspec.Struct, frozen=True):
+    """The server takes its leave: how long it waits for votes at most, and when to come back."""
+
+    status: Literal["draining"]
+    votes_s: float
+    reconnect_after_s: float
 
 
 class WaitingEntry(msgspec.Struct, frozen=True):
