@@ -95,7 +95,7 @@ class Server(msgspec.Struct):
     """Set when somebody wants the server to end; whoever started it leaves its block then."""
 
     def drain(self) -> None:
-        """Refuse new sockets and spins, pair nobody, and hang up on whoever is not in a match."""
+        """Refuse new sockets and spins, pair nobody, and tell whoever is not in a match."""
         self.front_door.drain()
         self.leave.begin()
 

@@ -684,6 +684,11 @@ class Settings(SettingsModel):
     alerts: AlertSettings = AlertSettings()
     log: LogSettings = LogSettings()
 
+    def model_post_init(self, context: Any) -> None:
+        """Own every section: a reload must not change the defaults that others have."""
+        for name in type(self).model_fields:
+            self.__dict__[name] = getattr(self, name).model_copy()
+
     def conflicts(self) -> Iterator[Conflict]:
         """A session forgotten while its user holds a place; credentials that end before a date."""
         if self.session.forget_after_s < self.matching.liveness_s:

@@ -1,9 +1,11 @@
 """The drain: how a server takes its leave of people, each at the right moment.
 
-Nobody new is paired. Whoever is not in a match is told when to come back and hung up on at once:
-they keep their places, and a date goes on after the restart. Whoever is in a match stays until it
-is over, so that votes in flight are counted and both learn the outcome; but not longer than a
-bound. What is still open then is taken up by the next process (R18).
+Nobody new is paired, and whoever is not in a match is told at once that the server is about to go
+and when to come back. Whoever is in a match is told so when it is over: votes in flight are counted
+and both learn the outcome, within a bound. Then all are hung up on together: who waits has nothing
+to gain from being without a server for longer, and ten thousand who come back too early would only
+be turned away. Everybody keeps their place, and what is still open, matches and dates, is taken up
+by the next process (R18).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _log = structlog.get_logger()
 
 
 class Drain:
-    """Begun once; `finish` returns when everybody has been told."""
+    """Begun once; `finish` returns when everybody has been told and hung up on."""
 
     def __init__(
         self, lobby: Lobby, matchmaker: Matchmaker, sessions: Sessions, settings: ServerSettings
@@ -30,7 +32,7 @@ class Drain:
         self._sessions = sessions
         self._settings = settings
         self._began_at: float | None = None
-        self._staying: set[str] | None = None
+        self._voting: set[str] | None = None
         self._over = trio.Event()
 
     @property
@@ -39,14 +41,14 @@ class Drain:
         return self._began_at is not None
 
     def begin(self) -> None:
-        """Pair nobody any more, and let all go who have nothing to wait for."""
+        """Pair nobody any more, and tell all who have nothing to wait for."""
         if self.has_begun:
             return
         self._began_at = trio.current_time()
         self._sessions.around.draining = True
         self._lobby.stop_pairing()
         # Between two rounds: what was decided in one that is under way has to be told first.
-        self._sessions.after_round = self._let_go
+        self._sessions.after_round = self._tell
         self._matchmaker.prod()
 
     def hurry(self) -> None:
@@ -60,7 +62,8 @@ class Drain:
         with trio.move_on_at(self._began_at + self._settings.drain_votes_s) as waiting:
             await self._over.wait()
         self._sessions.after_round = None
-        self._sessions.part(None, self._settings.reconnect_after_s)
+        self._sessions.say_draining(self._sessions.connected(), self._settings.reconnect_after_s)
+        self._sessions.hang_up()
         _log.info(
             "drained",
             seconds=round(trio.current_time() - self._began_at, 3),
@@ -68,16 +71,16 @@ class Drain:
             in_time=not waiting.cancelled_caught,
         )
 
-    def _let_go(self) -> None:
+    def _tell(self) -> None:
         reconnect_after_s = self._settings.reconnect_after_s
         in_matches = self._in_matches()
-        if self._staying is None:
+        if self._voting is None:
             _log.info("draining", matches=len(in_matches) // 2, sessions=len(self._sessions))
-            going = [user for user in self._sessions.connected() if user not in in_matches]
+            free = [user for user in self._sessions.connected() if user not in in_matches]
         else:
-            going = [user for user in self._staying if user not in in_matches]
-        self._staying = in_matches
-        self._sessions.part(going, reconnect_after_s)
+            free = [user for user in self._voting if user not in in_matches]
+        self._voting = in_matches
+        self._sessions.say_draining(free, reconnect_after_s)
         if not in_matches:
             self._over.set()
 

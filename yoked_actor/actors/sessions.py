@@ -217,15 +217,18 @@ class Sessions:
         if self.after_round is not None:
             self.after_round()
 
-    def part(self, user_ids: Iterable[str] | None, reconnect_after_s: float) -> None:
-        """Tell some, or everybody, that the server is about to stop, and hang up."""
+    def say_draining(self, user_ids: Iterable[str], reconnect_after_s: float) -> None:
+        """Tell some that the server is about to stop, each once."""
         now = self._clock.now()
-        for user_id in list(self._by_user if user_ids is None else user_ids):
+        for user_id in user_ids:
             session = self._by_user.get(user_id)
-            if session is not None and session.connection is not None and not session.has_parted:
-                session.has_parted = True
+            if session is not None and session.connection is not None:
                 session.say_draining(now, reconnect_after_s)
-                session.hang_up(DRAINING, "the server is about to stop")
+
+    def hang_up(self) -> None:
+        """Close every connection: the server is about to stop."""
+        for session in list(self._by_user.values()):
+            session.hang_up(DRAINING, "the server is about to stop")
 
     def _talks(self, session: Session) -> None:
         if session.unsent:

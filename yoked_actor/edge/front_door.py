@@ -93,7 +93,7 @@ class FrontDoor:
         self._arrivals = AddressLimiter(connections_per_s, burst, self.limits.remembered_addresses)
 
     def hurry(self) -> None:
-        """Wait for no connection any more, now or when it is told to stop."""
+        """Give connections no more than a moment to end, now or when it is told to stop."""
         self._is_hurried = True
         self._all_closed.set()
 
@@ -147,9 +147,12 @@ class FrontDoor:
         await self._bridge.terminate()
         for connection in self._keepalive.watched:
             connection.close(1001, "going away")
-        if self._open and not self._is_hurried:
+        if self._open:
             self._all_closed = trio.Event()
-            with trio.move_on_after(self._grace_s):
+            grace_s = self._grace_s
+            if self._is_hurried:
+                grace_s = min(grace_s, self.limits.last_words_s)
+            with trio.move_on_after(grace_s):
                 await self._all_closed.wait()
 
     async def _accept_from(

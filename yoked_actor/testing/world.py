@@ -122,6 +122,10 @@ class World:
     async def stop(self) -> None:
         """Let the server drain and end, as a signal does."""
         self.server.stop.set()
+        await self.stopped()
+
+    async def stopped(self) -> None:
+        """Wait until the server has ended."""
         await self._stopped.wait()
 
     def audit(self) -> list[str]:
