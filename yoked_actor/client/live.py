@@ -21,7 +21,9 @@ from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection
 from yoked_actor.client.dialing import Address, Dial
 
 UNREACHABLE = 1006
-FINAL_CODES = frozenset({UNREACHABLE, 4000, 4001, 4003})
+PROTOCOL_ERROR = 4000
+FINAL_CODES = frozenset({UNREACHABLE, 4001, 4003})
+_MOST_PROTOCOL_ERRORS = 3
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 5.0
 _GOODBYE_S = 2.0
@@ -93,6 +95,7 @@ class Client:
         self._awaited: dict[str, _Awaited] = {}
         self._resend = False
         self._back_in_s = 0.0
+        self._protocol_errors = 0
         self._count = 0
         self._wanted = trio.Event()
         self._wanted.set()
@@ -264,7 +267,10 @@ class Client:
             self._left.unpark_all()
             if self._connected.is_set():
                 self._connected = trio.Event()
-            if code in FINAL_CODES:
+            if code == PROTOCOL_ERROR:
+                # Once, it was a hello that came late over a bad line; always, it is our fault.
+                self._protocol_errors += 1
+            if code in FINAL_CODES or self._protocol_errors >= _MOST_PROTOCOL_ERRORS:
                 self._give_up(ConnectionLost(code, reason))
             elif self._wanted.is_set():
                 # A server that is about to stop says how long it will be away.
@@ -320,6 +326,7 @@ class Client:
 
     def _welcomed(self, message: dict[str, Any]) -> None:
         self.welcomes += 1
+        self._protocol_errors = 0
         if self.session is not None and not message["resumed"]:
             # What was missed will not be told again: whoever follows the events must look here.
             self._events.append(Event("welcome", message))
