@@ -19,10 +19,12 @@ from trio.testing import MockClock
 
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
+from yoked_actor.backup_command import backup, migrate, restore
 from yoked_actor.bots.command import bots
 from yoked_actor.config import Settings, load_settings
 from yoked_actor.config_template import render_template
 from yoked_actor.demo_command import demo, refuse_demo_data
+from yoked_actor.doctor_command import doctor
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.error_reports import CannotReport, report_errors
@@ -41,6 +43,7 @@ from yoked_actor.starting import (
     settings_of,
     tune_interpreter,
 )
+from yoked_actor.users_command import erase, export, users
 from yoked_actor.worker import open_worker
 
 _log = structlog.get_logger()
@@ -86,6 +89,8 @@ main.add_command(bots)
 main.add_command(simulate)
 main.add_command(jobs)
 main.add_command(offers)
+for command in (doctor, backup, restore, migrate, users, export, erase):
+    main.add_command(command)
 
 
 @main.command()

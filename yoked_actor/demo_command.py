@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import signal
 import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,9 +24,16 @@ from yoked_actor.domain.instants import seconds_between
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.log import configure_logging
+from yoked_actor.orders import SIGNALS, Orders
 from yoked_actor.server import DATABASE, Server, open_listeners, open_server
 from yoked_actor.settings import Settings
-from yoked_actor.starting import address_of, explained, is_loopback, settings_of, tune_interpreter
+from yoked_actor.starting import (
+    address_of,
+    explained,
+    is_loopback,
+    settings_of,
+    tune_interpreter,
+)
 
 _log = structlog.get_logger()
 
@@ -89,29 +95,37 @@ def demo(
 async def _run(settings: Settings, people: int, open_browser: bool) -> None:
     data_dir = settings.server.data_dir
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir)
+    orders = Orders()
     with (
-        trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals,
+        trio.open_signal_receiver(*SIGNALS) as signals,
         contextlib.ExitStack() as closing,
     ):
         listeners = open_listeners(settings.server.host, settings.server.port)
         for listener in listeners:
             closing.callback(listener.close)
         address = address_of(listeners)
-        async with (
-            open_server(
-                settings, tokens, database=data_dir / DATABASE, listeners=listeners, dev=True
-            ) as server,
-            trio.open_nursery() as nursery,
-        ):
-            tune_interpreter()
-            nursery.start_soon(demo_of(server, address, people).run)
-            click.echo(f"yoked-actor ready on {address}\n{_what_to_do(people, data_dir)}")
-            if open_browser:
-                await trio.to_thread.run_sync(webbrowser.open, address)
-            async for number in signals:
-                _log.info("stopping", signal=signal.Signals(number).name)
-                break
-            nursery.cancel_scope.cancel()
+        async with trio.open_nursery() as beside:
+            beside.start_soon(orders.hear, signals)
+            async with (
+                open_server(
+                    settings,
+                    tokens,
+                    database=data_dir / DATABASE,
+                    listeners=listeners,
+                    stop=orders.stop,
+                    dev=True,
+                ) as server,
+                trio.open_nursery() as nursery,
+            ):
+                tune_interpreter()
+                nursery.start_soon(demo_of(server, address, people).run)
+                click.echo(f"yoked-actor ready on {address}\n{_what_to_do(people, data_dir)}")
+                if open_browser:
+                    await trio.to_thread.run_sync(webbrowser.open, address)
+                orders.hurry = server.hurry
+                await orders.stop.wait()
+                nursery.cancel_scope.cancel()
+            beside.cancel_scope.cancel()
     _log.info("stopped")
 
 

@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import msgspec
-import trio
 from rich.console import Console
 from rich.table import Table
 
-from yoked_actor.actors.job_bell import ring
-from yoked_actor.config import SettingsError, load_settings
-from yoked_actor.domain.instants import Instant, to_datetime
+from yoked_actor.command_line import (
+    json_option,
+    json_text,
+    now,
+    place,
+    settings_of,
+    when,
+    with_store,
+)
 from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobAttempt, JobStatus
-from yoked_actor.server import DATABASE
-from yoked_actor.store import InlineRunner, JobStore, NoSuchJob, StoreError, open_store
+from yoked_actor.store import JobStore, NoSuchJob
 
 T = TypeVar("T")
 MOST_AT_ONCE = 10_000
-_PATIENCE_S = 10.0
-
-
-def _place(command: Callable[..., None]) -> Callable[..., None]:
-    command = click.option("--json", "as_json", is_flag=True, help="For programs.")(command)
-    command = click.option(
-        "--data",
-        "data_dir",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Where the database is kept.  [default: ./data]",
-    )(command)
-    return click.option(
-        "--config",
-        "config_file",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="A TOML file with settings.",
-    )(command)
 
 
 @click.group()
@@ -54,7 +39,8 @@ def jobs() -> None:
 @click.option("--status", type=click.Choice([status.value for status in JobStatus]))
 @click.option("--type", "job_type", help="Of one type only.")
 @click.option("--limit", type=click.IntRange(1, MOST_AT_ONCE), default=50, show_default=True)
-@_place
+@place
+@json_option
 def list_jobs(
     status: str | None,
     job_type: str | None,
@@ -71,7 +57,7 @@ def list_jobs(
 
     found = _run(config_file, data_dir, find)
     if as_json:
-        _print_json([_facts(job) for job in found])
+        click.echo(json_text([_facts(job) for job in found]))
         return
     table = Table("id", "type", "status", "runs", "scheduled for", "key", "last error")
     for job in found:
@@ -81,7 +67,7 @@ def list_jobs(
             job.type,
             job.status.value,
             str(job.attempts),
-            _when(job.scheduled_for),
+            when(job.scheduled_for),
             job.key or "",
             error[-1] if error else "",
         )
@@ -90,7 +76,8 @@ def list_jobs(
 
 @jobs.command()
 @click.argument("job_id", type=int)
-@_place
+@place
+@json_option
 def show(job_id: int, config_file: Path | None, data_dir: Path | None, as_json: bool) -> None:
     """Show all that is known of one job, failed attempts included."""
 
@@ -105,9 +92,9 @@ def show(job_id: int, config_file: Path | None, data_dir: Path | None, as_json: 
     if as_json:
         history = [msgspec.to_builtins(attempt) for attempt in attempts]
         for entry in history:
-            entry["started_at"] = _when(entry["started_at"])
-            entry["ended_at"] = _when(entry["ended_at"])
-        _print_json({**facts, "history": history})
+            entry["started_at"] = when(entry["started_at"])
+            entry["ended_at"] = when(entry["ended_at"])
+        click.echo(json_text({**facts, "history": history}))
         return
     table = Table(show_header=False)
     for name, value in facts.items():
@@ -115,16 +102,17 @@ def show(job_id: int, config_file: Path | None, data_dir: Path | None, as_json: 
     console = Console()
     console.print(table)
     for attempt in attempts:
-        console.print(f"run {attempt.attempt}, {attempt.cause}, {_when(attempt.ended_at)}:")
+        console.print(f"run {attempt.attempt}, {attempt.cause}, {when(attempt.ended_at)}:")
         console.print(attempt.error, markup=False, highlight=False)
 
 
 @jobs.command()
 @click.argument("job_id", type=int)
-@_place
+@place
+@json_option
 def cancel(job_id: int, config_file: Path | None, data_dir: Path | None, as_json: bool) -> None:
     """Cancel a job that waits or runs."""
-    job = _run(config_file, data_dir, lambda store: store.cancel(job_id, _now()))
+    job = _run(config_file, data_dir, lambda store: store.cancel(job_id, now()))
     asked = job.status is JobStatus.IN_PROGRESS
     _say(job, "is asked to stop, and will not complete" if asked else "is cancelled", as_json)
 
@@ -132,7 +120,8 @@ def cancel(job_id: int, config_file: Path | None, data_dir: Path | None, as_json
 @jobs.command()
 @click.argument("job_id", type=int, required=False)
 @click.option("--type", "job_type", help="All dead letters of a type, instead of one job.")
-@_place
+@place
+@json_option
 def requeue(
     job_id: int | None,
     job_type: str | None,
@@ -145,58 +134,37 @@ def requeue(
         raise click.UsageError("give the id of a job or --type")
     if job_id is not None:
         number = job_id
-        job = _run(config_file, data_dir, lambda store: store.requeue(number, _now()))
+        job = _run(config_file, data_dir, lambda store: store.requeue(number, now()))
         _say(job, "is queued again", as_json)
         return
     name = job_type or ""
-    ids = _run(config_file, data_dir, lambda store: store.requeue_dead(name, _now(), MOST_AT_ONCE))
+    ids = _run(config_file, data_dir, lambda store: store.requeue_dead(name, now(), MOST_AT_ONCE))
     if as_json:
-        _print_json({"requeued": ids})
+        click.echo(json_text({"requeued": ids}))
     else:
         click.echo(f"{len(ids)} dead letters are queued again")
 
 
 @jobs.command()
 @click.argument("job_id", type=int)
-@_place
+@place
+@json_option
 def retry(job_id: int, config_file: Path | None, data_dir: Path | None, as_json: bool) -> None:
     """Run a failed job again now, not at the end of its pause."""
-    job = _run(config_file, data_dir, lambda store: store.hurry(job_id, _now()))
+    job = _run(config_file, data_dir, lambda store: store.hurry(job_id, now()))
     _say(job, "runs as soon as there is room", as_json)
 
 
 def _run(
     config_file: Path | None, data_dir: Path | None, call: Callable[[JobStore], Awaitable[T]]
 ) -> T:
-    """Call the queue of a data directory, then wake whoever dispatches there."""
-    try:
-        flags = {"server": {"data_dir": data_dir}}
-        directory = load_settings(config_file, os.environ, flags).server.data_dir
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from None
-
-    async def main() -> T | Exception:
-        async with open_store(
-            directory / DATABASE, runner=InlineRunner(), busy_timeout_s=_PATIENCE_S, shared=True
-        ) as store:
-            try:
-                return await call(store.jobs)
-            except (StoreError, ImpossibleJobMove) as error:
-                return error
-
-    try:
-        answer = trio.run(main)
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
-    if isinstance(answer, Exception):
-        raise click.ClickException(str(answer))
-    ring(directory)
-    return answer
+    settings = settings_of(config_file, data_dir)
+    return with_store(settings, lambda store: call(store.jobs), refusals=(ImpossibleJobMove,))
 
 
 def _say(job: Job, what: str, as_json: bool) -> None:
     if as_json:
-        _print_json(_facts(job))
+        click.echo(json_text(_facts(job)))
     else:
         click.echo(f"job {job.id} {what}")
 
@@ -205,17 +173,5 @@ def _facts(job: Job) -> dict[str, Any]:
     facts: dict[str, Any] = msgspec.to_builtins(job)
     facts["payload"] = msgspec.json.decode(job.payload)
     for name in ("scheduled_for", "lease_until", "created_at", "started_at", "completed_at"):
-        facts[name] = None if facts[name] is None else _when(facts[name])
+        facts[name] = None if facts[name] is None else when(facts[name])
     return facts
-
-
-def _when(at: Instant | None) -> str:
-    return "" if at is None else to_datetime(at).isoformat().replace("+00:00", "Z")
-
-
-def _now() -> Instant:
-    return time.time_ns() // 1000
-
-
-def _print_json(value: object) -> None:
-    click.echo(msgspec.json.format(msgspec.json.encode(value)).decode())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Awaitable, Callable
-from datetime import date, datetime
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -22,28 +21,18 @@ from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.offer_check import NoRun, Verdict, verify_run
 from yoked_actor.actors.offer_jobs import OfferJobs
-from yoked_actor.config import SettingsError, load_settings
-from yoked_actor.domain.instants import to_datetime
+from yoked_actor.command_line import json_option, json_text, place, settings_of, when, with_store
 from yoked_actor.domain.local_day import next_run, run_instant
 from yoked_actor.domain.offers import OfferSet, make_run
 from yoked_actor.domain.zones import zone_named
 from yoked_actor.log import configure_logging
 from yoked_actor.metrics import Metrics
-from yoked_actor.server import DATABASE
 from yoked_actor.settings import Settings
-from yoked_actor.store import (
-    SqliteStore,
-    StoreError,
-    StoreUnavailable,
-    ThreadRunner,
-    enqueue_in,
-    open_store,
-)
+from yoked_actor.store import SqliteStore, StoreUnavailable, ThreadRunner, enqueue_in
 from yoked_actor.store.offers import RunProgress
 
 T = TypeVar("T")
 MOST_SHOWN = 20
-_PATIENCE_S = 10.0
 _LOOK_EVERY_S = 0.25
 
 
@@ -58,22 +47,6 @@ _zone_option = click.option("--zone", metavar="ZONE", help="A time zone, such as
 _date_option = click.option("--date", "day", callback=_day, help="A local date: YYYY-MM-DD.")
 
 
-def _place(command: Callable[..., None]) -> Callable[..., None]:
-    command = click.option("--json", "as_json", is_flag=True, help="For programs.")(command)
-    command = click.option(
-        "--data",
-        "data_dir",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Where the database is kept.  [default: ./data]",
-    )(command)
-    return click.option(
-        "--config",
-        "config_file",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="A TOML file with settings.",
-    )(command)
-
-
 @click.group()
 def offers() -> None:
     """Look at the daily offers, make a zone's run by hand, verify what is stored.
@@ -86,26 +59,27 @@ def offers() -> None:
 @offers.command("list")
 @_zone_option
 @click.option("--limit", type=click.IntRange(1, 10_000), default=30, show_default=True)
-@_place
+@place
+@json_option
 def list_runs(
     zone: str | None, limit: int, config_file: Path | None, data_dir: Path | None, as_json: bool
 ) -> None:
     """Show the runs of zones, the newest date first."""
-    settings = _settings(config_file, data_dir)
+    settings = settings_of(config_file, data_dir)
     runs = _with_store(settings, lambda store: store.calendar.runs(zone=zone, limit=limit))
     rows = [
         {
             "zone": one.run.zone,
             "date": one.run.day.isoformat(),
-            "scheduled_at": _when(one.run.scheduled_at),
+            "scheduled_at": when(one.run.scheduled_at),
             "status": one.status,
             "job_id": one.job_id,
-            "ended_at": _when(one.ended_at),
+            "ended_at": when(one.ended_at),
         }
         for one in runs
     ]
     if as_json:
-        _print_json(rows)
+        click.echo(json_text(rows))
         return
     table = Table("zone", "date", "scheduled for", "status", "job", "ended")
     for row in rows:
@@ -117,7 +91,8 @@ def list_runs(
 @click.option("--zone", required=True, metavar="ZONE", help="A time zone, as Europe/Berlin.")
 @click.option("--date", "day", callback=_day, required=True, help="A local date: YYYY-MM-DD.")
 @click.option("--dry-run", is_flag=True, help="Compute and show it; keep nothing.")
-@_place
+@place
+@json_option
 def run(
     zone: str,
     day: date,
@@ -131,7 +106,7 @@ def run(
     The work is shared with a server on the same directory, if there is one, and done here
     otherwise. With --dry-run any date is computed from the people of this moment.
     """
-    settings = _settings(config_file, data_dir)
+    settings = settings_of(config_file, data_dir)
     configure_logging("warning")
     if dry_run:
         _show(_with_store(settings, lambda store: _preview(store, settings, zone, day)), as_json)
@@ -146,7 +121,7 @@ def run(
         "dead_letters": None if progress is None else progress.dead,
     }
     if as_json:
-        _print_json(facts)
+        click.echo(json_text(facts))
     elif progress is None:
         done = "is done" if started.status == "done" else "is under way"
         click.echo(f"The run of {day} in {zone} {done} already; nothing was changed.")
@@ -160,7 +135,8 @@ def run(
 @offers.command()
 @_zone_option
 @_date_option
-@_place
+@place
+@json_option
 def verify(
     zone: str | None,
     day: date | None,
@@ -171,12 +147,13 @@ def verify(
     """Make stored runs again, by the version that made them, and compare.
 
     Without options all of them. A run whose pool was dropped is held against its digests only.
-    Exits with 1 when something is not as it was made.
+    Exits with 1 when something is not as it was made; that somebody was erased is said, but is
+    no fault.
     """
-    settings = _settings(config_file, data_dir)
+    settings = settings_of(config_file, data_dir)
     verdicts = _with_store(settings, lambda store: _verify(store, zone, day))
     if as_json:
-        _print_json([msgspec.to_builtins(verdict) for verdict in verdicts])
+        click.echo(json_text([msgspec.to_builtins(verdict) for verdict in verdicts]))
     else:
         table = Table("zone", "date", "sets", "compared", "found")
         for one in verdicts:
@@ -188,7 +165,7 @@ def verify(
             for finding in one.findings:
                 who = f"{finding.user_id}: " if finding.user_id else ""
                 click.echo(f"{one.zone} {one.day} {who}{finding.problem}", err=True)
-    if any(one.findings for one in verdicts):
+    if any(not finding.erased for one in verdicts for finding in one.findings):
         raise SystemExit(1)
 
 
@@ -272,23 +249,22 @@ async def _verify(store: SqliteStore, zone: str | None, day: date | None) -> lis
         raise NoRun("there is no such run")
     verdicts = []
     with click.progressbar(length=len(runs), label="verifying", file=sys.stderr) as bar:
-        for name, when in runs:
-            verdicts.append(await verify_run(store.offers, name, when))
+        for name, run_day in runs:
+            verdicts.append(await verify_run(store.offers, name, run_day))
             bar.update(1)
     return verdicts
 
 
 def _show(sets: dict[str, OfferSet], as_json: bool) -> None:
     if as_json:
-        _print_json(
-            {
-                user_id: [
-                    {"offer_id": offer_id, "candidate": one.candidate, "reasons": one.reasons}
-                    for offer_id, one in zip(made.ids(), made.offers, strict=True)
-                ]
-                for user_id, made in sets.items()
-            }
-        )
+        shown = {
+            user_id: [
+                {"offer_id": offer_id, "candidate": one.candidate, "reasons": one.reasons}
+                for offer_id, one in zip(made.ids(), made.offers, strict=True)
+            ]
+            for user_id, made in sets.items()
+        }
+        click.echo(json_text(shown))
         return
     table = Table("user", "is offered")
     for user_id, made in list(sets.items())[:MOST_SHOWN]:
@@ -302,42 +278,5 @@ def _show(sets: dict[str, OfferSet], as_json: bool) -> None:
     click.echo(f"{len(sets)} users, {given} offers, {empty} users without; nothing was stored.")
 
 
-def _settings(config_file: Path | None, data_dir: Path | None) -> Settings:
-    try:
-        return load_settings(config_file, os.environ, {"server": {"data_dir": data_dir}})
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from None
-
-
 def _with_store(settings: Settings, call: Callable[[SqliteStore], Awaitable[T]]) -> T:
-    async def main() -> T | Exception:
-        async with open_store(
-            settings.server.data_dir / DATABASE,
-            runner=ThreadRunner(),
-            busy_timeout_s=max(settings.store.busy_timeout_s, _PATIENCE_S),
-            shared=True,
-        ) as store:
-            try:
-                return await call(store)
-            except (StoreError, NoSuchRun, NoRun) as error:
-                return error
-
-    try:
-        answer = trio.run(main)
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
-    if isinstance(answer, Exception):
-        raise click.ClickException(str(answer))
-    return answer
-
-
-def _when(at: int | None) -> str | None:
-    return None if at is None else _short(to_datetime(at))
-
-
-def _short(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")
-
-
-def _print_json(value: object) -> None:
-    click.echo(msgspec.json.format(msgspec.json.encode(value)).decode())
+    return with_store(settings, call, refusals=(NoSuchRun, NoRun), runner=ThreadRunner())

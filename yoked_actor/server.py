@@ -25,6 +25,8 @@ from trio.testing import MockClock
 
 from yoked_actor.actors.alarm import Alarm, free_share_of
 from yoked_actor.actors.calendar import Calendar
+from yoked_actor.actors.care import Care
+from yoked_actor.actors.care_jobs import prune_store_job, register_care
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.drain import Drain
@@ -46,9 +48,11 @@ from yoked_actor.edge.http_admin_drain import add_admin_drain_calls
 from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
 from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
 from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
+from yoked_actor.edge.http_admin_users import add_admin_user_calls
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_contract import add_contract_calls
 from yoked_actor.edge.http_dev import add_dev_calls
+from yoked_actor.edge.http_me import add_me_calls
 from yoked_actor.edge.http_offers import add_offer_calls
 from yoked_actor.edge.http_ops import add_ops_calls
 from yoked_actor.edge.http_pages import add_page_calls
@@ -193,7 +197,10 @@ async def open_server(
             stored=desk.announce,
         ).register(dispatcher)
         Webhook(settings.alerts, dial_webhook).register(dispatcher)
-        await dispatcher.enqueue([prune_job(clock.now())])
+        care = Care(sessions, store, clock)
+        await care.load()
+        register_care(dispatcher, care, store, clock, settings.privacy)
+        await dispatcher.enqueue([prune_job(clock.now()), prune_store_job(clock.now())])
         calendar = Calendar(
             store.calendar,
             clock,
@@ -251,6 +258,8 @@ async def open_server(
         add_admin_job_calls(app, doors)
         add_admin_lobby_calls(app, doors)
         add_admin_offer_calls(app, doors)
+        add_me_calls(app, doors, care)
+        add_admin_user_calls(app, doors, care)
         add_admin_drain_calls(app, doors, stop.set)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)

@@ -40,6 +40,7 @@ Years = Annotated[int, Field(ge=0, le=100)]
 Factor = Annotated[float, Field(ge=1, le=1000)]
 Rate = Annotated[float, Field(gt=0, le=1_000_000)]
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
+Days = Annotated[int, Field(ge=1, le=36_500)]
 Bytes = Annotated[int, Field(ge=1024, le=LARGEST_BUFFER)]
 
 
@@ -651,6 +652,27 @@ class OfferSettings(SettingsModel):
         )
 
 
+class PrivacySettings(SettingsModel):
+    """How long what is known of people is kept."""
+
+    RELOADS = frozenset(
+        {"keep_reports_days", "keep_quality_days", "keep_audit_days", "export_every_s"}
+    )
+
+    keep_reports_days: Days = Field(
+        365, description="After so many days a report is deleted, reviewed or not."
+    )
+    keep_quality_days: Days = Field(
+        400, description="After so many days the figures on a match's quality are deleted."
+    )
+    keep_audit_days: Days = Field(
+        730, description="After so many days the record of what an operator did is deleted."
+    )
+    export_every_s: DurationOrZero = Field(
+        60.0, description="How often a user may have all their data exported."
+    )
+
+
 class LogSettings(SettingsModel):
     """What is logged, to standard error."""
 
@@ -682,6 +704,7 @@ class Settings(SettingsModel):
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
+    privacy: PrivacySettings = PrivacySettings()
     log: LogSettings = LogSettings()
 
     def model_post_init(self, context: Any) -> None:

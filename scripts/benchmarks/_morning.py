@@ -87,10 +87,6 @@ def measure_morning(folder: Path, people: int, *, spinning: bool = True) -> Morn
             while watch.is_alive():
                 waits, _ = pace(server, users, RATE, _ROUND_S, seed=len(waits_s))
                 waits_s += waits
-                print(
-                    round(time.monotonic() - began, 1),
-                    [round(1000 * percentile(waits, q), 1) for q in (0.5, 0.95, 0.99)],
-                )
         watch.join()
         if watch.ended is None:
             raise SystemExit("the morning was not over in time; see server.log")

@@ -1,13 +1,15 @@
-"""Durable jobs per second: enqueued one by one and in bulk, and run; beside huey, when it is there.
+"""Durable jobs per second, one by one and in bulk; huey beside them; and a zone's whole morning.
 
-Run it with `scripts/bench jobs`. For the comparison install huey into the same environment
-(`pip install huey`); without it that part is left out, and said so.
+Run it with `scripts/bench jobs`, which installs huey for the comparison; without it that part is
+left out, and said so.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,6 +19,7 @@ from typing import Any
 import trio
 from pydantic import BaseModel
 
+from scripts.benchmarks._morning import measure_morning
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_types import JobRun
@@ -122,6 +125,14 @@ def measure_huey(directory: Path, count: int) -> dict[str, float] | None:
     return {"enqueue": enqueued, "execute": count / (time.perf_counter() - began)}
 
 
+def measure_the_morning(people: int) -> None:
+    folder = Path(tempfile.mkdtemp(prefix=".bench-", dir="."))
+    try:
+        print(measure_morning(folder, people).text(), flush=True)
+    finally:
+        shutil.rmtree(folder)
+
+
 async def main(jobs: int, singles: int, concurrency: int, batch: int) -> None:
     with tempfile.TemporaryDirectory(prefix="yoked-bench-") as name:
         directory = Path(name)
@@ -155,10 +166,17 @@ def report(what: str, per_s: float) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=100_000, help="in bulk")
+    parser.add_argument("--jobs", type=int, default=100_000, help="in bulk; 0 leaves them out")
     parser.add_argument("--singles", type=int, default=1_000, help="one by one")
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--batch", type=int, default=500)
+    parser.add_argument(
+        "--morning", type=int, default=100_000, help="people of a zone's morning; 0 leaves it out"
+    )
     given = parser.parse_args()
     configure_logging("error", "json")
-    trio.run(main, given.jobs, given.singles, given.concurrency, given.batch)
+    print(f"load average {os.getloadavg()[0]:.1f}; figures of a busy machine mean little")
+    if given.jobs:
+        trio.run(main, given.jobs, given.singles, given.concurrency, given.batch)
+    if given.morning:
+        measure_the_morning(given.morning)

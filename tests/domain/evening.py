@@ -51,6 +51,15 @@ class ModelStore:
         _write(self.met, changes.met)
         _write(self.blocks, changes.blocks)
         _write(self.bars, changes.bars)
+        for erasure in changes.erased:
+            self._erase(erasure.user_id)
+
+    def _erase(self, user_id: str) -> None:
+        self.people.pop(user_id, None)
+        self.seats.pop(user_id, None)
+        for table in (self.met, self.blocks, self.bars):
+            for pair in [pair for pair in table if user_id in pair]:
+                del table[pair]
 
     def known(self, user_id: str) -> Known:
         """What is remembered of one user."""

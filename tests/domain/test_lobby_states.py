@@ -226,9 +226,18 @@ class LobbyMachine(RuleBasedStateMachine):
         else:
             self._handle(ev.Vote(user, match_id, vote))
 
-    @rule(data=st.data(), kind=st.sampled_from((ev.Spin, ev.Spin, ev.Leave)))
+    @rule(data=st.data(), kind=st.sampled_from((ev.Spin, ev.Spin, ev.Leave, ev.Expel)))
     def one_turns_away(self, data: st.DataObject, kind: Callable[[str], ev.Event]) -> None:
         self._handle(kind(self._someone(data, State.WAITING, State.MATCHED, State.VOTING)))
+
+    @rule(data=st.data(), is_stored_at_once=st.booleans())
+    def one_is_erased(self, data: st.DataObject, is_stored_at_once: bool) -> None:
+        user = self._someone(data, State.WAITING, State.MATCHED, State.VOTING)
+        self._handle(ev.Erase(user, "~erased-1"))
+        if not is_stored_at_once:
+            self.fail_to_save("at the same instants")
+        # Nothing may follow in the round of an erasure.
+        self._settle()
 
     @rule(data=st.data(), user=st.sampled_from(USERS), other=st.sampled_from(USERS))
     def one_judges(self, data: st.DataObject, user: str, other: str) -> None:
@@ -246,7 +255,6 @@ class LobbyMachine(RuleBasedStateMachine):
             data.draw(
                 st.one_of(
                     st.builds(ev.ProfileChanged, st.just(user), guests(user)),
-                    st.builds(ev.StartDate, st.just(user), st.sampled_from(USERS)),
                     st.builds(
                         ev.EndDate, st.just(user), st.sampled_from(["d0", *self.store.dates][-2:])
                     ),
@@ -262,6 +270,15 @@ class LobbyMachine(RuleBasedStateMachine):
                 )
             )
         )
+
+    @rule(data=st.data(), user=st.sampled_from(USERS), other=st.sampled_from(USERS))
+    def one_calls_another(self, data: st.DataObject, user: str, other: str) -> None:
+        if data.draw(st.booleans()):
+            other = self._someone(data, State.WAITING, State.MATCHED, State.VOTING)
+        for one in (user, other):
+            if not self._is_here(one) and data.draw(st.integers(0, 3)):
+                self._attach(one)
+        self._handle(ev.StartDate(user, other))
 
     @rule(data=st.data(), comes=st.booleans(), stale=st.booleans())
     def one_comes_or_goes(self, data: st.DataObject, comes: bool, stale: bool) -> None:
@@ -470,7 +487,7 @@ class LobbyMachine(RuleBasedStateMachine):
         if event.user_id not in self.lobby.floor.seats.rows:
             self._enter(event.user_id)
         self._begin()
-        if not isinstance(event, ev.Detached):
+        if not isinstance(event, ev.Detached | ev.Expel | ev.Erase):
             self.heard[event.user_id] = self.now
         effects = self.lobby.handle(event, self.now)
         self._see(event, effects, self.now)

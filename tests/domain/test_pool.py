@@ -31,7 +31,7 @@ from tests.domain.crowds import (
 from tests.domain.scan import STARVATION_S, bounds, fair_queue_order, priority, scan
 from yoked_actor.domain import search
 from yoked_actor.domain.fairness import MOST_CREDIT, FairQueue, Policy, Ticket, Weighted
-from yoked_actor.domain.instants import Instant, after, from_datetime
+from yoked_actor.domain.instants import Instant, after, from_datetime, utc_date
 from yoked_actor.domain.pool import Choice, Pool
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.tiers import Tier, Tiers
@@ -98,6 +98,8 @@ def _check(
 ) -> Ticket | None:
     """The pool's choice, held against the scan."""
     choice = _choose(pool, seeker, now, refused, beyond)
+    if utc_date(seeker.waiting_since) != utc_date(now):
+        beyond = None  # After midnight somebody's birthday may have changed what is known.
     best, passed = scan(
         policy,
         held,

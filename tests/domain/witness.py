@@ -72,6 +72,18 @@ class Witness:
         if reply == VoteReply():
             assert notices == [], "a vote that decides nothing stays sealed"
         self.hear_of(notices, now)
+        if isinstance(event, ev.Expel | ev.Erase):
+            assert event.user_id not in dict(notices), "who is put out is told nothing"
+            self.believed[event.user_id] = State.IDLE
+            self.waits.pop(event.user_id, None)
+        if isinstance(event, ev.Erase):
+            self._erased(event.user_id)
+
+    def _erased(self, user_id: str) -> None:
+        self.people.pop(user_id, None)
+        self.met = {pair: at for pair, at in self.met.items() if user_id not in pair}
+        self.bars = {pair: until for pair, until in self.bars.items() if user_id not in pair}
+        self.blocks = {pair for pair in self.blocks if user_id not in pair}
 
     def hear_of(self, notices: Told, now: Instant) -> None:
         """These were told."""

@@ -1,27 +1,38 @@
-"""The pages: the one to try the server out on, the contract for people, and how they are served."""
+"""The pages: the web client, the contract for people, and how they are served."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import posixpath
 import re
+import shutil
+import subprocess
+import sys
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import yoked_actor
 from tests.wire.captured import open_house
+from yoked_actor.domain.ballot import Outcome
+from yoked_actor.domain.notices import Code, DateEnd, IdleReason
+from yoked_actor.domain.records import CancelReason
 from yoked_actor.edge.contract_page import contract_page
-from yoked_actor.edge.http_pages import page_file, render
+from yoked_actor.edge.http_pages import ADDRESSES, assets, render
 from yoked_actor.wire.commands import COMMANDS
 from yoked_actor.wire.contract import CALLS, CLOSE_CODES, ERRORS, asyncapi, openapi
 from yoked_actor.wire.events import EVENTS
 
 SERVED = {
-    "/": "text/html; charset=utf-8",
-    "/docs": "text/html; charset=utf-8",
-    "/try.css": "text/css; charset=utf-8",
-    "/try.js": "text/javascript; charset=utf-8",
+    **dict.fromkeys([*ADDRESSES, "/docs"], "text/html; charset=utf-8"),
+    "/yoked.js": "text/javascript; charset=utf-8",
+    "/app/main.js": "text/javascript; charset=utf-8",
+    "/app/views/voting.js": "text/javascript; charset=utf-8",
+    "/app/base.css": "text/css; charset=utf-8",
+    "/app/icon.svg": "image/svg+xml; charset=utf-8",
     "/openapi.json": "application/json",
     "/asyncapi.json": "application/json",
 }
@@ -141,29 +152,88 @@ async def test_a_page_is_well_formed_and_can_be_found_ones_way_in(path: str) -> 
     assert 'name="viewport"' in text
 
 
-async def test_without_dev_the_page_says_what_it_needs() -> None:
-    _, text = await fetch("/", dev=False)
-    assert "--dev" in text
-    assert '<a href="/docs">' in text
-    assert "<script" not in text
-    assert "<form" not in text
+async def test_every_address_of_the_client_is_the_same_page() -> None:
+    pages = {(await fetch(address))[1] for address in ADDRESSES}
+    assert len(pages) == 1
 
 
-async def test_the_genders_to_choose_from_are_those_of_the_settings() -> None:
+async def test_the_page_says_what_its_script_must_know() -> None:
+    def known(text: str) -> dict[str, str | None]:
+        metas = (values for tag, values in Outline(text).attributes if tag == "meta")
+        return {str(values["name"]): values["content"] for values in metas if "name" in values}
+
+    of_dev, other = known((await fetch("/"))[1]), known((await fetch("/", dev=False))[1])
+    assert (of_dev["yoked-dev"], other["yoked-dev"]) == ("yes", "no")
+    assert of_dev["yoked-genders"] == "woman,man,nonbinary"
+    assert of_dev["yoked-vote-window-s"] == "10"
+    assert of_dev["yoked-offers-at"] == "09:00"
+    assert of_dev["yoked-max-interests"] == "32"
+
+
+async def test_the_page_may_use_the_camera_and_no_other_page_may_borrow_it() -> None:
+    answer, _ = await fetch("/video-date")
+    assert answer.headers["Permissions-Policy"].startswith("camera=(self), microphone=(self)")
+
+
+async def test_everything_that_the_page_and_its_modules_load_is_there() -> None:
     _, text = await fetch("/")
-    assert text.count("<option>nonbinary</option>") == 2
+    loaded = {
+        str(values.get("src") or values.get("href"))
+        for tag, values in Outline(text).attributes
+        if tag in ("script", "link", "img")
+    }
+    for path, asset in assets().items():
+        folder = path.rpartition("/")[0]
+        for name in re.findall(r"""(?:from|import|src:) "([./][^"]+)\"""", asset.text):
+            loaded.add(name if name.startswith("/") else posixpath.normpath(f"{folder}/{name}"))
+    assert "/app/views/voting.js" in loaded
+    assert loaded <= set(assets())
+    # And nothing is given out that nobody asks for.
+    assert loaded == set(assets())
+
+
+def test_the_files_are_found_in_a_package_that_is_an_archive(tmp_path: Path) -> None:
+    root = Path(yoked_actor.__file__).parents[1]
+    archive = shutil.make_archive(str(tmp_path / "all"), "zip", root, "yoked_actor")
+    program = (
+        "import yoked_actor; from yoked_actor.edge.http_pages import assets;"
+        "print(yoked_actor.__file__); print(*assets())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": archive, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    place, names = done.stdout.splitlines()
+    assert place.startswith(archive)
+    assert names.split() == list(assets())
 
 
 async def test_only_the_files_that_are_meant_to_be_served_are() -> None:
-    for path in ("/index.html", "/docs.html", "/docs.css", "/pages/try.js", "/../server.py"):
+    for path in (
+        "/index.html",
+        "/docs.html",
+        "/docs.css",
+        "/pages/yoked.js",
+        "/app",
+        "/app/",
+        "/app/views",
+        "/app/../index.html",
+        "/app/%2e%2e/index.html",
+        "/app/..%2f..%2fhttp_app.py",
+    ):
         answer, _ = await fetch(path)
         assert answer.status_code == 404, path
 
 
 def test_what_a_value_holds_comes_out_as_text() -> None:
-    page = render("index.html", dev=True, genders=["<script>alert(1)</script>"])
+    names = ("dev", "modules", "max_interests", "vote_window_s", "offers_at")
+    page = render("index.html", **dict.fromkeys(names, ""), genders=['"><script>alert(1)'])
     assert "<script>alert" not in page
-    assert "&lt;script&gt;alert" in page
+    assert "&#34;&gt;&lt;script&gt;alert" in page
 
 
 def test_the_contract_page_takes_no_markup_from_the_documents() -> None:
@@ -173,7 +243,18 @@ def test_the_contract_page_takes_no_markup_from_the_documents() -> None:
     assert "<code>&lt;b&gt;</code> &lt;i&gt;loud&lt;/i&gt;" in page
 
 
-def test_the_page_knows_every_event_that_it_must_follow() -> None:
-    script = page_file("try.js")
+def test_the_client_listens_to_every_event_there_is() -> None:
+    script = assets()["/app/app.js"].text
     for event in EVENTS:
-        assert f'case "{event.__struct_config__.tag}":' in script
+        assert f'"{event.__struct_config__.tag}"' in script
+
+
+@pytest.mark.parametrize(
+    "value", [*Outcome, *CancelReason, *IdleReason, *DateEnd, *(set(Code) - {Code.BAD_REQUEST})]
+)
+def test_there_are_words_for_everything_that_can_happen(value: str) -> None:
+    spoken = {"underage", "forbidden", "not_found", "too_large"}
+    # These are told in the words of the server, which say more than a code.
+    if value not in spoken:
+        words = assets()["/app/words.js"].text
+        assert re.search(rf'\b{value}("|: ")', words) or value == Outcome.PASS_IDLE

@@ -10,9 +10,9 @@ import hashlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,6 +74,8 @@ class EmptyHouse(House):
     def __init__(self, binary: Path, folder: Path, *flags: str) -> None:
         super().__init__(folder / "data", *flags)
         self._binary = binary
+        self.given: dict[str, str] = {}
+        self.wrapper: tuple[str, ...] = ()
         self.home = folder / "home"
         self.scratch = folder / "scratch"
         self.home.mkdir(mode=0o555)
@@ -82,7 +84,15 @@ class EmptyHouse(House):
     def launch(self, *flags: str) -> subprocess.Popen[bytes]:
         with self._log_file.open("ab") as log:
             return subprocess.Popen(
-                [self._binary, "serve", "--data", self.data_dir, *self._flags, *flags],
+                [
+                    *self.wrapper,
+                    self._binary,
+                    "serve",
+                    "--data",
+                    self.data_dir,
+                    *self._flags,
+                    *flags,
+                ],
                 env=self.environment(),
                 cwd="/",
                 stdout=subprocess.PIPE,
@@ -91,7 +101,8 @@ class EmptyHouse(House):
             )
 
     def environment(self) -> dict[str, str]:
-        return {"PATH": "/nonexistent", "HOME": str(self.home), "TMPDIR": str(self.scratch)}
+        emptied = {"PATH": "/nonexistent", "HOME": str(self.home), "TMPDIR": str(self.scratch)}
+        return emptied | self.given
 
     def interrupt(self) -> int:
         """Ctrl-C: a terminal sends it to both processes that there are."""
@@ -99,8 +110,8 @@ class EmptyHouse(House):
         os.killpg(self._process.pid, signal.SIGINT)
         return self.wait()
 
-    def run(self, *arguments: str) -> str:
-        """What a command prints."""
+    def run(self, *arguments: str, code: int = 0) -> str:
+        """What a command prints, and complains about."""
         done = subprocess.run(
             [self._binary, *arguments],
             env=self.environment(),
@@ -110,8 +121,8 @@ class EmptyHouse(House):
             timeout=PATIENCE_S,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
 
 
 @contextmanager
@@ -155,7 +166,8 @@ async def test_people_keep_their_places_when_the_binary_is_restarted(house):
 async def test_the_pages_the_contract_and_the_metrics_are_inside(house):
     for path, text in (
         ("/", b"<!doctype html>"),
-        ("/try.js", b"WebSocket"),
+        ("/yoked.js", b"WebSocket"),
+        ("/app/views/voting.js", b"Countdown"),
         ("/docs", b"<!doctype html>"),
         ("/openapi.json", b'"openapi"'),
         ("/asyncapi.json", b'"asyncapi"'),
@@ -177,11 +189,68 @@ def test_ctrl_c_reaches_both_of_its_processes_and_drains_once(house):
     assert house.log.count('"stopping"') == 1
 
 
-def test_it_starts_within_seconds_and_knows_its_version_and_settings(binary, tmp_path):
+def test_the_process_that_serves_speaks_to_systemd_for_the_one_that_was_started(binary, tmp_path):
+    house = EmptyHouse(binary, tmp_path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(PATIENCE_S)
+        house.given = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "200000"}
+        # As systemd does it: the variable names the process that was started.
+        house.wrapper = ("/bin/sh", "-c", 'WATCHDOG_PID=$$ exec "$0" "$@"')
+        house.start()
+        try:
+            assert manager.recv(4096).decode() == f"READY=1\nSTATUS=ready on {house.url}"
+            assert [manager.recv(4096) for _ in range(3)] == [b"WATCHDOG=1"] * 3
+            assert house.stop() == 0
+            heard = [b"WATCHDOG=1"]
+            while heard[-1] == b"WATCHDOG=1":
+                heard.append(manager.recv(4096))
+            assert heard[-1] == b"STOPPING=1\nSTATUS=draining"
+        finally:
+            if house.is_running():
+                house.kill()
+
+
+def test_it_knows_its_version_and_its_settings_and_has_what_sentry_needs(binary, tmp_path):
     house = EmptyHouse(binary, tmp_path)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    began = time.monotonic()
     assert house.run("--version") == f"yoked-actor, version {version}\n"
-    assert time.monotonic() - began < PATIENCE_S / 3
     assert house.run("config") == (ROOT / "config" / "yoked.toml").read_text("utf-8")
+    house.given = {"YOKED_LOG__SENTRY_DSN": "nonsense"}
+    assert "is not the DSN of a Sentry project" in house.run("serve", code=1), "the SDK is inside"
     assert house.run("simulate", "--help").startswith("Usage: yoked-actor simulate")
+
+
+async def test_offers_come_at_nine_on_the_day_that_the_clocks_go_forward(binary, tmp_path):
+    """In Berlin 9:00 is 8:00 UTC on the 28th of March 2026, and 7:00 on the 29th, 23 hours on."""
+    clock = ("--mock-clock", "--mock-clock-start", "2026-03-28T07:30:00Z")
+    with open_empty_house(binary, tmp_path, *clock) as house:
+        dev = Api(house.url)
+
+        async def advance(minutes: float) -> None:
+            with trio.fail_after(PATIENCE_S):
+                await dev.call("POST", "/api/dev/clock/advance", {"seconds": 60 * minutes})
+
+        ana = Api(house.url)
+        await ana.login("ana", make_profile("Ana", gender="woman", seeking=["man"]))
+        for number in range(12):
+            him = make_profile(f"Ben {number}", gender="man", seeking=["woman"])
+            await Api(house.url).login(f"ben{number}", him)
+        assert await ana.call("GET", "/api/offers") == {"date": None, "offers": []}
+
+        await advance(29.9)
+        assert (await ana.call("GET", "/api/offers"))["date"] is None
+        await advance(0.2)
+        saturday = await ana.call("GET", "/api/offers")
+        assert (saturday["date"], len(saturday["offers"])) == ("2026-03-28", 5)
+        assert {one["expires_at"] for one in saturday["offers"]} == {"2026-03-29T07:00:00Z"}
+
+        await advance(23 * 60 - 0.2)
+        assert (await ana.call("GET", "/api/offers"))["date"] == "2026-03-28"
+        await advance(0.2)
+        sunday = await ana.call("GET", "/api/offers")
+        assert (sunday["date"], len(sunday["offers"])) == ("2026-03-29", 5)
+        assert {one["expires_at"] for one in sunday["offers"]} == {"2026-03-30T07:00:00Z"}
+        met = {one["candidate"]["user_id"] for one in saturday["offers"]}
+        assert met.isdisjoint(one["candidate"]["user_id"] for one in sunday["offers"])
+        assert await trio.to_thread.run_sync(house.stop) == 0

@@ -122,8 +122,8 @@ class Dispatcher:
     ) -> None:
         """Say how jobs of a type are run.
 
-        A `cpu_bound` handler runs on a thread, and may be a plain function; it never awaits. Runs
-        of a `quiet` type that go well are not logged one by one. `version` is that of the
+        A `cpu_bound` handler runs on a thread, and may be a plain function; it never awaits. Of a
+        `quiet` type the log tells how runs end, but not that they begin. `version` is that of the
         newest payload that the model can read.
         """
         if job_type in self._types:

@@ -159,8 +159,12 @@ class JobRecorder:
                     one.then()
                 except Exception:
                     _log.error("job_not_told", exc_info=True, **_names(one.job))
-            if not one.kind.quiet:
-                _log.info("job_completed", seconds=round(one.seconds, 6), **_names(one.job))
+            _log.info(
+                "job_completed",
+                runs=one.kind.policy.max_runs,
+                seconds=round(one.seconds, 6),
+                **_names(one.job),
+            )
         elif isinstance(outcome, Failed):
             _log.warning(
                 "job_failed",

@@ -21,7 +21,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.auditor import audit_users
-from yoked_actor.domain.events import Event, Forget, Spin
+from yoked_actor.domain.events import Erase, Event, Forget, Spin
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.lobby import Lobby
@@ -109,6 +109,8 @@ class Matchmaker:
         self._audience = audience
         self._metrics = metrics
         self._settings = settings
+        self._put_off: list[Message] = []
+        """What came after an erasure, and waits for the next round."""
         self._asked: list[trio.Event] = []
         self._stored_people = stored_people
         self._in_trouble = in_trouble
@@ -142,6 +144,8 @@ class Matchmaker:
         self.mailbox.put_always(Message(Probe(""), None))
 
     async def _wait(self) -> None:
+        if self._put_off:
+            return
         due = self._lobby.next_deadline()
         if due is None:
             await self.mailbox.wait()
@@ -154,7 +158,9 @@ class Matchmaker:
         messages: list[Message] = []
         delay_s = self._settings.store.retry_first_s
         while True:
+            messages += self._put_off
             messages += self.mailbox.take_all()
+            messages, self._put_off = _up_to_an_erasure(messages)
             now = self._clock.now()
             decided = [self._lobby.handle(m.event, now) for m in messages if _is_for_lobby(m)]
             notices = self._lobby.wake(now)
@@ -276,6 +282,15 @@ class Matchmaker:
                     outcome=match.outcome and match.outcome.value,
                     reason=match.cancelled_for and match.cancelled_for.value,
                 )
+
+
+def _up_to_an_erasure(messages: list[Message]) -> tuple[list[Message], list[Message]]:
+    """What may be decided in one round, and the rest: nothing may follow an erasure in its round,
+    because what is stored of its user then is erased with them."""
+    for index, message in enumerate(messages):
+        if type(message.event) is Erase:
+            return messages[: index + 1], messages[index + 1 :]
+    return messages, []
 
 
 def _is_for_lobby(message: Message) -> bool:

@@ -8,7 +8,7 @@ import msgspec
 import trio
 
 from yoked_actor.actors.offer_runs import give_way
-from yoked_actor.domain.offers import Finding, StoredSet, check_stored, verify
+from yoked_actor.domain.offers import Finding, StoredSet, verify
 from yoked_actor.store.offers import Offers
 
 
@@ -33,14 +33,12 @@ async def verify_run(offers: Offers, zone: str, day: date, *, threads: bool = Tr
     if frozen is None:
         raise NoRun(f"there was no run of {day} in {zone}")
     kept = await offers.load_zone(zone, day)
-    stored = {one.offers.user_id: StoredSet(one.offers, one.digest) for one in kept}
+    stored = {one.offers.user_id: StoredSet(one.offers, one.digest, one.erased) for one in kept}
     pool = frozen.pool
 
     def compare() -> list[Finding]:
-        if pool is None:
-            found = [check_stored(one) for one in stored.values()]
-            return [one for one in found if one is not None]
-        return verify(pool, frozen.rules, frozen.inputs, stored, give_way)
+        return verify(pool, frozen.rules, frozen.inputs, stored, give_way, frozen.erased)
 
     findings = await trio.to_thread.run_sync(compare) if threads else compare()
-    return Verdict(zone, day, len(stored), pool is not None, sorted(findings))
+    in_full = pool is not None and not frozen.erased
+    return Verdict(zone, day, len(stored), in_full, sorted(findings))

@@ -154,10 +154,12 @@ class OfferDesk:
 
     async def partner(self, user_id: str, connection_id: str) -> str | None:
         """Who the other one of a user's connection is; None when the user has no such one."""
-        for one in await self._offers.connections(user_id):
-            if one.connection_id == connection_id:
-                faces = await self._offers.faces([(user_id, one.partner)])
-                return one.partner if faces.may_see(user_id, one.partner) else None
+        # As with an answer: whoever hangs up meanwhile still has a command that awaits its reply.
+        with trio.CancelScope(shield=True):
+            for one in await self._offers.connections(user_id):
+                if one.connection_id == connection_id:
+                    faces = await self._offers.faces([(user_id, one.partner)])
+                    return one.partner if faces.may_see(user_id, one.partner) else None
         return None
 
     # The task

@@ -69,6 +69,8 @@ class OfferRuns:
 
     async def _make(self, zone: str, day: date) -> Sets:
         frozen = await self._offers.load_run(zone, day)
+        if frozen is not None and frozen.is_to_be_frozen_again:
+            frozen = await self._offers.freeze_again(zone, day)
         if frozen is None or frozen.pool is None:
             what = "never frozen" if frozen is None else "dropped since"
             raise Permanent(f"the pool of the run of {day} in {zone} was {what}")

@@ -362,7 +362,7 @@ class Session:
             self.connection.close(REPLACED, "replaced by a newer connection")
         missed = self._missed(hello.resume)
         if missed is None:
-            self._start_anew()
+            self.start_anew()
         seq = self.seq - len(missed or ())
         self.connection = connection
         self._around.metrics.resumed(hello.resume is not None, missed is not None)
@@ -391,7 +391,8 @@ class Session:
             return None
         return list(kept)[len(kept) - behind :]
 
-    def _start_anew(self) -> None:
+    def start_anew(self) -> None:
+        """Remember nothing of what was said: a new conversation begins."""
         self.session_id = self._around.new_session_id()
         self.seq = 0
         self._kept = None

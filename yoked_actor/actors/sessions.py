@@ -24,6 +24,7 @@ from yoked_actor.domain.instants import Instant, after
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
+from yoked_actor.store.sqlite_audit import Suspension
 
 _log = structlog.get_logger()
 
@@ -49,11 +50,17 @@ class Sessions:
         self._store = store
         self._metrics = metrics
         self._around: Surroundings | None = None
+        self.suspended: dict[str, Suspension] = {}
+        """Who may not come in; see `care`."""
         self.after_round: Callable[[], None] | None = None
         """Called when a round is over and everybody has been told."""
 
     def __len__(self) -> int:
         return len(self._by_user)
+
+    def __contains__(self, user_id: object) -> bool:
+        """Whether a user is in memory, or on the way there."""
+        return user_id in self._by_user
 
     def use(self, mailbox: Mailbox[Message], desk: Desk) -> None:
         """Say where the matchmaker's mailbox and the desk are. Once, before anybody enters."""
@@ -175,6 +182,8 @@ class Sessions:
 
         # A body may take its time, and the user may have left memory since the head was read.
         session = await self.enter(session.user_id)
+        if session.user_id in self.suspended:
+            return told.Refusal(told.Code.FORBIDDEN, "you are suspended")
         session.post(ev.Called(session.user_id))
         session.post(event, answer)
         await answered.wait()

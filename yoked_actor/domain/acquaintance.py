@@ -67,6 +67,20 @@ class Acquaintance:
                 if not theirs:
                     del self._others[other]
 
+    def erase(self, user_id: str) -> None:
+        """Let go of all that stands between an erased user and anybody, on either side."""
+        for blocker in self._blockers.pop(user_id, set()):
+            self.blocks.rows.pop((blocker, user_id), None)
+            self._blocked.get(blocker, set()).discard(user_id)
+        for other in self._others.pop(user_id, set()):
+            pair = pair_of(user_id, other)
+            self.met.rows.pop(pair, None)
+            self.bars.rows.pop(pair, None)
+            theirs = self._others.get(other, set())
+            theirs.discard(user_id)
+            if not theirs:
+                self._others.pop(other, None)
+
     def is_blocked(self, a: str, b: str) -> bool:
         """Whether either has blocked the other."""
         rows = self.blocks.rows

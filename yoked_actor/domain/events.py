@@ -111,5 +111,18 @@ class ProfileChanged(Event, frozen=True):
     person: Person
 
 
+class Expel(Event, frozen=True):
+    """The operator wants the user out of line, of their match and of their date."""
+
+
+class Erase(Event, frozen=True):
+    """The user is to be erased. The tombstone stands in their place where history is kept.
+
+    What is decided after it in the same round would be erased with it, so it must be the last.
+    """
+
+    tombstone: str
+
+
 class Forget(Event, frozen=True):
     """The user is to leave memory, if nothing holds them there."""

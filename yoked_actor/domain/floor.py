@@ -21,6 +21,7 @@ from yoked_actor.domain.people import Person
 from yoked_actor.domain.pool import Pool
 from yoked_actor.domain.records import (
     Changes,
+    Erasure,
     Known,
     Line,
     Match,
@@ -67,6 +68,8 @@ class Floor:
         self._timed: dict[str, Instant] = {}
         self._superseded: set[str] = set()
         self._next_number = next_number
+        self.erased: dict[str, Erasure] = {}
+        """Who is to be erased when this round is stored."""
 
     def new_id(self, kind: str) -> str:
         """An id that was never given before."""
@@ -224,6 +227,24 @@ class Floor:
             return False
         if self.presence(user_id).device:
             return False
+        self._drop(seat)
+        return True
+
+    def blank(self, user_id: str) -> None:
+        """Make a stranger of an erased user who is still in memory. The books must be settled.
+
+        They stay because something may be under way for them: a socket that closes, a late beat.
+        """
+        presence, heard_at = self.presence(user_id), self.heard_at.get(user_id, 0)
+        self.acquaintance.erase(user_id)
+        self._drop(self.seats.rows[user_id])
+        self.seats.rows[user_id] = Seat(user_id)
+        self.presences.rows[user_id] = presence
+        self.heard_at[user_id] = heard_at
+        self.acquaintance.learn(Known(user_id))
+
+    def _drop(self, seat: Seat) -> None:
+        user_id = seat.user_id
         self.acquaintance.forget(user_id)
         self.people.rows.pop(user_id, None)
         self.presences.rows.pop(user_id, None)
@@ -236,7 +257,6 @@ class Floor:
         self.idlers.discard(user_id)
         del self.seats.rows[user_id]
         self._release(seat.last_match_id)
-        return True
 
     # Storing
 
@@ -248,6 +268,7 @@ class Floor:
             matches=self.matches.changed(),
             dates=self.dates.changed(),
             quality=self.quality.changed(),
+            erased=list(self.erased.values()),
         )
         self.acquaintance.collect(changes)
         return changes
@@ -270,6 +291,9 @@ class Floor:
             self.dates.rows.pop(subject, None)
             self._release(subject)
         self._superseded.clear()
+        for user_id in self.erased:
+            self.blank(user_id)
+        self.erased.clear()
 
     def undo(self) -> None:
         """The changes could not be stored: all is as it was, deadlines included."""
@@ -295,6 +319,7 @@ class Floor:
                 self._time_liveness(user_id)
         self.pool.admit(self.now)
         self._superseded.clear()
+        self.erased.clear()
 
     # Deadlines
 

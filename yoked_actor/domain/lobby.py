@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from yoked_actor.domain import events as ev
 from yoked_actor.domain.dates import end_date_by, hang_up, relay, start_date
+from yoked_actor.domain.departure import erase, expel
 from yoked_actor.domain.due import run_deadline
 from yoked_actor.domain.explain import explain
 from yoked_actor.domain.floor import Floor
@@ -73,7 +74,7 @@ class Lobby:
                 self.floor.learn(event.known)
             return Effects(Done(), [])
         step = Step(self.floor, now)
-        if type(event) is not ev.Detached:
+        if type(event) not in _SIGNS_OF_OTHERS:
             self.floor.hear(event.user_id, now)
         reply = _HANDLERS[type(event)](step, event)
         self._try(step)
@@ -291,6 +292,9 @@ def _state_reply(step: Step, event: ev.Event) -> Reply:
     return snapshot_of(step.floor, event.user_id, step.now)
 
 
+_SIGNS_OF_OTHERS = frozenset({ev.Detached, ev.Expel, ev.Erase})
+"""Events that are no sign of life of the user they belong to."""
+
 _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.Attached: _attached,
     ev.Detached: _detached,
@@ -309,5 +313,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.Unblock: _unblock,
     ev.ListBlocks: _list_blocks,
     ev.ProfileChanged: _profile_changed,
+    ev.Expel: expel,
+    ev.Erase: erase,
 }
 """What each event does. None for a reply: it is read off the floor when the step is over."""

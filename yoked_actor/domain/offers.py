@@ -84,6 +84,8 @@ class Finding(msgspec.Struct, frozen=True, order=True):
 
     user_id: str
     problem: str
+    erased: bool = False
+    """Nobody has tampered with it: somebody was erased, so it cannot be verified any more."""
 
 
 class StoredSet(msgspec.Struct, frozen=True):
@@ -91,6 +93,8 @@ class StoredSet(msgspec.Struct, frozen=True):
 
     offers: OfferSet
     digest: str
+    erased: int = 0
+    """How many of its offers were erased since, with the person they named."""
 
 
 def offer_id(day: date, user_id: str, candidate: str) -> str:
@@ -208,25 +212,36 @@ def joint_digest(digests: Iterable[str]) -> str:
 
 def check_stored(stored: StoredSet) -> Finding | None:
     """Whether a stored set is still what it was when it was stored; this needs no pool."""
+    if stored.erased:
+        problem = f"erased: {stored.erased} of its offers named somebody who was erased since"
+        return Finding(stored.offers.user_id, problem, erased=True)
     if stored.offers.digest() == stored.digest:
         return None
     return Finding(stored.offers.user_id, "the stored set does not have its stored digest")
 
 
 def verify(
-    pool: FrozenPool,
+    pool: FrozenPool | None,
     rules: OfferRules,
     inputs: str,
     stored: Mapping[str, StoredSet],
     progress: Callable[[int, int], None] | None = None,
+    erased: int = 0,
 ) -> list[Finding]:
     """Make a run again from its pool and rules, and say where the stored sets differ from it.
 
     `inputs` is the digest of the inputs that was stored with the run. A set of the run that is not
-    stored is no finding: its user may have had another one that day. `progress` is that of
-    `make_run`.
+    stored is no finding: its user may have had another one that day. When people of the pool were
+    `erased`, or the pool is gone, each set is held against its own digest only. `progress` is that
+    of `make_run`.
     """
     findings = []
+    if erased:
+        problem = f"erased: {erased} of the people it was made from were erased since"
+        findings.append(Finding("", problem, erased=True))
+    if erased or pool is None:
+        checked = (check_stored(stored[user_id]) for user_id in sorted(stored))
+        return findings + [finding for finding in checked if finding is not None]
     if inputs_digest(pool, rules) != inputs:
         findings.append(Finding("", "the frozen pool does not have its stored digest"))
     made = make_run(pool, rules, progress)
@@ -234,6 +249,8 @@ def verify(
         tampered = check_stored(stored[user_id])
         if tampered is not None:
             findings.append(tampered)
+        if stored[user_id].erased:
+            continue
         if user_id not in made:
             findings.append(Finding(user_id, "the run makes no set for this user"))
         elif made[user_id].canonical() != stored[user_id].offers.canonical():

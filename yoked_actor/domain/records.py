@@ -20,6 +20,10 @@ Pair = tuple[str, str]
 """Two user ids in ascending order."""
 
 
+TOMBSTONE = "~erased-"
+"""How every tombstone begins. No user id has a `~`, and each stands before it in a pair."""
+
+
 def pair_of(a: str, b: str) -> Pair:
     """The unordered pair of two users."""
     return (a, b) if a < b else (b, a)
@@ -169,6 +173,14 @@ class Known(msgspec.Struct, frozen=True, gc=False):
     last_match: Match | None = None
 
 
+class Erasure(msgspec.Struct, frozen=True):
+    """A user of whom nothing is to remain but a tombstone, in what others remember."""
+
+    user_id: str
+    tombstone: str
+    at: Instant
+
+
 class Changes(msgspec.Struct):
     """What one round of decisions must save, all of it or nothing."""
 
@@ -183,6 +195,8 @@ class Changes(msgspec.Struct):
     quality: list[Quality] = []
     bars: list[tuple[Pair, Instant | None]] = []
     """Pairs kept apart, and until when; None lifts the bar."""
+    erased: list[Erasure] = []
+    """Who is erased, after everything else is saved."""
 
     def __bool__(self) -> bool:
         return bool(
@@ -194,4 +208,5 @@ class Changes(msgspec.Struct):
             or self.people
             or self.blocks
             or self.dates
+            or self.erased
         )

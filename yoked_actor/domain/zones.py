@@ -34,5 +34,9 @@ def zone_named(name: str) -> ZoneInfo | None:
 @cache
 def _load(name: str) -> ZoneInfo:
     # Not ZoneInfo(name), which would look in the system's folders first.
-    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as file:
+    # Step by step: not every kind of installation can take several at once.
+    place = files("tzdata").joinpath("zoneinfo")
+    for part in name.split("/"):
+        place = place.joinpath(part)
+    with place.open("rb") as file:
         return ZoneInfo.from_file(file, key=name)

@@ -65,6 +65,13 @@ class Tokens:
         """Whether tokens can be made here, not only judged."""
         return self._algorithm == "HS256"
 
+    def check_key(self) -> None:
+        """See that tokens could be judged by the key, or raise `NoSigningKey`."""
+        try:
+            jwt.get_algorithm_by_name(self._algorithm).prepare_key(self._key)
+        except (jwt.InvalidKeyError, ValueError, TypeError) as error:
+            raise NoSigningKey(f"the key does not fit {self._algorithm}: {error}") from None
+
     def identify(self, token: str, now: Instant) -> Identity:
         """Who a token speaks for at an instant, or `BadToken`."""
         now_s = now / MICROSECONDS

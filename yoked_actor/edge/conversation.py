@@ -92,7 +92,9 @@ class _Conversation:
             return
         try:
             if self._session is not None:
-                await self._session.receive(text)
+                # What was still on the way when the user was suspended is not listened to.
+                if self._session.user_id not in self._all.sessions.suspended:
+                    await self._session.receive(text)
             else:
                 await self._meet(decode_command(text))
         except NotAnObject as error:
@@ -123,6 +125,12 @@ class _Conversation:
             session = await sessions.enter(identity.user_id)
         except StoreUnavailable:
             connection.close(INTERNAL_ERROR, "the store is not available; try again")
+            return
+        suspension = sessions.suspended.get(identity.user_id)
+        if suspension is not None:
+            message = f"you are suspended: {suspension.reason}"
+            connection.send(encode(Error(re=hello.id, code=Code.FORBIDDEN, message=message)))
+            connection.close(BAD_TOKEN, "suspended")
             return
         self._session, self._device = session, sessions.new_device()
         await session.attach(connection, hello, self._device)

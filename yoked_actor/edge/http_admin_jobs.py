@@ -67,7 +67,7 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
 
     @app.post("/api/admin/jobs/<job_id>/cancel")
     async def cancel(job_id: str) -> Response:
-        await doors.operator()
+        session = await doors.operator()
         try:
             # By the dispatcher, which also stops a run that is under way here.
             found = await doors.dispatcher.cancel(_job_id(job_id))
@@ -75,11 +75,12 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             raise Refused(Code.NOT_FOUND, str(error)) from None
         except ImpossibleJobMove as error:
             raise Refused(Code.WRONG_STATE, str(error)) from None
+        await doors.record(session, "cancel_job", job_id, found.type)
         return answer(http.JobEntry(**_facts(found, brief=True)))
 
     @app.post("/api/admin/jobs/<job_id>/requeue")
     async def requeue(job_id: str) -> Response:
-        await doors.operator()
+        session = await doors.operator()
         try:
             found = await doors.store.jobs.requeue(_job_id(job_id), doors.clock.now())
         except NoSuchJob as error:
@@ -87,14 +88,17 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
         except ImpossibleJobMove as error:
             raise Refused(Code.WRONG_STATE, str(error)) from None
         doors.dispatcher.poke()
+        await doors.record(session, "requeue_job", job_id, found.type)
         return answer(http.JobEntry(**_facts(found, brief=True)))
 
     @app.post("/api/admin/jobs/requeue")
     async def requeue_dead() -> Response:
-        await doors.operator()
+        session = await doors.operator()
         body = await read_body(http.RequeueBody)
         ids = await doors.store.jobs.requeue_dead(body.type, doors.clock.now(), MOST_REQUEUED)
         doors.dispatcher.poke()
+        if ids:
+            await doors.record(session, "requeue_jobs", body.type, f"{len(ids)} dead letters")
         return answer(http.RequeueAnswer(ids))
 
     @app.get("/api/admin/alerts")

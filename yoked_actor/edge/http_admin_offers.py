@@ -24,7 +24,7 @@ def add_admin_offer_calls(app: QuartTrio, doors: Doors) -> None:
 
     @app.post("/api/admin/offers/run")
     async def run() -> Response:
-        await doors.operator()
+        session = await doors.operator()
         body = await read_body(http.OfferRunBody)
         try:
             asked = await doors.calendar.run_by_hand(body.zone, body.date)
@@ -33,6 +33,7 @@ def add_admin_offer_calls(app: QuartTrio, doors: Doors) -> None:
             raise Refused(code, str(error)) from None
         if asked.is_new:
             doors.dispatcher.poke()
+            await doors.record(session, "run_offers", body.zone, body.date.isoformat())
         at = to_datetime(asked.run.scheduled_at)
         return answer(
             http.OfferRunAnswer(asked.run.zone, asked.run.day, at, asked.status, asked.is_new)

@@ -80,9 +80,9 @@ class Doors(msgspec.Struct):
         except BadToken as error:
             raise Refused(Code.UNAUTHORIZED, str(error)) from None
 
-    async def caller(self) -> Session:
+    async def caller(self, *, even_suspended: bool = False) -> Session:
         """The session of who is calling, within the rate."""
-        return await self.session_of(self.identify().user_id)
+        return await self.session_of(self.identify().user_id, even_suspended=even_suspended)
 
     async def operator(self) -> Session:
         """The session of who is calling, who must be an operator, within the rate."""
@@ -91,9 +91,16 @@ class Doors(msgspec.Struct):
             raise Refused(Code.FORBIDDEN, "this is for the operator")
         return await self.session_of(identity.user_id)
 
-    async def session_of(self, user_id: str) -> Session:
+    async def record(self, session: Session, action: str, subject: str, detail: str = "") -> None:
+        """Keep in the audit what an operator has done."""
+        await self.store.audit(session.user_id, action, subject, detail, self.clock.now())
+
+    async def session_of(self, user_id: str, *, even_suspended: bool = False) -> Session:
         """The session of a user, within the rate."""
         session = await self.sessions.enter(user_id)
+        suspension = self.sessions.suspended.get(user_id)
+        if suspension is not None and not even_suspended:
+            raise Refused(Code.FORBIDDEN, f"you are suspended: {suspension.reason}")
         if not session.may_speak(self.clock.now()):
             raise Refused(Code.RATE_LIMITED, "too many calls; slow down")
         return session

@@ -1,44 +1,104 @@
 """The pages: files of the package, given out so that a browser asks again but seldom loads again.
 
-Every page comes with a policy that lets it run nothing but our own files.
+The web client is one page with many addresses: which of them is shown, its script decides by what
+the server says. Every page comes with a policy that lets it run nothing but our own files.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import jinja2
+import msgspec
 from quart import Response, request
 from quart_trio import QuartTrio
 
-from yoked_actor.edge.http_app import Doors
+from yoked_actor.domain.notices import Code
+from yoked_actor.edge.http_app import Doors, Refused
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;"
-    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+    " img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'"
 )
-_ASSETS = {"try.css": "text/css", "try.js": "text/javascript"}
+PERMISSIONS = "camera=(self), microphone=(self), geolocation=(self)"
+ADDRESSES = (
+    "/",
+    "/profile",
+    "/spin",
+    "/spinning",
+    "/voting-window",
+    "/video-date",
+    "/offers",
+    "/connections",
+)
+"""Where the web client can be."""
+
+_KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+class Asset(msgspec.Struct, frozen=True):
+    """A file that a page loads."""
+
+    text: str
+    kind: str
 
 
 def add_page_calls(app: QuartTrio, doors: Doors) -> None:
-    """`/` to try the server out, and what that page loads."""
-    page = render("index.html", dev=doors.dev, genders=doors.settings.matching.genders)
+    """The web client, and what it loads."""
+    matching = doors.settings.matching
+    page = render(
+        "index.html",
+        dev=doors.dev,
+        genders=matching.genders,
+        max_interests=matching.max_interests,
+        vote_window_s=f"{matching.vote_window_s:g}",
+        offers_at=doors.settings.offers.at,
+        modules=[path for path, asset in assets().items() if asset.kind == _KINDS[".js"]],
+    )
 
-    @app.get("/")
     async def index() -> Response:
-        return await cacheable(page, "text/html", policy=POLICY)
+        response = await cacheable(page, "text/html", policy=POLICY)
+        response.headers["Permissions-Policy"] = PERMISSIONS
+        return response
 
-    def add_asset(name: str, kind: str) -> None:
-        text = page_file(name)
+    for address in ADDRESSES:
+        app.add_url_rule(address, f"page {address}", index, methods=["GET"])
 
-        @app.get(f"/{name}", endpoint=name)
-        async def asset() -> Response:
-            return await cacheable(text, kind)
+    async def asset(name: str = "") -> Response:
+        # Only what was found at the start is there: a path is a key here, never a file name.
+        found = assets().get(request.path)
+        if found is None:
+            raise Refused(Code.NOT_FOUND, "there is no such file")
+        return await cacheable(found.text, found.kind)
 
-    for name, kind in _ASSETS.items():
-        add_asset(name, kind)
+    app.add_url_rule("/yoked.js", "yoked.js", asset, methods=["GET"])
+    app.add_url_rule("/app/<path:name>", "asset", asset, methods=["GET"])
+
+
+@cache
+def assets() -> dict[str, Asset]:
+    """Every file that the web client loads, by its address."""
+    pages = files("yoked_actor.edge") / "pages"
+    found = {"/yoked.js": Asset((pages / "yoked.js").read_text("utf-8"), _KINDS[".js"])}
+    for path, file in _files_below(pages / "app", "/app"):
+        kind = _KINDS.get(path[path.rindex(".") :])
+        if kind is not None:
+            found[path] = Asset(file.read_text("utf-8"), kind)
+    return found
+
+
+def _files_below(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
+    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
+        inside = f"{path}/{entry.name}"
+        if entry.is_dir():
+            yield from _files_below(entry, inside)
+        elif "." in entry.name:
+            yield inside, entry
 
 
 @cache

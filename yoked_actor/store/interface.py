@@ -15,6 +15,8 @@ from yoked_actor.domain.records import Changes, Known, Match, VideoDate
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.store.jobs import JobStore
 from yoked_actor.store.offers import Offers
+from yoked_actor.store.sqlite_audit import SqliteAudit
+from yoked_actor.store.sqlite_privacy import SqlitePrivacy
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -91,6 +93,19 @@ class Store(Protocol):
     def offers(self) -> Offers:
         """Daily offers, answers, connections."""
         ...
+
+    @property
+    def privacy(self) -> SqlitePrivacy:
+        """What people may ask about themselves."""
+        ...
+
+    @property
+    def operators(self) -> SqliteAudit:
+        """What operators do and did."""
+        ...
+
+    async def audit(self, who: str, action: str, subject: str, detail: str, now: Instant) -> None:
+        """Record what an operator did; durable on return."""
 
     async def commit(self, changes: Changes) -> None:
         """Save all or nothing; durable on return. `StoreUnavailable`: nothing was written.

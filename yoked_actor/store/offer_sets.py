@@ -16,6 +16,7 @@ from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.offers import OfferSet
 from yoked_actor.store.offer_pool import TOO_NEAR
 from yoked_actor.store.opening import statement
+from yoked_actor.store.sqlite_erasure import drop_offer, was_frozen_before, without_a_profile
 
 _ADD_SETS = statement("offer_add_sets")
 _ADD_OFFERS = statement("offer_add_offers")
@@ -51,13 +52,42 @@ def prepare_set(zone: str, made: OfferSet) -> PreparedSet:
 def store_prepared_in(
     db: sqlite3.Connection, sets: Sequence[PreparedSet], now: Instant
 ) -> set[str]:
-    """Keep sets within a transaction that is under way; say whose were kept."""
+    """Keep sets within a transaction that is under way; say whose were kept.
+
+    Who was erased while the run was being made gets none, and is in none.
+    """
+    gone = _erased_meanwhile(db, sets)
+    sets = [one for one in sets if one.user_id not in gone]
     asked = {"sets": _array(one.set_row for one in sets), "now": now, "apart": TOO_NEAR}
     kept = {user_id for _, user_id in db.execute(_ADD_SETS, asked).fetchall()}
     rows = [one.offer_rows for one in sets if one.offers and one.user_id in kept]
     if rows:
         db.execute(_ADD_OFFERS, (_array(rows),))
+    for row in rows if gone else ():
+        for day, user_id, rank, candidate, *_ in msgspec.json.decode(b"[" + row + b"]"):
+            if candidate in gone:
+                drop_offer(db, day, user_id, rank)
     return kept
+
+
+def _erased_meanwhile(db: sqlite3.Connection, sets: Sequence[PreparedSet]) -> set[str]:
+    """Who is named in these sets, and was erased since their run was frozen."""
+    (last,) = db.execute("SELECT max(at) FROM erased").fetchone()
+    if last is None:
+        return set()
+    named: dict[tuple[str, str], list[PreparedSet]] = {}
+    for one in sets:
+        day, _, zone, *_ = msgspec.json.decode(one.set_row)
+        named.setdefault((day, zone), []).append(one)
+    gone: set[str] = set()
+    for (day, zone), together in named.items():
+        if was_frozen_before(db, day, zone, last):
+            users = {one.user_id for one in together}
+            for one in together:
+                rows = msgspec.json.decode(b"[" + one.offer_rows + b"]")
+                users |= {candidate for _, _, _, candidate, *_ in rows}
+            gone |= without_a_profile(db, users)
+    return gone
 
 
 def store_sets_in(

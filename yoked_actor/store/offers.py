@@ -50,6 +50,14 @@ class FrozenRun(msgspec.Struct, frozen=True):
     """The digest of the sets, once they were made."""
     pool: FrozenPool | None
     """None when it was dropped since."""
+    erased: int = 0
+    """How many people of the pool were erased since: it was dropped then, and is not verified."""
+
+    @property
+    def is_to_be_frozen_again(self) -> bool:
+        """Whether the pool was dropped for somebody who was erased: who still waits for a set of
+        the run gets one that is made without them."""
+        return self.erased > 0 and self.pool is None
 
 
 class KeptSet(msgspec.Struct, frozen=True):
@@ -62,6 +70,8 @@ class KeptSet(msgspec.Struct, frozen=True):
     deliveries: int
     answers: tuple[Answer | None, ...]
     """One for each offer, in their order."""
+    erased: int = 0
+    """How many offers more there were, of people who were erased since."""
 
 
 class Connection(msgspec.Struct, frozen=True):
@@ -149,6 +159,10 @@ class Offers(Protocol):
 
     async def run_days(self, zone: str | None, day: date | None) -> list[tuple[str, date]]:
         """The runs that were frozen, of one zone or date if need be; the newest first."""
+        ...
+
+    async def freeze_again(self, zone: str, day: date) -> FrozenRun:
+        """Freeze a run anew, by its own rules, that has lost its pool to an erasure."""
         ...
 
     async def load_run(self, zone: str, day: date) -> FrozenRun | None:

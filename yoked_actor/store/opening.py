@@ -85,11 +85,39 @@ def connect_for_writing(
         if mode != ("wal" if path else "memory"):
             raise StoreError(f"{path}: this file system does not support a write-ahead log")
         connection.execute("PRAGMA synchronous = FULL")
+        # What is deleted or changed is overwritten: an erasure would miss what was left behind.
+        connection.execute("PRAGMA secure_delete = ON")
         connection.execute(f"PRAGMA wal_autocheckpoint = {checkpoint_pages:d}")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def holder_of(directory: Path) -> int | None:
+    """The process of the server that holds a data directory; None when nobody does, 0 when it has
+    not said who it is."""
+    try:
+        file = os.open(directory / LOCK_NAME, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(file, 32, 0)
+        return int(holder) if holder.strip().isdigit() else 0
+    finally:
+        os.close(file)
+    return None
+
+
+def migration_names() -> list[tuple[int, str]]:
+    """The numbered migrations, in order: (version, name)."""
+    folder = _SQL.joinpath("migrations")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return [
+        (int(name.partition("_")[0]), name.partition("_")[2].removesuffix(".sql")) for name in names
+    ]
 
 
 def migrations() -> list[tuple[int, str]]:

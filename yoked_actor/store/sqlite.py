@@ -33,9 +33,12 @@ from yoked_actor.store.opening import (
 )
 from yoked_actor.store.runners import Runner
 from yoked_actor.store.sqlite_alerts import SqliteAlerts
+from yoked_actor.store.sqlite_audit import SqliteAudit
 from yoked_actor.store.sqlite_calendar import SqliteCalendar
+from yoked_actor.store.sqlite_erasure import erase_in
 from yoked_actor.store.sqlite_jobs import SqliteJobs
 from yoked_actor.store.sqlite_offers import SqliteOffers
+from yoked_actor.store.sqlite_privacy import SqlitePrivacy
 from yoked_actor.store.writer import Batch, Writer
 
 T = TypeVar("T")
@@ -73,6 +76,8 @@ class SqliteStore:
         self.alerts = SqliteAlerts(writer, self._read)
         self.calendar = SqliteCalendar(writer, self._read)
         self.offers = SqliteOffers(writer, self._read, self._read_long)
+        self.operators = SqliteAudit(writer, self._read)
+        self.privacy = SqlitePrivacy(writer, self._read_long, self._fold)
 
     @property
     def pending_writes(self) -> int:
@@ -82,7 +87,7 @@ class SqliteStore:
     async def commit(self, changes: Changes) -> None:
         """Save all or nothing; durable on return."""
         parameters = rows.commit_parameters(changes)
-        if not changes.people:
+        if not (changes.people or changes.erased):
             await self._writer.write(lambda db: _execute(db, _COMMIT, parameters), atomic=True)
             return
         # Rare, and bound value by value: fractions and odd texts need no trip through JSON.
@@ -91,8 +96,16 @@ class SqliteStore:
         def apply(connection: sqlite3.Connection) -> None:
             connection.executemany(_PUT_PERSON, people)
             connection.execute(_COMMIT, parameters)
+            for erasure in changes.erased:
+                erase_in(connection, erasure, self.privacy.found(erasure.user_id))
 
         await self._writer.write(apply)
+        for erasure in changes.erased:
+            self.privacy.forget(erasure.user_id)
+
+    async def audit(self, who: str, action: str, subject: str, detail: str, now: Instant) -> None:
+        """Record what an operator did; durable on return."""
+        await self.operators.record(who, action, subject, detail, now)
 
     async def add_report(self, report: Report) -> None:
         """Keep a report; durable on return."""
@@ -156,6 +169,28 @@ class SqliteStore:
 
         with explained(self._path):
             return await self._reader_runner.beside().run(run)
+
+    async def _fold(self) -> bool:
+        """Fold the write-ahead log into the database and cut it; False while somebody reads."""
+        if self._path is None:
+            return True
+        if self._reader is self._connection:
+            return await self._read(_fold)
+
+        def run() -> bool:
+            connection = connect(self._path, busy_timeout_s=0.5)
+            try:
+                return _fold(connection)
+            finally:
+                connection.close()
+
+        with explained(self._path):
+            return await self._reader_runner.beside().run(run)
+
+
+def _fold(connection: sqlite3.Connection) -> bool:
+    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
 
 
 def _execute(connection: sqlite3.Connection, sql: str, parameters: rows.Row) -> None:

@@ -18,6 +18,7 @@ import msgspec
 from yoked_actor.domain.frozen_pool import FrozenPool, OfferRules, canonical, inputs_digest, thawed
 from yoked_actor.domain.instants import MICROSECONDS, Instant
 from yoked_actor.domain.offers import Offer, OfferSet
+from yoked_actor.domain.records import TOMBSTONE
 from yoked_actor.domain.scoring import Facts
 from yoked_actor.store import rows
 from yoked_actor.store.offer_answers import connection_of, take_answer
@@ -80,23 +81,31 @@ class SqliteOffers:
     ) -> FrozenRun:
         """Freeze what a run is made from; who comes second gets what the first one froze."""
         frozen = await self.load_run(zone, day)
-        if frozen is not None:
+        if frozen is not None and not frozen.is_to_be_frozen_again:
             return frozen
 
-        def prepare(db: sqlite3.Connection) -> tuple[FrozenRun, tuple[_Row, _Row]]:
+        def prepare(db: sqlite3.Connection) -> tuple[FrozenRun, tuple[_Row, _Row], int]:
+            erasures = _count_erased(db)
             pool = read_pool(db, zone, day, offered_at, expires_at, rules, rematch_after_days)
-            run = _fresh_run(pool, rules)
+            erased = 0 if frozen is None else frozen.erased
+            run = _fresh_run(pool, rules, erased)
             receivers = sum(person.receives for person in pool.people)
             key, text = (day.isoformat(), zone), msgspec.json.encode(rules).decode()
             row = (*key, offered_at, expires_at, now, text, run.inputs, receivers)
-            return run, (row, (*key, zlib.compress(canonical(pool), _DEFLATION)))
+            return run, (row, (*key, zlib.compress(canonical(pool), _DEFLATION))), erasures
 
-        run, (run_row, pool_row) = await self._read_long(prepare)
+        run, (run_row, pool_row), erasures = await self._read_long(prepare)
 
-        def keep(db: sqlite3.Connection) -> bool:
+        def keep(db: sqlite3.Connection) -> bool | None:
+            if _count_erased(db) != erasures:
+                return None  # somebody may be in the pool who must not be in the file any more
             added = db.execute(
                 "INSERT INTO offer_runs (day, zone, offered_at, expires_at, frozen_at, rules,"
-                " inputs, receivers) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                " inputs, receivers) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                " frozen_at = excluded.frozen_at, rules = excluded.rules, inputs = excluded.inputs,"
+                " receivers = excluded.receivers WHERE erased > 0 AND NOT"
+                " EXISTS (SELECT 1 FROM offer_pools AS p"
+                " WHERE p.day = excluded.day AND p.zone = excluded.zone)",
                 run_row,
             ).rowcount
             if added:
@@ -105,11 +114,29 @@ class SqliteOffers:
                 )
             return bool(added)
 
-        if await self._writer.write(keep):
+        kept = await self._writer.write(keep)
+        if kept is None:
+            return await self.freeze_pool(
+                zone, day, offered_at, expires_at, rules, now, rematch_after_days
+            )
+        if kept:
             return run
         first = await self.load_run(zone, day)
         assert first is not None
         return first
+
+    async def freeze_again(self, zone: str, day: date) -> FrozenRun:
+        """Freeze a run anew, by its own rules, that has lost its pool to an erasure."""
+        key = (day.isoformat(), zone)
+        offered_at, expires_at, rules, frozen_at = await self._read(
+            lambda db: db.execute(
+                "SELECT offered_at, expires_at, rules, frozen_at FROM offer_runs"
+                " WHERE day = ? AND zone = ?",
+                key,
+            ).fetchone()
+        )
+        decoded = msgspec.json.decode(rules, type=OfferRules)
+        return await self.freeze_pool(zone, day, offered_at, expires_at, decoded, frozen_at)
 
     async def preview_pool(
         self,
@@ -150,7 +177,7 @@ class SqliteOffers:
 
         def load(db: sqlite3.Connection) -> FrozenRun | None:
             row = db.execute(
-                "SELECT r.rules, r.inputs, r.outputs, p.content FROM offer_runs AS r"
+                "SELECT r.rules, r.inputs, r.outputs, p.content, r.erased FROM offer_runs AS r"
                 " LEFT JOIN offer_pools AS p ON p.day = r.day AND p.zone = r.zone"
                 " WHERE r.day = ? AND r.zone = ?",
                 (day.isoformat(), zone),
@@ -159,7 +186,7 @@ class SqliteOffers:
                 return None
             rules = msgspec.json.decode(row[0], type=OfferRules)
             pool = None if row[3] is None else thawed(zlib.decompress(row[3]))
-            return FrozenRun(day, zone, rules, row[1], row[2], pool)
+            return FrozenRun(day, zone, rules, row[1], row[2], pool, row[4])
 
         return await self._read_long(load)
 
@@ -243,9 +270,9 @@ class SqliteOffers:
         """A user's connections, the oldest first."""
         found = await self._read(
             lambda db: db.execute(
-                "SELECT number, a, b, opened_at FROM connections WHERE a = ?1 OR b = ?1"
-                " ORDER BY number",
-                (user_id,),
+                "SELECT number, a, b, opened_at FROM connections WHERE (a = ?1 OR b = ?1)"
+                " AND b NOT GLOB ?2 ORDER BY number",
+                (user_id, f"{TOMBSTONE}*"),
             ).fetchall()
         )
         return [connection_of(row, user_id) for row in found]
@@ -281,8 +308,14 @@ class SqliteOffers:
         return [_kept_set(row) for row in found]
 
 
-def _fresh_run(pool: FrozenPool, rules: OfferRules) -> FrozenRun:
-    return FrozenRun(pool.day, pool.zone, rules, inputs_digest(pool, rules), None, pool)
+def _fresh_run(pool: FrozenPool, rules: OfferRules, erased: int = 0) -> FrozenRun:
+    digest = inputs_digest(pool, rules)
+    return FrozenRun(pool.day, pool.zone, rules, digest, None, pool, erased)
+
+
+def _count_erased(db: sqlite3.Connection) -> int:
+    (count,) = db.execute("SELECT count(*) FROM erased").fetchone()
+    return int(count)
 
 
 def _kept_set(row: _Row) -> KeptSet:
@@ -297,7 +330,7 @@ def _kept_set(row: _Row) -> KeptSet:
     made = OfferSet(
         user_id, date.fromisoformat(day), offered_at, expires_at, scoring, tuple(offers)
     )
-    return KeptSet(made, zone, digest, delivered_at, deliveries, tuple(answers))
+    return KeptSet(made, zone, digest, delivered_at, deliveries, tuple(answers), row[10])
 
 
 def _execute(db: sqlite3.Connection, sql: str, parameters: _Row | Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from yoked_actor.wire import events as ev
 from yoked_actor.wire import http
 from yoked_actor.wire.admin_calls import ADMIN_CALLS
 from yoked_actor.wire.call import Call, Query
+from yoked_actor.wire.care_calls import CARE_CALLS
 from yoked_actor.wire.exchanges import CARD, DATE, MATCH, NEAREST, REJECTED, TOKEN, moment
 from yoked_actor.wire.offer_calls import OFFER_CALLS
 
@@ -196,6 +197,7 @@ CALLS: tuple[Call, ...] = (
         ),
     ),
     *ADMIN_CALLS,
+    *CARE_CALLS,
     Call("GET", "/healthz", "Operation", "Is it alive?", http.Health("ok"), token=False),
     Call(
         "GET",
@@ -231,7 +233,7 @@ CALLS: tuple[Call, ...] = (
 ERRORS: dict[Code, str] = {
     Code.BAD_REQUEST: "The message or body is not what is documented here.",
     Code.UNAUTHORIZED: "No token, or one that is not valid or has expired.",
-    Code.FORBIDDEN: "The token does not open this.",
+    Code.FORBIDDEN: "The token does not open this, or you are suspended.",
     Code.NOT_FOUND: "There is no such thing.",
     Code.UNKNOWN_MATCH: "Not your current match; an acknowledge that comes late gets this too.",
     Code.WRONG_STATE: "It has no meaning where you are now; a second hello gets this too.",

@@ -181,7 +181,7 @@ CLOSE_CODES: dict[int, str] = {
     1011: "The server had a fault, or could not reach its store: come back.",
     4000: "Protocol error: no hello in time, not JSON, or not an object.",
     4001: "Replaced by a newer connection of the same user: do not reconnect.",
-    4003: "Bad or expired token: get a new one.",
+    4003: "Bad or expired token: get a new one. Or you are suspended, or were erased.",
     4008: "Slow reader.",
     4009: "Rate limited.",
     4010: "Draining: come back after the time that the event `draining` named.",

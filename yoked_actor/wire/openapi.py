@@ -97,7 +97,9 @@ def _responses(call: Call, schemas: Schemas) -> Document:
         content: Document = {"schema": shape}
     else:
         content = {"schema": schemas.ref(type(call.answer)), "example": example_of(call.answer)}
-    done = {"description": "Done.", "content": {call.media: content}}
+    done: Document = {"description": "Done.", "content": {call.media: content}}
+    if call.status == 204:
+        del done["content"]
     responses: Document = {str(call.status): done}
     if call.path == "/readyz":
         responses["503"] = {**done, "description": "Not now."}
@@ -121,7 +123,7 @@ def _problems(call: Call) -> dict[int, list[Code]]:
     if call.body is not None:
         codes.append(Code.TOO_LARGE)
     if call.token:
-        codes.append(Code.UNAUTHORIZED)
+        codes += [Code.UNAUTHORIZED, Code.FORBIDDEN]
     if call.token or call.only == "dev":
         codes.append(Code.RATE_LIMITED)
     codes.append(Code.INTERNAL)

@@ -18,5 +18,6 @@ SELECT
             WHERE o.day = s.day AND o.user_id = s.user_id
             ORDER BY o.rank
         )
-    )
+    ),
+    s.erased
 FROM offer_sets AS s

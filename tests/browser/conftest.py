@@ -1,0 +1,147 @@
+"""A real browser, Debian's Chromium, and a real server for each file of tests.
+
+The browser lives no longer than its file: Playwright's event loop must not be there any more when
+tests under trio come next.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+from tests.browser.camera import write_camera_file
+from tests.browser.pages import Person, new_context
+from tests.process.house import House, open_house
+
+ROOT = Path(__file__).parents[2]
+AXE_VERSION = "4.14.0"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+    # Without this, addresses are names that only a network with multicast could resolve.
+    "--disable-features=WebRtcHideLocalIpsWithMdns",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+]
+_numbers = count(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All that stands in this folder drives a browser."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def camera(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What Chromium takes for a camera."""
+    path = tmp_path_factory.mktemp("camera") / "somebody.y4m"
+    write_camera_file(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(camera: Path) -> Iterator[Browser]:
+    """Chromium, with a camera that shows a moving picture."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("there is no Chromium here: install Debian's package chromium")
+    with sync_playwright() as playwright:
+        flags = [*FLAGS, f"--use-file-for-fake-video-capture={camera}"]
+        browser = playwright.chromium.launch(executable_path=path, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def settings() -> dict[str, Any]:
+    """Settings of this file's server; a file may have its own."""
+    # A busy machine is slow to draw a card, and nobody should be given up for that.
+    return {"matching__acknowledge_window_s": 20, "matching__vote_window_s": 30}
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory, settings: dict[str, Any]) -> Iterator[House]:
+    """A server of this file's own."""
+    with open_house(tmp_path_factory.mktemp("house") / "data", **settings) as house:
+        yield house
+
+
+@pytest.fixture
+def contexts(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """Makes windows that share nothing; they are closed when the test is over."""
+    opened: list[BrowserContext] = []
+
+    def open_context(**options: Any) -> BrowserContext:
+        opened.append(new_context(browser, **options))
+        return opened[-1]
+
+    yield open_context
+    for context in opened:
+        context.close()
+
+
+@pytest.fixture
+def somebody(
+    contexts: Callable[..., BrowserContext], house: House
+) -> Iterator[Callable[..., Person]]:
+    """Makes people, each in a window of their own; their pages may log no errors."""
+    people: list[Person] = []
+
+    def make(name: str, **options: Any) -> Person:
+        person = Person(contexts(**options), house, f"{name}-{next(_numbers)}")
+        people.append(person)
+        return person
+
+    yield make
+    assert [problem for person in people for problem in person.problems] == []
+
+
+@pytest.fixture
+def couple(somebody: Callable[..., Person]) -> tuple[Person, Person]:
+    """A woman and a man who suit each other, signed in."""
+    ana, ben = somebody("ana"), somebody("ben")
+    ana.has_profile(interests=["jazz", "climbing", "old maps"])
+    ben.has_profile(gender="man", seeking=["woman"], interests=["jazz", "night trains"])
+    for person in (ana, ben):
+        person.slip_in()
+    for person in (ana, ben):
+        person.at_home()
+    return ana, ben
+
+
+@pytest.fixture(scope="session")
+def axe() -> Path:
+    """The accessibility checker axe-core, kept outside of what is committed."""
+    home = ROOT / ".cache" / f"axe-{AXE_VERSION}"
+    script = home / "node_modules" / "axe-core" / "axe.min.js"
+    if script.exists():
+        return script
+    npm = shutil.which("npm")
+    done = npm and subprocess.run(
+        [npm, "install", "--silent", "--no-save", "--prefix", str(home), f"axe-core@{AXE_VERSION}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if not done or done.returncode != 0 or not script.exists():
+        reason = f"axe-core cannot be installed: {done.stderr if done else 'there is no npm'}"
+        if "CI" in os.environ:
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return script

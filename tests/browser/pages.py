@@ -1,0 +1,204 @@
+"""People at a browser, and people who only call over HTTP, for tests of the web client."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+
+from tests.process.house import House
+from yoked_actor.testing import make_profile
+
+SHOTS = Path(__file__).parents[2] / ".screenshots"
+PHONE = {"width": 360, "height": 740}
+LAPTOP = {"width": 1200, "height": 800}
+PATIENCE_MS = 20_000
+
+# Every socket of the page, in order, and every welcome that came through one.
+WATCH_SOCKETS = """
+window.sockets = [];
+window.welcomes = [];
+window.WebSocket = class extends WebSocket {
+  constructor(...given) {
+    super(...given);
+    window.sockets.push(this);
+    this.addEventListener("message", ({ data }) => {
+      const message = JSON.parse(data);
+      if (message.type === "welcome") window.welcomes.push(message);
+    });
+  }
+};
+"""
+
+
+class Caller:
+    """Somebody who uses HTTP only, and does nothing by itself."""
+
+    def __init__(self, house: House, user_id: str, **profile: Any) -> None:
+        self.house = house
+        self.user_id = user_id
+        self.token = ""
+        name = user_id.split("-")[0].title()
+        body = {"user_id": user_id, "profile": make_profile(name, **profile)}
+        self.token = self.call("POST", "/api/dev/login", body)["token"]
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        request = urllib.request.Request(self.house.url + path, data, headers, method=method)
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def spin(self) -> str | None:
+        """Get in line; returns the match, if that has led to one."""
+        match_id: str | None = self.call("POST", "/api/spin").get("match_id")
+        return match_id
+
+    def acknowledge(self, match_id: str | None) -> None:
+        self.call("POST", "/api/match/acknowledge", {"match_id": match_id})
+
+    def vote(self, match_id: str | None, vote: str) -> None:
+        self.call("POST", "/api/vote", {"match_id": match_id, "vote": vote})
+
+    def go_home(self) -> None:
+        """Be out of everybody's way; a page that closes does that by itself."""
+        if self.call("GET", "/api/match/status")["state"] != "idle":
+            self.call("POST", "/api/leave")
+
+
+class Person:
+    """Somebody at a browser."""
+
+    def __init__(self, context: BrowserContext, house: House, user_id: str) -> None:
+        self.context = context
+        self.house = house
+        self.user_id = user_id
+        self.name = user_id.split("-")[0].title()
+        self.token = ""
+        self.problems: list[str] = []
+        self.page: Page = context.new_page()
+        self.page.on("pageerror", lambda error: self.problems.append(f"{user_id}: {error}"))
+        self.page.on("console", self._console)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # Chromium itself logs an answer that is a refusal; a missing profile is one.
+        if message.type in ("error", "warning") and "Failed to load" not in message.text:
+            self.problems.append(f"{self.user_id}: {message.text}")
+
+    def has_profile(self, **profile: Any) -> None:
+        self.token = Caller(self.house, self.user_id, **profile).token
+
+    # What a person does
+
+    def open(self, path: str = "/") -> None:
+        self.page.goto(self.house.url + path)
+
+    def sign_in(self) -> None:
+        self.open()
+        self.page.get_by_label("Your name").fill(self.user_id)
+        self.press("Sign in")
+
+    def arrive(self) -> None:
+        """Sign in with a profile, and be at home."""
+        self.sign_in()
+        self.at_home()
+
+    def slip_in(self) -> None:
+        """Be signed in without the form; returns before the page is there."""
+        self.page.add_init_script(
+            f"""if (!sessionStorage.getItem("came")) {{
+              sessionStorage.setItem("came", "yes");
+              sessionStorage.setItem("yoked.token", "{self.token}");
+            }}"""
+        )
+        self.page.goto(self.house.url, wait_until="commit")
+
+    def at_home(self) -> None:
+        self.headed(re.compile("^Hello, "))
+
+    def press(self, name: str | re.Pattern[str]) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def spin(self) -> None:
+        self.press("Spin")
+
+    def vote(self, vote: str) -> None:
+        self.press(re.compile(f"^{vote}", re.IGNORECASE))
+
+    def cut(self) -> None:
+        """Lose the socket, and come back with nothing lost."""
+        before = self.page.evaluate("welcomes.length")
+        self.page.evaluate("sockets.at(-1).close()")
+        self.until(f"welcomes.length > {before}")
+        assert self.page.evaluate("welcomes.at(-1).resumed") is True
+
+    # What a person sees
+
+    def at(self, path: str) -> None:
+        expect(self.page).to_have_url(self.house.url + path, timeout=PATIENCE_MS)
+
+    def headed(self, text: str | re.Pattern[str]) -> None:
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(text, timeout=PATIENCE_MS)
+
+    def reads(self, text: str | re.Pattern[str]) -> None:
+        expect(self.page.locator("main")).to_contain_text(text, timeout=PATIENCE_MS)
+
+    def told(self, text: str | re.Pattern[str]) -> None:
+        expect(self.page.locator("#story")).to_contain_text(text, timeout=PATIENCE_MS)
+
+    def can_vote(self) -> None:
+        yes = self.page.get_by_role("button", name=re.compile("^Yes"))
+        expect(yes).to_be_enabled(timeout=PATIENCE_MS)
+
+    def sees_video(self) -> None:
+        expect(self.page.locator(".cover.away")).to_have_count(1, timeout=PATIENCE_MS)
+
+    def until(self, condition: str) -> None:
+        """Wait for a condition in the page; Playwright's own way needs what our policy forbids."""
+        self.page.evaluate(
+            f"""() => new Promise((resolve, reject) => {{
+              const end = performance.now() + {PATIENCE_MS};
+              const look = () => {{
+                if ({condition}) resolve();
+                else if (performance.now() > end) reject(new Error({json.dumps(condition)}));
+                else setTimeout(look, 20);
+              }};
+              look();
+            }})"""
+        )
+
+    def shoot(self, name: str) -> None:
+        """Take a picture of the page for people to look at."""
+        SHOTS.mkdir(exist_ok=True)
+        self.page.screenshot(path=SHOTS / f"{name}.png", animations="disabled")
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """A window of its own, with nothing kept from others."""
+    given = {"viewport": LAPTOP, "permissions": ["camera", "microphone"], "locale": "en-GB"}
+    context = browser.new_context(**(given | options))
+    context.set_default_timeout(PATIENCE_MS)
+    context.add_init_script(WATCH_SOCKETS)
+    return context
+
+
+def meet(*people: Person) -> None:
+    """Let two people spin, and see each other's card."""
+    for person in people:
+        person.spin()
+    for person in people:
+        person.at("/voting-window")
+        person.can_vote()
+
+
+def start_date(ana: Person, ben: Person) -> None:
+    """Let two people spin, say yes, and be on their date."""
+    meet(ana, ben)
+    for person in (ana, ben):
+        person.vote("yes")
+    for person in (ana, ben):
+        person.at("/video-date")

@@ -1,0 +1,196 @@
+"""Reloads, lost sockets, other windows, restarts: the page is where the server says one is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.browser.pages import Caller, Person
+from tests.process.house import House, open_house
+
+WAYS: dict[str, Callable[[Person], object]] = {
+    "reload": lambda person: person.page.reload(),
+    "cut": Person.cut,
+}
+
+
+@pytest.fixture
+def ana(somebody: Callable[..., Person]) -> Person:
+    ana = somebody("ana")
+    ana.has_profile()
+    ana.slip_in()
+    ana.at_home()
+    return ana
+
+
+@pytest.fixture
+def ben(ana: Person) -> Iterator[Caller]:
+    """Somebody who suits her, and does only what the test says."""
+    user_id = ana.user_id.replace("ana", "ben")
+    ben = Caller(ana.house, user_id, gender="man", seeking=["woman"])
+    yield ben
+    ben.go_home()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_wherever_one_is_a_reload_and_a_lost_socket_lead_back_there(
+    ana: Person, ben: Caller, way: str
+) -> None:
+    def happens() -> None:
+        WAYS[way](ana)
+
+    happens()
+    ana.headed(re.compile("^Hello"))
+    for path, title in {"/profile": "Your profile", "/spin": "Ready when you are"}.items():
+        ana.open(path)
+        ana.headed(title)
+        happens()
+        ana.headed(title)
+        ana.at(path)
+    ana.spin()
+    ana.at("/spinning")
+    happens()
+    ana.at("/spinning")
+    ana.reads("Nobody else is in line right now.")
+    # Waiting leaves one free to look around; whoever loads the page is where they wait.
+    ana.page.get_by_role("link", name="Profile").click()
+    ana.headed("Your profile")
+    happens()
+    ana.at("/spinning" if way == "reload" else "/profile")
+    match_id = ben.spin()
+    ana.at("/voting-window")
+    ana.reads("Waiting for Ben to arrive…")
+    happens()
+    ana.at("/voting-window")
+    ana.reads("Waiting for Ben to arrive…")
+    ben.acknowledge(match_id)
+    ana.can_vote()
+    happens()
+    ana.can_vote()
+    assert 0 < int(ana.page.get_by_role("timer").inner_text()) <= 30
+    ana.vote("yes")
+    ana.reads("Your vote is in.")
+    happens()
+    ana.reads("Your vote is in.")
+    ben.vote(match_id, "yes")
+    ana.at("/video-date")
+    happens()
+    ana.at("/video-date")
+    ana.headed("You and Ben")
+    ana.press("End date")
+    ana.at("/spin")
+    happens()
+    ana.at("/spin")
+
+
+def test_what_happened_while_the_socket_was_lost_is_told_afterwards(
+    ana: Person, ben: Caller
+) -> None:
+    ana.spin()
+    ana.at("/spinning")
+    match_id = ben.spin()
+    ben.acknowledge(match_id)
+    ana.can_vote()
+    ana.vote("yes")
+    ana.reads("Your vote is in.")
+    # No new socket opens until Ben has voted.
+    ana.page.evaluate(
+        """() => {
+          window.Real = window.WebSocket;
+          window.WebSocket = class extends EventTarget { close() {} };
+          sockets.at(-1).close();
+        }"""
+    )
+    expect(ana.page.locator("#line")).to_contain_text("The connection is lost.")
+    ben.vote(match_id, "pass")
+    ana.page.evaluate("() => { window.WebSocket = Real; dispatchEvent(new Event('online')); }")
+    ana.at("/spinning")
+    ana.told("It was not mutual this time. Your yes has moved you up the line: 10 credit.")
+    expect(ana.page.locator("#line")).to_be_hidden()
+
+
+def test_a_second_window_takes_over_and_the_first_one_can_take_it_back(
+    ana: Person, somebody: Callable[..., Person]
+) -> None:
+    ana.spin()
+    ana.at("/spinning")
+    token = ana.page.evaluate("sessionStorage.getItem('yoked.token')")
+    other = somebody("other")
+    other.page.add_init_script(f"sessionStorage.setItem('yoked.token', '{token}')")
+    other.open("/offers")
+    other.at("/spinning")
+    ana.headed("You are in another window")
+    ana.press("Use this window")
+    ana.at("/spinning")
+    other.headed("You are in another window")
+
+
+def test_a_token_that_is_not_good_leads_to_the_sign_in(somebody: Callable[..., Person]) -> None:
+    ana = somebody("ana")
+    ana.page.add_init_script("sessionStorage.setItem('yoked.token', 'a.b.c')")
+    ana.open("/spin")
+    ana.headed("Meet somebody, now.")
+    ana.reads("Your sign-in is no longer good. Sign in again.")
+    ana.at("/")
+
+
+def test_signing_out_forgets_who_one_was(ana: Person) -> None:
+    ana.spin()
+    ana.at("/spinning")
+    ana.press("Sign out")
+    ana.headed("Meet somebody, now.")
+    ana.page.reload()
+    ana.headed("Meet somebody, now.")
+    ana.at("/")
+    ana.open("/profile")
+    ana.headed("Meet somebody, now.")
+    ana.page.get_by_label("Your name").fill(ana.user_id)
+    ana.press("Sign in")
+    # What one came for is where one gets, and the line has been left.
+    ana.headed("Your profile")
+    ana.at("/profile")
+
+
+def test_back_and_forward_lead_through_the_pages(ana: Person) -> None:
+    for name in ("Offers", "Connections", "Profile"):
+        ana.page.get_by_role("navigation").get_by_role("link", name=name).click()
+    ana.headed("Your profile")
+    ana.page.go_back()
+    ana.headed("Connections")
+    expect(ana.page).to_have_title("Connections · Yoked")
+    expect(ana.page.get_by_role("heading", level=1)).to_be_focused()
+    ana.page.go_forward()
+    ana.headed("Your profile")
+    # A page that the state does not allow leads to one that it does.
+    ana.open("/voting-window")
+    ana.at("/spin")
+
+
+@pytest.fixture
+def frail_house(tmp_path: Path) -> Iterator[House]:
+    with open_house(tmp_path / "data", server__reconnect_after_s=0.5) as house:
+        yield house
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_a_server_that_is_restarted_finds_the_page_waiting(
+    frail_house: House, contexts: Callable[..., BrowserContext], end: str
+) -> None:
+    ana = Person(contexts(), frail_house, "ana")
+    ana.has_profile()
+    ana.arrive()
+    ana.spin()
+    ana.reads("Nobody else is in line right now.")
+    getattr(frail_house, end)()
+    expect(ana.page.locator("#line")).to_contain_text("The connection is lost.")
+    frail_house.start()
+    ana.until("welcomes.length > 1")
+    ana.at("/spinning")
+    expect(ana.page.locator("#line")).to_be_hidden()
+    ben = Caller(frail_house, "ben", gender="man", seeking=["woman"])
+    ben.spin()
+    ana.at("/voting-window")

@@ -1,0 +1,207 @@
+"""Two people in two windows: from the sign-in to every outcome of the vote (R11)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.pages import Person, meet
+
+VOTE_WINDOW_S = 5
+
+
+@pytest.fixture(scope="module")
+def settings() -> dict[str, Any]:
+    # Three of the votes end by the window; the others never wait for it.
+    return {"matching__acknowledge_window_s": 20, "matching__vote_window_s": VOTE_WINDOW_S}
+
+
+def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., Person]) -> None:
+    ana = somebody("ana", timezone_id="Asia/Kathmandu")
+    ana.sign_in()
+    ana.at("/profile")
+    ana.headed("Tell us about yourself")
+    page = ana.page
+    expect(page.get_by_label("Name")).to_have_value(ana.user_id.title())
+    assert page.get_by_label("Time zone").input_value() in ("Asia/Kathmandu", "Asia/Katmandu")
+    page.get_by_label("Name").fill("")
+    page.get_by_label("Date of birth").fill("2020-01-01")
+    page.get_by_label("Latitude").fill("123")
+    page.get_by_label("To age").fill("17")
+    ana.press("Save profile")
+    ana.reads("5 things need another look.")
+    expect(page.get_by_label("Name")).to_be_focused()
+    for name, problem in {
+        "Name": "Enter the name that others will see.",
+        "Date of birth": "You have to be 18 or older to use this.",
+        "Gender": "Choose one.",
+        "Latitude": "Enter a latitude from -90 to 90.",
+        "To age": "Enter a whole number from 18 to 100.",
+    }.items():
+        field = page.get_by_label(name)
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(field).to_have_accessible_description(re.compile(re.escape(problem)))
+    page.get_by_label("Name").fill("Ana")
+    page.get_by_label("Date of birth").fill("1998-04-02")
+    page.get_by_label("Gender").select_option("woman")
+    page.get_by_label("Latitude").fill("27.7")
+    page.get_by_label("To age").fill("40")
+    interests = page.get_by_role("textbox", name="Interests")
+    interests.fill("jazz")
+    interests.press("Enter")
+    interests.fill("climbing, Old maps")
+    ana.press("Save profile")
+    ana.told("Your profile is saved.")
+    page.reload()
+    expect(page.get_by_label("Latitude")).to_have_value("27.7")
+    expect(page.locator(".tags li")).to_have_text(
+        [re.compile("^jazz"), re.compile("^climbing"), re.compile("^old maps")]
+    )
+    page.get_by_role("link", name="Spin").click()
+    ana.spin()
+    ana.at("/spinning")
+    ana.reads("Nobody else is in line right now.")
+    expect(page.locator(".waited")).to_have_text(re.compile(r"^0:0[2-9]$"))
+    ana.reads("Looking a little wider than you asked")
+    ana.press("Leave the line")
+    ana.at("/spin")
+    ana.told("You have left the line.")
+
+
+def test_the_place_of_the_browser_can_be_used(somebody: Callable[..., Person]) -> None:
+    ana = somebody(
+        "ana",
+        permissions=["geolocation"],
+        geolocation={"latitude": 48.2082, "longitude": 16.3738},
+    )
+    ana.sign_in()
+    ana.press("Use my position")
+    expect(ana.page.get_by_label("Latitude")).to_have_value("48.2082")
+    expect(ana.page.get_by_label("Longitude")).to_have_value("16.3738")
+
+
+def test_a_browser_that_tells_no_place_says_so(somebody: Callable[..., Person]) -> None:
+    ana = somebody("ana", permissions=[])
+    ana.sign_in()
+    ana.press("Use my position")
+    expect(ana.page.get_by_label("Latitude")).to_have_accessible_description(
+        re.compile("did not tell your position")
+    )
+
+
+def test_without_a_profile_a_spin_leads_to_it(somebody: Callable[..., Person]) -> None:
+    ana = somebody("ana")
+    ana.sign_in()
+    ana.at("/profile")
+    ana.page.get_by_role("link", name="Spin").click()
+    ana.at("/spin")
+    ana.spin()
+    ana.at("/profile")
+    ana.told("Fill in your profile first.")
+
+
+def test_both_sign_in_and_see_the_card_of_the_other_and_the_time_that_is_left(
+    couple: tuple[Person, Person],
+) -> None:
+    for person in couple:
+        person.press("Sign out")
+        person.arrive()
+    meet(*couple)
+    for me, other in (couple, couple[::-1]):
+        card = me.page.get_by_role("article")
+        expect(card.get_by_role("heading")).to_have_text(other.name)
+        expect(card).to_contain_text(re.compile(r"\d\d · (man|woman) · 1 km away"))
+        expect(card.locator(".shared")).to_have_text([re.compile("^jazz")])
+        left = int(me.page.get_by_role("timer").inner_text())
+        assert 1 <= left <= VOTE_WINDOW_S
+        # It counts down, and the ring empties.
+        arc = me.page.locator(".ring-arc")
+        before = float(arc.get_attribute("stroke-dashoffset") or 0)
+        expect(me.page.get_by_role("timer")).to_have_text(re.compile(f"^[1-{left - 1}]$"))
+        assert float(arc.get_attribute("stroke-dashoffset") or 0) > before
+
+
+REQUEUED, OUT, DATE = "/spinning", "/spin", "/video-date"
+NO_ANSWER = "They did not answer in time. Your yes has moved you up the line: 10 credit."
+RAN_OUT = "The time to vote ran out, so you are out of line."
+
+
+@pytest.mark.parametrize(
+    ("votes", "places", "stories"),
+    [
+        (("yes", "yes"), (DATE, DATE), ("", "")),
+        (
+            ("yes", "pass"),
+            (REQUEUED, REQUEUED),
+            (
+                "It was not mutual this time. Your yes has moved you up the line: 10 credit.",
+                "You passed. On to somebody new.",
+            ),
+        ),
+        (
+            ("pass", "pass"),
+            (REQUEUED, REQUEUED),
+            ("You both passed. On to somebody new.",) * 2,
+        ),
+        (("yes", None), (REQUEUED, OUT), (NO_ANSWER, RAN_OUT)),
+        (
+            ("pass", None),
+            (REQUEUED, OUT),
+            ("You passed, and they did not answer. On to somebody new.", RAN_OUT),
+        ),
+        ((None, None), (OUT, OUT), ("Neither of you voted in time.",) * 2),
+    ],
+    ids=lambda value: "-".join(map(str, value)) if len(value) == 2 else None,
+)
+def test_every_pair_of_votes_leads_where_it_should(
+    couple: tuple[Person, Person],
+    votes: tuple[str | None, str | None],
+    places: tuple[str, str],
+    stories: tuple[str, str],
+) -> None:
+    meet(*couple)
+    for person, vote in zip(couple, votes, strict=True):
+        if vote is not None:
+            person.vote(vote)
+    for person, place, story in zip(couple, places, stories, strict=True):
+        person.at(place)
+        if story:
+            person.told(story)
+
+
+def test_after_the_vote_one_waits_and_cannot_vote_again(couple: tuple[Person, Person]) -> None:
+    ana, ben = couple
+    meet(ana, ben)
+    ana.page.keyboard.press("y")
+    ana.reads(f"Your vote is in. Waiting for {ben.name}…")
+    expect(ana.page.get_by_role("button", name=re.compile("^(Yes|Pass)"))).to_have_count(0)
+    ana.page.keyboard.press("p")
+    ben.page.keyboard.press("ArrowRight")
+    ana.at("/video-date")
+    ben.at("/video-date")
+
+
+def test_a_partner_who_leaves_is_explained_and_the_place_is_kept(
+    couple: tuple[Person, Person],
+) -> None:
+    ana, ben = couple
+    meet(ana, ben)
+    ben.press("Sign out")
+    ben.headed("Meet somebody, now.")
+    ana.at("/spinning")
+    ana.told("They had to go before you could decide. You have kept your old place in line.")
+
+
+def test_whoever_is_blocked_in_the_voting_window_is_gone(couple: tuple[Person, Person]) -> None:
+    ana, ben = couple
+    meet(ana, ben)
+    ana.press("Block")
+    ana.page.get_by_role("dialog").get_by_role("button", name="Block").click()
+    ana.told(f"{ben.name} is blocked.")
+    ben.told("They had to go before you could decide.")
+    for person in couple:
+        person.at("/spinning")

@@ -1,0 +1,85 @@
+"""The morning after: offers, accepts that meet, and a date with a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.looks import Critic
+from tests.browser.pages import PHONE, Caller, Person
+from tests.process.house import House, open_house
+
+BEFORE_NINE_IN_BERLIN = "2026-01-01T07:59:00Z"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A server whose clock stands still until it is moved."""
+    flags = ("--mock-clock", "--mock-clock-start", BEFORE_NINE_IN_BERLIN)
+    with open_house(tmp_path_factory.mktemp("house") / "data", *flags) as house:
+        yield house
+
+
+def test_two_who_accept_each_other_can_start_a_date(
+    somebody: Callable[..., Person], axe: Path
+) -> None:
+    ana, ben = somebody("ana", color_scheme="dark"), somebody("ben", viewport=PHONE)
+    ana.has_profile(interests=["jazz", "climbing"])
+    ben.has_profile(gender="man", seeking=["woman"], interests=["jazz", "night trains"])
+    carl = Caller(ana.house, "carl", gender="man", seeking=["woman"], lat=52.6)
+    critics = [Critic(ana, axe, "dark-laptop"), Critic(ben, axe, "light-phone")]
+    for person in (ana, ben):
+        person.arrive()
+    ana.page.get_by_role("navigation").get_by_role("link", name="Offers").click()
+    ana.reads("No offers right now. New ones come every day at 09:00, your time.")
+    carl.call("POST", "/api/dev/clock/advance", {"seconds": 120})
+    # Whoever looks at the page sees them come; whoever does not is told.
+    ana.reads("you both like jazz")
+    expect(ana.page.get_by_role("article").get_by_role("heading")).to_have_text(["Ben", "Carl"])
+    ben.told("Your offers of the day are here.")
+    ben.page.get_by_role("link", name="See them").click()
+    ben.headed("Offers of the day")
+    ben.reads("Ana")
+    for critic in critics:
+        critic.looks("a-offers")
+
+    ana.press("Decline Carl")
+    ana.reads("You declined. They are not told.")
+    ana.press("Accept Ben")
+    ana.reads("You accepted. If they do too, you are connected.")
+    ana.page.reload()
+    ana.reads("You accepted.")
+    expect(ana.page.get_by_role("button", name="Accept Ben")).to_have_count(0)
+    ben.press("Accept Ana")
+    ben.reads("You both said yes: you are connected.")
+    for me, other in ((ana, "Ben"), (ben, "Ana")):
+        me.told(f"You and {other} have both said yes. You are connected.")
+        me.page.get_by_role("link", name="See your connections").click()
+        me.headed("Connections")
+        me.reads("Here now")
+    for critic in critics:
+        critic.looks("b-connections")
+
+    ben.press("Start a video date with Ana")
+    for person in (ana, ben):
+        person.at("/video-date")
+        person.sees_video()
+    ana.press("End date")
+    for person in (ana, ben):
+        person.at("/spin")
+
+
+def test_nobody_yet_and_a_server_out_of_reach_are_told_in_words(
+    somebody: Callable[..., Person],
+) -> None:
+    ana = somebody("ana")
+    ana.has_profile()
+    ana.arrive()
+    ana.open("/connections")
+    ana.reads("Nobody yet. When you and somebody accept each other's offer, they appear here.")
+    ana.page.route("**/api/offers", lambda route: route.abort())
+    ana.page.get_by_role("navigation").get_by_role("link", name="Offers").click()
+    ana.reads("The server cannot be reached. Check your connection and try again.")

@@ -1,0 +1,215 @@
+"""The video date: a real call between two windows, its endings, and what it is without a camera."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.pages import Person, start_date
+
+GRACE_S = 8
+
+# Another picture than before, by what is drawn of it: frames do arrive.
+NEXT_PICTURE = """
+async () => {
+  const video = document.querySelector("video.remote");
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const picture = () => {
+    pen.drawImage(video, 0, 0);
+    return pen.getImageData(0, 0, canvas.width, canvas.height).data.join();
+  };
+  const [first, begun] = [picture(), video.currentTime];
+  for (let frame = 0; frame < 200; frame++) {
+    await new Promise((next) => video.requestVideoFrameCallback(next));
+    const latest = picture();
+    const colours = new Set(latest.split(",")).size;
+    // Not one even colour, as a camera that is off would give.
+    if (latest !== first && colours > 2 && video.currentTime > begun) return colours;
+  }
+  throw new Error("the picture stands still");
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def settings() -> dict[str, Any]:
+    return {
+        "matching__acknowledge_window_s": 20,
+        "matching__vote_window_s": 30,
+        "matching__resume_grace_s": GRACE_S,
+    }
+
+
+def sees_moving_pictures(person: Person) -> None:
+    person.sees_video()
+    assert person.page.evaluate("document.querySelector('video.remote').videoWidth") > 0
+    assert person.page.evaluate(NEXT_PICTURE) > 2
+
+
+def says_of_the_picture(person: Person, words: str) -> None:
+    message = person.page.locator(".stage-message")
+    expect(message).to_have_text(words)
+    expect(message).to_be_visible()
+
+
+def test_two_yeses_lead_to_a_call_in_which_both_see_each_other(
+    couple: tuple[Person, Person],
+) -> None:
+    start_date(*couple)
+    for person in couple:
+        sees_moving_pictures(person)
+        expect(person.page.locator("video.own")).to_be_visible()
+        expect(person.page.get_by_role("timer")).to_have_text(re.compile(r"^(5:00|4:[345]\d)$"))
+    couple[0].shoot("8-date-light-laptop")
+
+
+def test_who_reloads_is_back_in_the_same_call(couple: tuple[Person, Person]) -> None:
+    start_date(*couple)
+    for person in couple:
+        person.sees_video()
+    # Whoever calls, and then whoever is called.
+    for person in couple:
+        person.page.reload()
+        person.at("/video-date")
+        for each in couple:
+            sees_moving_pictures(each)
+
+
+def test_a_lost_socket_does_not_end_the_call(couple: tuple[Person, Person]) -> None:
+    ana, ben = couple
+    start_date(ana, ben)
+    for person in couple:
+        person.sees_video()
+        person.cut()
+        sees_moving_pictures(person)
+    ana.press("End date")
+    ana.told("You ended the date.")
+    ben.told("They said goodbye, and the date is over.")
+    for person in couple:
+        person.at("/spin")
+
+
+def test_muting_and_the_camera_are_told_to_the_other(couple: tuple[Person, Person]) -> None:
+    ana, ben = couple
+    start_date(ana, ben)
+    ben.sees_video()
+    ana.press("Mute")
+    expect(ana.page.get_by_role("button", name="Unmute")).to_have_attribute("aria-pressed", "true")
+    ana.press("Camera off")
+    says_of_the_picture(ben, f"{ana.name}'s camera is off.")
+    ana.press("Camera on")
+    sees_moving_pictures(ben)
+
+
+def test_a_block_ends_the_date_and_the_other_does_not_learn_why(
+    couple: tuple[Person, Person],
+) -> None:
+    ana, ben = couple
+    start_date(ana, ben)
+    ana.press("Block")
+    dialog = ana.page.get_by_role("dialog", name=f"Block {ben.name}?")
+    dialog.get_by_role("button", name="Keep").click()
+    expect(dialog).to_have_count(0)
+    expect(ana.page.get_by_role("button", name="Block")).to_be_focused()
+    ana.press("Block")
+    dialog.get_by_role("button", name="Block").click()
+    ana.told(f"{ben.name} is blocked.")
+    ben.told("They said goodbye, and the date is over.")
+    for person in couple:
+        person.at("/spin")
+    assert ana.house.read(f"SELECT blocked FROM blocks WHERE blocker = '{ana.user_id}'") == [
+        (ben.user_id,)
+    ]
+
+
+def test_a_report_reaches_the_operator_and_needs_words(couple: tuple[Person, Person]) -> None:
+    ana, ben = couple
+    start_date(ana, ben)
+    ana.press("Report")
+    dialog = ana.page.get_by_role("dialog", name=f"Report {ben.name}?")
+    dialog.get_by_role("button", name="Send report").click()
+    expect(dialog.get_by_role("alert")).to_have_text("Say in a few words what happened.")
+    dialog.get_by_label("What happened?").fill("Was rude to the cat")
+    dialog.get_by_role("button", name="Send report").click()
+    ana.told("Thank you. Your report has reached the people who run this server.")
+    ana.at("/video-date")
+    stored = ana.house.read(
+        f"SELECT reported, reason FROM reports WHERE reporter = '{ana.user_id}'"
+    )
+    assert stored == [(ben.user_id, "Was rude to the cat")]
+
+
+def no_camera(error: str) -> str:
+    rejected = f"Promise.reject(new DOMException('no', '{error}'))"
+    return f"navigator.mediaDevices.getUserMedia = () => {rejected};"
+
+
+NOT_SECURE = "Object.defineProperty(navigator, 'mediaDevices', { value: undefined });"
+
+
+WITHOUT_CAMERA = {
+    no_camera("NotAllowedError"): "Your camera and microphone are blocked for this page.",
+    no_camera("NotFoundError"): "We found no camera and no microphone.",
+    "Object.defineProperty(navigator, 'mediaDevices', { value: undefined });": (
+        "Browsers lend their camera only to pages on https"
+    ),
+}
+
+
+def test_without_a_camera_the_date_opens_and_one_sees_the_other(
+    couple: tuple[Person, Person],
+) -> None:
+    ana, ben = couple
+    start_date(ana, ben)
+    for script, words in WITHOUT_CAMERA.items():
+        ana.page.add_init_script(script)
+        ana.page.reload()
+        ana.reads(words)
+        expect(ana.page.get_by_role("button", name="Try the camera again")).to_be_visible()
+        sees_moving_pictures(ana)
+        says_of_the_picture(ben, f"{ana.name}'s camera is off.")
+    ana.press("End date")
+    ana.told("You ended the date.")
+
+
+def test_without_webrtc_the_date_opens_and_both_are_told(couple: tuple[Person, Person]) -> None:
+    ana, ben = couple
+    ana.page.add_init_script("delete window.RTCPeerConnection")
+    ana.page.reload()
+    start_date(ana, ben)
+    ana.reads("This browser cannot show video calls. The date is open all the same")
+    ben.reads(f"{ana.name}'s browser cannot show video calls.")
+    ben.press("End date")
+    for person in couple:
+        person.at("/spin")
+
+
+def test_what_a_guest_of_the_demo_writes_is_shown_as_text(couple: tuple[Person, Person]) -> None:
+    ana, ben = couple
+    start_date(ana, ben)
+    # Ben's page is let go, and something else speaks for him.
+    ben.page.evaluate(
+        """async () => {
+          const { connect } = await import("/yoked.js");
+          const client = connect({ token: sessionStorage.getItem("yoked.token") });
+          const { date } = await client.welcomed();
+          await client.signal(date.date_id, { kind: "demo", text: "<b>Hello</b> from a demo" });
+        }"""
+    )
+    ben.headed("You are in another window")
+    ana.reads("<b>Hello</b> from a demo")
+    ana.reads("is a demo guest")
+
+
+def test_a_partner_who_is_lost_ends_the_date_kindly(couple: tuple[Person, Person]) -> None:
+    ana, ben = couple
+    start_date(ana, ben)
+    ben.sees_video()
+    ben.page.close()
+    ana.told("Their connection was lost, so the date is over. It was nothing you did.")
+    ana.at("/spin")

@@ -1,0 +1,306 @@
+"""What an erasure leaves in the tables: every column that can name somebody is thought of."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from datetime import date
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.domain.crowds import man, woman
+from tests.store.test_offers_store import BERLIN, DAY, NINE, RULES, freeze, invite, offer, runs
+from yoked_actor.actors.offer_check import verify_run
+from yoked_actor.actors.offer_runs import OfferRuns
+from yoked_actor.domain.instants import MICROSECONDS
+from yoked_actor.domain.jobs import NewJob
+from yoked_actor.domain.offers import StoredSet, make_run, verify
+from yoked_actor.domain.records import Changes, Erasure, Match, MatchStatus, Quality, Seat
+from yoked_actor.domain.tiers import Tier
+from yoked_actor.store import InlineRunner, Report, SqliteStore, ThreadRunner, open_store
+from yoked_actor.store.offers import Answer
+from yoked_actor.store.opening import migrate
+from yoked_actor.store.sqlite_erasure import COLUMNS
+
+TOMB = "~erased-0001"
+OVER: dict[str, Any] = {
+    "status": MatchStatus.COMPLETED,
+    "paired_at": 1,
+    "closes_at": None,
+    "ended_at": 2,
+}
+
+NAMES_NOBODY = {
+    *("meta.name", "erased.tombstone", "seats.state"),
+    *("people.display_name", "people.birth_date", "people.gender", "people.time_zone"),
+    *("people.interests", "people.seeking"),  # deleted with their row
+    *("matches.status", "matches.a_vote", "matches.b_vote", "matches.outcome"),
+    *("matches.cancelled_for", "dates.ended_for", "reports.match_id", "suspended.reason"),
+    *("quality.policy", "quality.a_group", "quality.b_group", "audit.action"),
+    *("jobs.type", "jobs.status", "jobs.owner", "job_attempts.owner", "job_attempts.cause"),
+    *("job_ledger.type", "job_ledger.digest", "job_ledger.outcome"),
+    *("zone_runs.zone", "zone_runs.local_date", "zone_runs.status", "zone_runs.digest"),
+    *("offer_runs.day", "offer_runs.zone", "offer_runs.rules", "offer_runs.inputs"),
+    *("offer_runs.outputs", "offer_pools.day", "offer_pools.zone"),
+    *("offer_sets.day", "offer_sets.zone", "offer_sets.scoring", "offer_sets.digest"),
+    *("offers.day", "offers.shared", "offer_answers.day", "offer_answers.answer"),
+}
+
+
+def test_every_column_that_could_name_somebody_is_thought_of():
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(db, None)
+    tables = db.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+    )
+    found = {
+        f"{table}.{column}"
+        for (table,) in tables
+        for _, column, kind, *_ in db.execute(f"PRAGMA table_info({table})")
+        if kind in ("TEXT", "BLOB")
+    }
+    db.close()
+    # A new column is put into one of the two, and what happens to it into `sqlite_erasure`.
+    assert found - COLUMNS - NAMES_NOBODY == set()
+    assert COLUMNS - found == NAMES_NOBODY - found == set()
+
+
+async def erase(store: SqliteStore, user_id: str, *, looked_up: bool = True) -> None:
+    if looked_up:
+        await store.privacy.look_up(user_id, NINE)
+    await store.commit(Changes(erased=[Erasure(user_id, TOMB, NINE + 2 * MICROSECONDS)]))
+
+
+def raw(path: Path, query: str) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("looked_up", [True, False])
+async def test_offers_to_and_of_the_erased_go_and_verify_says_erased(tmp_path, looked_up):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        await invite(store, woman("ana"), woman("eva"), *(man(f"m{n}") for n in range(3)))
+        made = await offer(store)
+        assert {o.candidate for o in made["m0"].offers} == {"ana", "eva"}
+        ids = dict(zip((o.candidate for o in made["m0"].offers), made["m0"].ids(), strict=True))
+        await store.offers.answer("m0", ids["ana"], Answer.ACCEPT, NINE)
+        await store.offers.answer("ana", made["ana"].ids()[0], Answer.ACCEPT, NINE)
+        await store.offers.record_outputs(BERLIN, DAY, "digest")
+        await erase(store, "ana", looked_up=looked_up)
+        run = await store.offers.load_run(BERLIN, DAY)
+        assert run is not None
+        assert (run.pool, run.erased) == (None, 1)
+        kept = await store.offers.load_zone(BERLIN, DAY)
+        assert "ana" not in {one.offers.user_id for one in kept}
+        stored = {k.offers.user_id: StoredSet(k.offers, k.digest, k.erased) for k in kept}
+        found = verify(run.pool, run.rules, run.inputs, stored, erased=run.erased)
+        assert {(finding.user_id, finding.erased) for finding in found} == {
+            *(("", True), ("m0", True), ("m1", True), ("m2", True)),
+        }
+        [mine] = [k for k in kept if k.offers.user_id == "m0"]
+        assert [o.candidate for o in mine.offers.offers] == ["eva"]
+        assert (await store.offers.connections("m0")) == []
+        assert await store.privacy.wipe()
+        assert raw(path, "SELECT user_id, candidate FROM offer_answers") == [("m0", TOMB)]
+        data = b"".join(file.read_bytes() for file in tmp_path.glob("yoked.db*"))
+        assert data.count(b"ana") == 0
+
+
+async def test_a_tampered_set_is_still_found_beside_an_erased_one(tmp_path):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        await invite(store, woman("ana"), woman("eva"), *(man(f"m{n}") for n in range(3)))
+        await offer(store)
+        await erase(store, "ana")
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE offers SET score = score + 1 WHERE user_id = 'eva'")
+    connection.close()
+    async with open_store(path, runner=InlineRunner()) as store:
+        run = await store.offers.load_run(BERLIN, DAY)
+        kept = await store.offers.load_zone(BERLIN, DAY)
+    assert run is not None
+    stored = {k.offers.user_id: StoredSet(k.offers, k.digest, k.erased) for k in kept}
+    found = verify(run.pool, run.rules, run.inputs, stored, erased=run.erased)
+    assert [finding.user_id for finding in found if not finding.erased] == ["eva"]
+
+
+async def test_a_run_that_was_being_made_goes_on_without_the_erased(tmp_path):
+    async with open_store(tmp_path / "yoked.db", runner=InlineRunner()) as store:
+        await invite(store, woman("ana"), woman("eva"), *(man(f"m{n}") for n in range(3)))
+        frozen = await freeze(store)
+        assert frozen.pool is not None
+        made = make_run(frozen.pool, RULES)
+        await erase(store, "ana")
+        kept = await store.offers.store_sets(BERLIN, list(made.values()), runs(DAY))
+        assert kept == ["eva", "m0", "m1", "m2"]
+        mine = await store.offers.load_set("m0", DAY)
+        assert mine is not None
+        assert ([o.candidate for o in mine.offers.offers], mine.erased) == (["eva"], 1)
+        again = await freeze(store)
+        assert again.pool is not None
+        assert (again.erased, next(p.user_id for p in again.pool.people)) == (1, "eva")
+        assert (await freeze(store)).inputs == again.inputs
+
+
+@pytest.mark.parametrize("runner", [InlineRunner, ThreadRunner])
+async def test_jobs_about_the_erased_end_and_those_of_others_do_not(tmp_path, runner):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=runner()) as store:
+        new = [
+            NewJob("mail", {"user_id": "ana"}, 5, key="2026-01-01:ana"),
+            NewJob("mail", {"user_id": "anabel", "text": "ana"}, 5, key="2026-01-01:anabel"),
+            NewJob("zone", {"zone": "ana"}, 5, key="zone"),
+            NewJob("mail", {"users": ["eva", "ana"]}, 5),
+            NewJob("mail", {"user_id": "ana", "n": 2}, 9 * 10**15),
+        ]
+        await store.jobs.enqueue(new, 0)
+        first, *_ = (await store.jobs.claim("w", 6, 60, 2)).jobs
+        await store.jobs.fail(first.id, first.fence, 7, None, "KeyError: 'ana' and anabel")
+        await erase(store, "ana")
+        jobs = {job.id: job for job in await store.jobs.list()}
+        assert [jobs[n].status for n in range(1, 6)] == [
+            *("dead_letter", "in_progress", "pending", "cancelled", "cancelled"),
+        ]
+        assert [jobs[n].payload for n in (1, 4, 5)] == ["{}"] * 3
+        assert jobs[1].key == f"2026-01-01:{TOMB}"
+        assert jobs[2].key == "2026-01-01:anabel"
+        assert "ana" in jobs[2].payload
+        # The new person's job of that day is a new one.
+        [again] = await store.jobs.enqueue(new[:1], 8)
+        assert again.is_new
+        assert await store.privacy.wipe()
+
+
+async def test_pairs_keep_their_order_and_each_side_its_own(tmp_path):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        await store.commit(
+            Changes(
+                matches=[
+                    Match("m1", "ana", "ben", a_acknowledged=True, **OVER),
+                    Match("m2", "abe", "ana", a_acknowledged=True, **OVER),
+                    Match("m3", "abe", "ben", **OVER),
+                ],
+                quality=[
+                    Quality(
+                        *("m1", "fair_queue", 1, 2.0, 3.0, 4.0, Tier.EXACT, Tier.WIDER),
+                        *(5.0, 6.0, "hers", "his", 1),
+                    )
+                ],
+                met=[(("abe", "ana"), 1), (("ana", "ben"), 1), (("abe", "ben"), 1)],
+                bars=[(("ana", "ben"), 9)],
+                seats=[Seat("ana"), Seat("ben")],
+            )
+        )
+        await erase(store, "ana")
+    assert raw(path, "SELECT a, b, a_acknowledged, b_acknowledged FROM matches") == [
+        ("ben", TOMB, 0, 1),
+        ("abe", TOMB, 1, 0),
+        ("abe", "ben", 0, 0),
+    ]
+    assert raw(path, "SELECT a_group, b_group, a_tier, a_wait_s, distance_km FROM quality") == [
+        ("his", "hers", 2, 6.0, 0.0)
+    ]
+    assert raw(path, "SELECT a, b FROM met") == [("abe", "ben"), ("abe", TOMB), ("ben", TOMB)]
+    assert raw(path, "SELECT count(*) FROM bars") == [(0,)]
+
+
+async def test_what_was_written_after_the_search_for_traces_is_erased_too(tmp_path):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        await invite(store, woman("ana"), man("m0"))
+        await store.commit(Changes(matches=[Match("m1", "ana", "ben", **OVER)]))
+        await store.privacy.look_up("ana", NINE)
+        await store.commit(Changes(matches=[Match("m2", "ana", "carl", **OVER)]))
+        await offer(store)
+        await store.jobs.enqueue([NewJob("mail", {"user_id": "ana"}, 5, key="x:ana")], 0)
+        await erase(store, "ana", looked_up=False)
+        assert await store.privacy.wipe()
+    data = b"".join(file.read_bytes() for file in tmp_path.glob("yoked.db*"))
+    assert data.count(b"ana") == 0
+    assert len(raw(path, f"SELECT 1 FROM matches WHERE b = '{TOMB}'")) == 2
+
+
+async def test_two_erased_who_met_each_other_stay_a_pair(tmp_path):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        await store.commit(Changes(met=[(("ana", "ben"), 1)]))
+        await store.commit(Changes(erased=[Erasure("ana", "~erased-2", 1)]))
+        await store.commit(Changes(erased=[Erasure("ben", "~erased-1", 1)]))
+    assert raw(path, "SELECT a, b FROM met") == [("~erased-1", "~erased-2")]
+
+
+async def test_what_is_old_is_deleted_and_what_is_not_is_kept(tmp_path):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        for at in (10, 20):
+            await store.add_report(Report("ana", "ben", "rude", None, at))
+            await store.audit("root", "look", "ben", "", at)
+        assert await store.privacy.prune("reports", 20, 100) == 1
+        assert await store.privacy.prune("audit", 20, 100) == 1
+        assert await store.privacy.prune("quality", 20, 100) == 0
+    assert raw(path, "SELECT at FROM reports UNION ALL SELECT at FROM audit") == [(20,), (20,)]
+
+
+async def test_nothing_is_left_in_pages_that_were_written_again_and_again(tmp_path):
+    path, lots = tmp_path / "yoked.db", Random(7)
+    users = [f"user-{lots.getrandbits(60):015x}" for _ in range(500)]
+    places: dict[str, list[bytes]] = {user: [] for user in users}
+    number = 0
+    async with open_store(path, runner=InlineRunner()) as store:
+        for _ in range(3):
+            lots.shuffle(users)
+            for start in range(0, len(users), 20):
+                changes = Changes()
+                for user in users[start : start + 20]:
+                    lat, interests = lots.uniform(-60, 60), ("x" * lots.randint(1, 60),)
+                    places[user].append(struct.pack(">d", lat))
+                    changes.people.append(woman(user, lat=lat, interests=interests))
+                    changes.seats.append(Seat(user))
+                for _ in range(10):
+                    number += 1
+                    a, b = sorted(lots.sample(users, 2))
+                    changes.matches.append(Match(f"m{number}", a, b, **OVER))
+                    changes.met.append(((a, b), number))
+                    changes.blocks.append(((a, b), number))
+                await store.commit(changes)
+                reporter, reported = lots.sample(users, 2)
+                await store.add_report(Report(reporter, reported, "y" * 99, None, number))
+        erased = users[::25]
+        for n, user in enumerate(erased):
+            await store.commit(Changes(erased=[Erasure(user, f"{TOMB}{n}", NINE)]))
+        assert await store.privacy.wipe()
+    data = b"".join(file.read_bytes() for file in tmp_path.glob("yoked.db*"))
+    assert users[1].encode() in data
+    assert [user for user in erased if user.encode() in data] == []
+    assert [user for user in erased if any(place in data for place in places[user])] == []
+
+
+async def test_who_still_waits_for_a_set_of_a_run_gets_one_after_somebody_was_erased(tmp_path):
+    async with open_store(tmp_path / "yoked.db", runner=InlineRunner()) as store:
+        await invite(store, woman("ana"), woman("eva"), *(man(f"m{n}") for n in range(3)))
+        made = await OfferRuns(store.offers, threads=False).sets(*await frozen_place(store))
+        assert set(made) == {"ana", "eva", "m0", "m1", "m2"}
+        await erase(store, "ana")
+        # Another process, or this one after a restart: what was made is not in its memory.
+        again = await OfferRuns(store.offers, threads=False).sets(BERLIN, DAY)
+        assert set(again) == {"eva", "m0", "m1", "m2"}
+        assert not any(b'"ana"' in one.offer_rows for one in again.values())
+        verdict = await verify_run(store.offers, BERLIN, DAY, threads=False)
+        assert (verdict.in_full, [finding.erased for finding in verdict.findings]) == (
+            False,
+            [True],
+        )
+
+
+async def frozen_place(store: SqliteStore) -> tuple[str, date]:
+    frozen = await freeze(store)
+    return frozen.zone, frozen.day

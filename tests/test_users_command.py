@@ -1,0 +1,124 @@
+"""`yoked-actor users`, `export` and `erase`, where no server runs."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import trio
+from click.testing import CliRunner, Result
+
+from tests.domain.crowds import man, woman
+from yoked_actor.cli import main
+from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.records import Changes, Match, MatchStatus, Seat
+from yoked_actor.store import InlineRunner, Report, open_store
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """What a server left that was stopped while Ana and Ben were in a match."""
+
+    async def fill() -> None:
+        async with open_store(tmp_path / "data" / "yoked.db", runner=InlineRunner()) as store:
+            seats = [Seat(who, State.MATCHED, 5, 10, "m1") for who in ("ana-7f3b", "ben")]
+            match = Match("m1", "ana-7f3b", "ben", MatchStatus.MATCHED, 5, 10)
+            people = [woman("ana-7f3b"), man("ben"), man("carl")]
+            await store.commit(Changes(people=people, seats=seats, matches=[match]))
+            await store.add_report(Report("ben", "ana-7f3b", "rude", None, 5))
+
+    trio.run(fill)
+    return tmp_path / "data"
+
+
+def run(data: Path, *words: str) -> Result:
+    return CliRunner().invoke(main, [*words, "--data", str(data)])
+
+
+def rows(data: Path, query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(data / "yoked.db")) as db:
+        return db.execute(query).fetchall()
+
+
+def test_users_are_listed_by_id_and_page_by_page(data: Path) -> None:
+    listed = json.loads(run(data, "users", "list", "--json").stdout)
+    assert [(one["user_id"], one["state"], one["reports"]) for one in listed] == [
+        ("ana-7f3b", "matched", 1),
+        ("ben", "matched", 0),
+        ("carl", "idle", 0),
+    ]
+    page = json.loads(run(data, "users", "list", "--json", "--after", "ben").stdout)
+    assert [one["user_id"] for one in page] == ["carl"]
+    assert "carl" in run(data, "users", "list").output
+
+
+def test_a_user_is_shown_in_numbers(data: Path) -> None:
+    shown = json.loads(run(data, "users", "show", "ana-7f3b", "--json").stdout)
+    assert (shown["state"], shown["credit"], shown["matches"]) == ("matched", 10, 1)
+    assert run(data, "users", "show", "nobody").exit_code == 1
+    assert run(data, "users", "show", "no such id").exit_code == 2
+
+
+def test_users_are_suspended_and_let_in_again(data: Path) -> None:
+    assert run(data, "users", "suspend", "ben").exit_code == 2  # without a reason
+    assert "is suspended" in run(data, "users", "suspend", "ben", "--reason", "rude").output
+    assert "already" in run(data, "users", "suspend", "ben", "--reason", "again").output
+    listed = json.loads(run(data, "users", "list", "--suspended", "--json").stdout)
+    assert [one["user_id"] for one in listed] == ["ben"]
+    shown = json.loads(run(data, "users", "show", "ben", "--json").stdout)
+    assert shown["suspended_for"] == "rude"
+    assert "may come in again" in run(data, "users", "unsuspend", "ben").output
+    assert [action for (action,) in rows(data, "SELECT action FROM audit")] == [
+        "suspend",
+        "unsuspend",
+    ]
+
+
+def test_an_export_is_printed_or_written_for_ones_own_eyes(data: Path, tmp_path: Path) -> None:
+    printed = json.loads(run(data, "export", "ana-7f3b").stdout)
+    assert printed["matches"][0]["partner"] == "ben"
+    file = tmp_path / "ana.json"
+    assert run(data, "export", "ana-7f3b", "--out", str(file)).exit_code == 0
+    assert json.loads(file.read_text())["profile"] == printed["profile"]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert run(data, "export", "nobody").exit_code == 1
+
+
+def test_an_erasure_wants_a_yes(data: Path) -> None:
+    refused = run(data, "erase", "ana-7f3b")
+    assert (refused.exit_code, "--yes" in refused.output) == (2, True)
+    assert len(rows(data, "SELECT * FROM people")) == 3
+
+
+def test_an_erasure_without_a_server_leaves_a_sound_house(data: Path) -> None:
+    erased = run(data, "erase", "ana-7f3b", "--yes")
+    assert erased.exit_code == 0, erased.output
+    assert rows(data, "SELECT user_id, state, waiting_since, credit FROM seats") == [
+        ("ben", "waiting", 5, 10)
+    ]
+    [(status, reason)] = rows(data, "SELECT status, cancelled_for FROM matches")
+    assert (status, reason) == ("cancelled", "partner_left")
+    content = b"".join(file.read_bytes() for file in data.glob("yoked.db*"))
+    assert b"ana-7f3b" not in content
+    assert run(data, "doctor", "--dev").exit_code == 0
+    again = json.loads(run(data, "erase", "ana-7f3b", "--yes", "--json").stdout)
+    assert again == {"erased": True, "by": "command line"}
+
+
+def test_without_a_database_nothing_is_made(tmp_path: Path) -> None:
+    for words in (["users", "list"], ["export", "ana"], ["erase", "ana", "--yes"]):
+        assert run(tmp_path / "none", *words).exit_code == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words", [["doctor"], ["backup"], ["restore"], ["migrate"], ["users"], ["export"], ["erase"]]
+)
+def test_help_tells_the_exit_codes(words: list[str]) -> None:
+    text = CliRunner().invoke(main, [*words, "--help"]).output
+    assert "Exits with 0" in text
+    assert "1 when" in text
+    assert "2 on a wrong call" in text

@@ -1,0 +1,109 @@
+"""For the operator: reports to review, users to suspend, and what operators did."""
+
+from __future__ import annotations
+
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from yoked_actor.actors.care import Care
+from yoked_actor.domain.instants import to_datetime
+from yoked_actor.domain.notices import Code
+from yoked_actor.domain.people import is_user_id
+from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
+from yoked_actor.store.sqlite_audit import AuditEntry, NothingToDo, ReviewedReport
+from yoked_actor.wire import http_care
+
+MOST_AT_ONCE = 1_000
+DEFAULT_AT_ONCE = 100
+
+
+def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
+    """Reports, suspensions and the audit, below `/api/admin`."""
+    operators = doors.store.operators
+
+    @app.get("/api/admin/reports")
+    async def reports() -> Response:
+        await doors.operator()
+        only_open = request.args.get("open", "0") == "1"
+        found = await operators.reports(
+            only_open=only_open, limit=_limit(), before=_number("before")
+        )
+        return answer(http_care.ReportsAnswer([_report(one) for one in found]))
+
+    @app.post("/api/admin/reports/<number>/resolve")
+    async def resolve(number: str) -> Response:
+        session = await doors.operator()
+        body = await read_body(http_care.ResolveBody)
+        if not number.isdecimal():
+            raise Refused(Code.NOT_FOUND, "there is no such report")
+        try:
+            await operators.resolve(
+                int(number), session.user_id, body.resolution, doors.clock.now()
+            )
+        except (NothingToDo, OverflowError):
+            raise Refused(Code.NOT_FOUND, f"there is no open report {number}") from None
+        return answer(http_care.Changed(True))
+
+    @app.post("/api/admin/users/<user_id>/suspend")
+    async def suspend(user_id: str) -> Response:
+        session = await doors.operator()
+        body = await read_body(http_care.SuspendBody)
+        if not is_user_id(user_id):
+            raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
+        now = doors.clock.now()
+        changed = await operators.suspend(user_id, session.user_id, body.reason, now)
+        await care.refresh()
+        return answer(http_care.Changed(changed))
+
+    @app.post("/api/admin/users/<user_id>/unsuspend")
+    async def unsuspend(user_id: str) -> Response:
+        session = await doors.operator()
+        changed = await operators.unsuspend(user_id, session.user_id, doors.clock.now())
+        await care.refresh()
+        return answer(http_care.Changed(changed))
+
+    @app.get("/api/admin/audit")
+    async def audit() -> Response:
+        await doors.operator()
+        found = await operators.entries(_limit(), _number("before"))
+        return answer(http_care.AuditAnswer([_entry(one) for one in found]))
+
+
+def _report(one: ReviewedReport) -> http_care.ReportEntry:
+    return http_care.ReportEntry(
+        report_id=one.number,
+        at=to_datetime(one.at),
+        reporter=one.reporter,
+        reported=one.reported,
+        reason=one.reason,
+        match_id=one.match_id,
+        reported_times=one.reported_times,
+        suspended=one.suspended,
+        resolved_at=None if one.resolved_at is None else to_datetime(one.resolved_at),
+        resolved_by=one.resolved_by,
+        resolution=one.resolution,
+    )
+
+
+def _entry(one: AuditEntry) -> http_care.AuditRow:
+    return http_care.AuditRow(
+        one.number, to_datetime(one.at), one.who, one.action, one.subject, one.detail
+    )
+
+
+def _limit() -> int:
+    limit = _number("limit")
+    if limit is None:
+        return DEFAULT_AT_ONCE
+    if not 1 <= limit <= MOST_AT_ONCE:
+        raise Refused(Code.BAD_REQUEST, f"limit must be 1 to {MOST_AT_ONCE}")
+    return limit
+
+
+def _number(name: str) -> int | None:
+    text = request.args.get(name)
+    if text is None:
+        return None
+    if not text.isdecimal() or len(text) > 18:
+        raise Refused(Code.BAD_REQUEST, f"{name} is not a number")
+    return int(text)

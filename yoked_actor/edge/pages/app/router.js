@@ -1,0 +1,129 @@
+// Which page is shown. The state that the server tells comes first, then the address.
+
+import { announce } from "./dom.js";
+import { connections } from "./views/connections.js";
+import { date } from "./views/date.js";
+import { home } from "./views/home.js";
+import { offers } from "./views/offers.js";
+import { opening, replaced } from "./views/opening.js";
+import { profile } from "./views/profile.js";
+import { signIn } from "./views/sign-in.js";
+import { spin } from "./views/spin.js";
+import { spinning } from "./views/spinning.js";
+import { voting } from "./views/voting.js";
+
+const VIEWS = { "/": home, "/profile": profile, "/spin": spin, "/spinning": spinning, "/voting-window": voting, "/video-date": date, "/offers": offers, "/connections": connections };
+/** Pages that one may look at while waiting. */
+const FREE = new Set(["/", "/profile", "/offers", "/connections"]);
+
+export class Router {
+  #key = "";
+  /** @type {any} */ #view = null;
+  /** @type {string|null|undefined} */ #place;
+  /** Where a person wanted to go before signing in. */
+  #wanted = "";
+
+  /** @param {import("./app.js").App} app */
+  constructor(app) { this.app = app; }
+
+  listen() {
+    addEventListener("popstate", () => this.follow());
+    document.addEventListener("click", (event) => {
+      const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+      const path = link?.getAttribute("href") ?? "";
+      if (!(path in VIEWS) || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      this.app.tell("");
+      this.go(path);
+    });
+  }
+
+  /** @param {string} path */
+  go(path) {
+    if (path !== location.pathname) history.pushState(null, "", path);
+    this.follow();
+  }
+
+  /** The page that the person's state asks for; null when they are free to go. */
+  place() {
+    const { snapshot } = this.app;
+    if (!snapshot) return null;
+    if (snapshot.date) return "/video-date";
+    return { idle: null, waiting: "/spinning", matched: "/voting-window", voting: "/voting-window" }[snapshot.state];
+  }
+
+  /** Show what is to be shown now. */
+  follow() {
+    const { app } = this;
+    if (!app.client) return this.#signedOut();
+    this.#dressUp(true);
+    if (app.client.status === "closed") return this.#show("replaced", replaced);
+    if (!app.snapshot) return this.#show("opening", opening);
+    if (app.opening) return;
+    if (this.#wanted) history.replaceState(null, "", this.#wanted);
+    this.#wanted = "";
+    const path = this.#resolve();
+    if (path !== location.pathname) history.replaceState(null, "", path);
+    const { match, date } = app.snapshot;
+    const subject = path === "/voting-window" ? match?.match_id : path === "/video-date" ? date?.date_id : "";
+    // Where there is nowhere else to go, nothing should point there.
+    document.documentElement.classList.toggle("busy", path === "/voting-window" || path === "/video-date");
+    this.#show(`${path} ${subject}`, VIEWS[path]);
+  }
+
+  #resolve() {
+    const place = this.place();
+    const pulled = place !== this.#place;
+    this.#place = place;
+    const path = location.pathname;
+    if (place === "/spinning") return !pulled && FREE.has(path) ? path : place;
+    if (place) return place;
+    return FREE.has(path) ? path : "/spin";
+  }
+
+  #signedOut() {
+    if (location.pathname === "/spin" || (FREE.has(location.pathname) && location.pathname !== "/")) this.#wanted = location.pathname;
+    this.#place = undefined;
+    if (location.pathname !== "/") history.replaceState(null, "", "/");
+    this.#dressUp(false);
+    this.#show("sign-in", signIn);
+  }
+
+  #show(key, make) {
+    if (key === this.#key) return this.#view.update?.();
+    const first = this.#key === "";
+    this.#view?.close?.();
+    this.#key = key;
+    const main = document.getElementById("main");
+    // A view may ask for another page while it is being made; then that one stands.
+    const view = make(this.app);
+    if (this.#key !== key) return view.close?.();
+    this.#view = view;
+    main?.replaceChildren(...[view.root].flat());
+    document.title = `${view.title} · Yoked`;
+    this.#markCurrent();
+    if (!first) {
+      scrollTo(0, 0);
+      main?.querySelector("h1")?.focus({ preventScroll: true });
+    }
+    if (view.spoken) announce(view.spoken);
+    view.update?.();
+    view.opened?.();
+  }
+
+  #dressUp(signedIn) {
+    for (const element of document.querySelectorAll("[data-signed-in]")) element.hidden = !signedIn;
+    document.documentElement.classList.toggle("signed-in", signedIn);
+    if (!signedIn) document.documentElement.classList.remove("busy");
+    const who = document.getElementById("who");
+    if (who) who.textContent = this.app.profile?.display_name ?? this.app.user;
+  }
+
+  #markCurrent() {
+    const path = ["/spinning", "/voting-window", "/video-date"].includes(location.pathname) ? "/spin" : location.pathname;
+    for (const link of document.querySelectorAll("nav a")) {
+      if (link.getAttribute("href") === path) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+  }
+}

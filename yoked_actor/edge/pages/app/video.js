@@ -1,0 +1,240 @@
+// A call between the two of a date: camera, microphone, and a peer connection that is negotiated
+// through the server's `signal` ("perfect negotiation": the initiator is the impolite one).
+//
+// Every message carries `peer`, which a page makes anew for each call. When the other one reloads, a
+// new `peer` turns up, and the call starts over with it; words meant for an earlier one are dropped.
+
+/** Why there is no camera or microphone. */
+const PROBLEMS = {
+  NotAllowedError: "Your camera and microphone are blocked for this page. Allow them in your browser to be seen and heard.",
+  NotFoundError: "We found no camera and no microphone.",
+  NotReadableError: "Your camera or microphone is in use by another program.",
+  insecure: "Browsers lend their camera only to pages on https, or on this machine.",
+};
+/** Codecs that every browser has. A description of all that one has would be too large for a signal. */
+const CODECS = new Set(["video/vp8", "video/rtx", "audio/opus"]);
+const H264 = /profile-level-id=42e01f/;
+const CANDIDATES_EVERY_MS = 60;
+const AGAIN_AFTER_MS = 1000;
+const ABSENT = new Set(["NotFoundError", "NotReadableError", "OverconstrainedError"]);
+
+/** The call of one date. Dispatches `change` whenever something that can be shown has changed. */
+export class Call extends EventTarget {
+  /** @type {RTCPeerConnection|null} */ #pc = null;
+  /** @type {string|null} */ #partner = null;
+  #making = false;
+  #ignoring = false;
+  #closed = false;
+  #queue = Promise.resolve();
+  /** @type {any[]} */ #candidates = [];
+  #peer = crypto.randomUUID();
+
+  /** @param {any} date the date of the snapshot @param {(data: any) => Promise<any>} send */
+  constructor(date, send) {
+    super();
+    this.date = date;
+    this.send = send;
+    /** @type {"waiting"|"connecting"|"connected"|"interrupted"|"impossible"} */
+    this.phase = "waiting";
+    /** Why one is not seen or heard. */
+    this.problem = "";
+    this.local = new MediaStream();
+    this.remote = new MediaStream();
+    this.opening = true;
+    /** What the other one can and does send, as they say. */
+    this.theirs = { camera: true, microphone: true, webrtc: true };
+    /** What a partner without a camera writes. */
+    this.text = "";
+  }
+
+  async start() {
+    if (!globalThis.RTCPeerConnection) {
+      this.phase = "impossible";
+      this.opening = false;
+      this.#sayMedia();
+      return this.#changed();
+    }
+    this.#build();
+    this.#say({ kind: "join" });
+    await this.openMedia();
+  }
+
+  /** Ask for camera and microphone, or for what there is of them. */
+  async openMedia() {
+    this.opening = true;
+    this.problem = "";
+    this.#changed();
+    try {
+      const stream = await this.#capture();
+      for (const track of stream.getTracks()) this.#closed ? track.stop() : this.local.addTrack(track);
+      if (!this.#closed && stream.getVideoTracks().length === 0) this.problem = "We found no camera. You can be heard.";
+    } catch (error) {
+      this.problem = PROBLEMS[error.name] ?? PROBLEMS.NotFoundError;
+    }
+    this.opening = false;
+    if (this.#closed) return;
+    this.#attach();
+    this.#sayMedia();
+    this.#changed();
+  }
+
+  async #capture() {
+    const devices = navigator.mediaDevices;
+    if (!devices?.getUserMedia) throw Object.assign(new Error(), { name: "insecure" });
+    const video = { width: { ideal: 1280 }, height: { ideal: 720 }, facingMode: "user" };
+    try {
+      return await devices.getUserMedia({ audio: true, video });
+    } catch (error) {
+      if (!ABSENT.has(error.name)) throw error;
+    }
+    return devices.getUserMedia({ audio: true }).catch(() => devices.getUserMedia({ video }));
+  }
+
+  /** Whether one's own track of a kind is on; null when there is none. @param {"audio"|"video"} kind */
+  isOn(kind) {
+    const track = this.local.getTracks().find((one) => one.kind === kind);
+    return track ? track.enabled : null;
+  }
+
+  /** @param {"audio"|"video"} kind */
+  toggle(kind) {
+    for (const track of this.local.getTracks()) if (track.kind === kind) track.enabled = !track.enabled;
+    this.#sayMedia();
+    this.#changed();
+  }
+
+  close() {
+    this.#closed = true;
+    this.#pc?.close();
+    this.#pc = null;
+    for (const track of this.local.getTracks()) track.stop();
+  }
+
+  // The connection
+
+  #build() {
+    this.#pc?.close();
+    const pc = new RTCPeerConnection({ iceServers: this.date.ice_servers ?? [] });
+    this.#pc = pc;
+    this.#making = this.#ignoring = false;
+    this.remote = new MediaStream();
+    const only = (act) => (event) => { if (pc === this.#pc) act(event); };
+    pc.onnegotiationneeded = only(() => this.#offer(pc));
+    pc.onicecandidate = only(({ candidate }) => this.#candidate(pc, candidate));
+    this.#candidates = [];
+    pc.ontrack = only(({ track }) => { this.remote.addTrack(track); this.#changed(); });
+    pc.onconnectionstatechange = only(() => this.#connection(pc));
+  }
+
+  // Candidates come in bursts, and the server counts signals: they travel together.
+  #candidate(pc, candidate) {
+    if (!candidate || this.#candidates.push(candidate.toJSON()) > 1) return;
+    setTimeout(() => {
+      if (pc === this.#pc) this.#say({ kind: "candidates", candidates: this.#candidates.splice(0) });
+    }, CANDIDATES_EVERY_MS);
+  }
+
+  #connection(pc) {
+    const phase = { connecting: "connecting", connected: "connected", disconnected: "interrupted", failed: "interrupted" }[pc.connectionState];
+    if (phase) this.phase = phase;
+    if (pc.connectionState === "failed") pc.restartIce();
+    this.#changed();
+  }
+
+  async #offer(pc) {
+    try {
+      this.#making = true;
+      await pc.setLocalDescription();
+      this.#say({ kind: "description", description: pc.localDescription });
+    } catch (error) {
+      console.warn("no offer could be made", error);
+    } finally {
+      this.#making = false;
+    }
+  }
+
+  #prefer(transceiver) {
+    const { codecs } = RTCRtpReceiver.getCapabilities?.(transceiver.receiver.track.kind) ?? { codecs: [] };
+    const common = codecs.filter(({ mimeType, sdpFmtpLine = "" }) => CODECS.has(mimeType.toLowerCase()) || (mimeType === "video/H264" && H264.test(sdpFmtpLine)));
+    if (common.length > 0) transceiver.setCodecPreferences?.(common);
+  }
+
+  /** Give one's tracks to the connection, whenever they come: that needs no new negotiation. */
+  #attach() {
+    for (const { sender, receiver } of this.#pc?.getTransceivers() ?? []) {
+      const track = this.local.getTracks().find((one) => one.kind === receiver.track.kind) ?? null;
+      if (sender.track !== track) sender.replaceTrack(track).catch(() => {});
+    }
+  }
+
+  // What the two say to each other
+
+  #say(message) {
+    if (!this.#closed) this.#transmit({ ...message, peer: this.#peer, to: this.#partner ?? undefined });
+  }
+
+  #transmit(data) {
+    this.send(data).catch((error) => {
+      if (error.code === "rate_limited" || error.code === "timeout") setTimeout(() => { if (!this.#closed) this.#transmit(data); }, AGAIN_AFTER_MS);
+      // When the date or the connection is over, the page is told of that by itself.
+      else if (error.code !== "not_found" && error.code !== "connection_lost") console.warn("a signal was refused", error.code, error.message);
+    });
+  }
+
+  #sayMedia() {
+    this.#say({ kind: "media", camera: this.isOn("video") === true, microphone: this.isOn("audio") === true, webrtc: this.phase !== "impossible" });
+  }
+
+  /** Hear what came through `signal`. In order, one after the other. @param {any} data */
+  hear(data) {
+    this.#queue = this.#queue.then(() => this.#take(data)).catch((error) => console.warn("a signal was of no use", error));
+  }
+
+  async #take(data) {
+    if (this.#closed || data === null || typeof data !== "object") return;
+    if (data.kind === "demo") {
+      this.text = String(data.text ?? "");
+      return this.#changed();
+    }
+    if (data.to !== undefined && data.to !== this.#peer) return;
+    this.#meet(String(data.peer ?? ""), data);
+    const pc = this.#pc;
+    if (data.kind === "media") this.theirs = { camera: Boolean(data.camera), microphone: Boolean(data.microphone), webrtc: Boolean(data.webrtc) };
+    else if (data.kind === "description" && pc) await this.#described(pc, data.description);
+    else if (data.kind === "candidates" && pc) for (const one of data.candidates) await pc.addIceCandidate(one).catch((error) => { if (!this.#ignoring) throw error; });
+    this.#changed();
+  }
+
+  #meet(peer, data) {
+    const before = this.#partner;
+    this.#partner = peer;
+    // Who joins without naming us does not know that we are here.
+    if (data.kind === "join" && data.to === undefined) {
+      if (this.#pc) this.#say({ kind: "join" });
+      this.#sayMedia();
+    }
+    if (peer === before || !this.#pc) return;
+    if (before !== null) this.#build();
+    if (this.phase === "waiting" || before !== null) this.phase = "connecting";
+    if (!this.date.initiator) return;
+    for (const kind of ["audio", "video"]) this.#prefer(this.#pc.addTransceiver(kind, { direction: "sendrecv" }));
+    this.#attach();
+  }
+
+  async #described(pc, description) {
+    const collision = description.type === "offer" && (this.#making || pc.signalingState !== "stable");
+    this.#ignoring = this.date.initiator && collision;
+    if (this.#ignoring) return;
+    await pc.setRemoteDescription(description);
+    if (description.type !== "offer") return;
+    for (const transceiver of pc.getTransceivers()) {
+      transceiver.direction = "sendrecv";
+      this.#prefer(transceiver);
+    }
+    this.#attach();
+    await pc.setLocalDescription();
+    this.#say({ kind: "description", description: pc.localDescription });
+  }
+
+  #changed() { this.dispatchEvent(new Event("change")); }
+}

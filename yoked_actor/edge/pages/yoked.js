@@ -1,0 +1,453 @@
+/**
+ * yoked.js: a client of the yoked-actor protocol for browsers. One module, no dependencies.
+ *
+ *     import { connect } from "/yoked.js";
+ *     const client = connect({ url: location.origin, token });
+ *     client.addEventListener("matched", ({ detail }) => client.acknowledge(detail.match_id));
+ *     await client.spin();
+ *
+ * It says hello, beats, comes back after a lost socket and takes up its session, gives each command
+ * its reply, and keeps `client.snapshot` as the server's events change it. It decides nothing.
+ * docs/yoked-js.md tells all of it.
+ */
+
+/** @typedef {"idle"|"waiting"|"matched"|"voting"} State */
+/** @typedef {{user_id: string, display_name: string, age: number, gender: string, interests: string[], distance_km: number}} Card */
+/** @typedef {{match_id: string, partner: Card, acknowledged: boolean, voted: boolean, acknowledge_by?: string, vote_by?: string}} MatchPart */
+/** @typedef {{date_id: string, partner: Card, initiator: boolean, ends_at: string, ice_servers: RTCIceServer[]}} DatePart */
+/** @typedef {{state: State, credit: number, waiting_since?: string, tier?: number, match?: MatchPart, date?: DatePart, last_outcome?: string, last_match_id?: string}} Snapshot */
+/** @typedef {{type: string, seq: number, at: string, [field: string]: any}} ServerEvent An event of the protocol. `replayed` is true when the snapshot of a welcome held it already. */
+/** @typedef {{type: "ok", re: string, [field: string]: any}} Reply */
+/** @typedef {"connecting"|"online"|"away"|"closed"} Status */
+/** @typedef {{display_name: string, birth_date: string, gender: string, location: {lat: number, lon: number}, time_zone: string, interests: string[], preferences: {seeking: string[], min_age: number, max_age: number, max_distance_km: number}}} Profile */
+/** @typedef {{type: string, fields: Record<string, any>, text: string, resolve: (reply: Reply) => void, reject: (error: Error) => void, timer: ReturnType<typeof setTimeout>, sent_ms: number}} Pending */
+
+const FIRST_PAUSE_S = 0.3;
+const LONGEST_PAUSE_S = 8;
+const TIMEOUT_S = 15;
+/** What a close code asks for before the next attempt, in seconds, where backoff alone is not enough. */
+const LEAST_PAUSE_S = new Map([[4009, 5], [4010, 2]]);
+/** After these the same words must not be said again. */
+const OUR_FAULT = new Set([1003, 1009, 4000]);
+
+/** The close codes after which the client stays away. */
+export const REPLACED = 4001;
+export const BAD_TOKEN = 4003;
+
+/** A refusal of the server, or a command that got no answer. */
+export class YokedError extends Error {
+  /**
+   * @param {string} code one of the protocol's codes, or `timeout`, `connection_lost`, `unreachable`
+   * @param {string} message
+   * @param {number} [status] the HTTP status, when there was one
+   */
+  constructor(code, message, status) {
+    super(message);
+    this.name = "YokedError";
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/**
+ * An instant of the protocol as microseconds since 1970: `Date` would drop the last three digits.
+ * @param {string} iso
+ */
+export function microseconds(iso) {
+  const [, fraction = ""] = /\.(\d+)/.exec(iso) ?? [];
+  return Date.parse(iso.replace(/\.\d+/, "")) * 1000 + Number(fraction.padEnd(6, "0").slice(0, 6));
+}
+
+/**
+ * The snapshot after an event. Pure; what an event does not touch stays.
+ * @param {Snapshot} snapshot
+ * @param {ServerEvent} event
+ * @returns {Snapshot}
+ */
+export function advance(snapshot, event) {
+  const { match, waiting_since, tier, ...rest } = snapshot;
+  switch (event.type) {
+    case "waiting":
+      return { ...rest, state: "waiting", waiting_since: event.since };
+    case "tier":
+      return { ...snapshot, tier: event.tier };
+    case "matched": {
+      const { match_id, partner, acknowledge_by } = event;
+      const same = match && match.match_id === match_id ? match : { acknowledged: false, voted: false };
+      return { ...rest, state: "matched", match: { ...same, match_id, partner, acknowledge_by } };
+    }
+    case "voting": {
+      if (!match || match.match_id !== event.match_id) return snapshot;
+      const { acknowledge_by, ...seen } = match;
+      return { ...rest, state: "voting", match: { ...seen, acknowledged: true, vote_by: event.vote_by } };
+    }
+    case "outcome": {
+      const { next, credit, outcome, match_id } = event;
+      return { ...rest, state: next, credit, last_outcome: outcome, last_match_id: match_id };
+    }
+    case "match_cancelled":
+      return { ...rest, state: event.next };
+    case "idle":
+      return { ...rest, state: "idle" };
+    case "date_started": {
+      const { date_id, partner, initiator, ends_at, ice_servers } = event;
+      return { ...snapshot, date: { date_id, partner, initiator, ends_at, ice_servers } };
+    }
+    case "date_ended": {
+      const { date, ...dateless } = snapshot;
+      return date?.date_id === event.date_id ? dateless : snapshot;
+    }
+    default:
+      return snapshot;
+  }
+}
+
+/** The HTTP calls of one user. A refusal rejects with a `YokedError`. */
+export class Api {
+  /** @param {{url?: string, token?: string}} where */
+  constructor({ url = globalThis.location?.origin ?? "", token = "" } = {}) {
+    this.url = url.replace(/\/$/, "");
+    this.token = token;
+  }
+
+  /**
+   * Any call.
+   * @param {string} method
+   * @param {string} path
+   * @param {unknown} [body]
+   * @returns {Promise<any>}
+   */
+  async call(method, path, body) {
+    /** @type {Record<string, string>} */
+    const headers = { Accept: "application/json" };
+    if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    let answer;
+    try {
+      answer = await fetch(this.url + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(TIMEOUT_S * 1000) });
+    } catch {
+      throw new YokedError("unreachable", "the server cannot be reached");
+    }
+    const said = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new YokedError(said.code ?? "internal", said.detail ?? answer.statusText, answer.status);
+    return said;
+  }
+
+  /** Become somebody, on a server in development mode. Returns the token. @param {string} user_id @param {Profile} [profile] @returns {Promise<string>} */
+  async devLogin(user_id, profile) {
+    return (await this.call("POST", "/api/dev/login", { user_id, profile })).token;
+  }
+
+  /** One's own profile, or null when there is none yet. @returns {Promise<Profile|null>} */
+  async profile() {
+    return this.call("GET", "/api/profile").catch((error) => {
+      if (error.code === "not_found") return null;
+      throw error;
+    });
+  }
+
+  /** @param {Profile} profile @returns {Promise<Profile>} as it was stored */
+  saveProfile(profile) { return this.call("PUT", "/api/profile", profile); }
+
+  /** Today's offers, or those of a date. @param {string} [date] */
+  offers(date) { return this.call("GET", `/api/offers${date ? `?date=${encodeURIComponent(date)}` : ""}`); }
+
+  /** @param {string} offer_id @param {"accept"|"decline"} answer */
+  answerOffer(offer_id, answer) { return this.call("POST", `/api/offers/${encodeURIComponent(offer_id)}/answer`, { answer }); }
+
+  /** Those who have accepted each other. */
+  connections() { return this.call("GET", "/api/connections"); }
+
+  /** Start a video date with a connection who is online. @param {string} connection_id */
+  startDate(connection_id) { return this.call("POST", `/api/connections/${encodeURIComponent(connection_id)}/date`); }
+
+  /** Where one is. @returns {Promise<Snapshot>} */
+  status() { return this.call("GET", "/api/match/status"); }
+
+  /** @returns {Promise<{blocks: {user_id: string, at: string}[]}>} */
+  blocks() { return this.call("GET", "/api/blocks"); }
+
+  /** @param {string} user_id */
+  block(user_id) { return this.call("POST", "/api/blocks", { user_id }); }
+
+  /** @param {string} user_id */
+  unblock(user_id) { return this.call("DELETE", `/api/blocks/${encodeURIComponent(user_id)}`); }
+
+  /** @param {string} user_id @param {string} reason @param {string} [match_id] */
+  report(user_id, reason, match_id) { return this.call("POST", "/api/reports", { user_id, reason, match_id }); }
+}
+
+/**
+ * One user's live connection. An `EventTarget`: each event of the protocol is dispatched as a
+ * `CustomEvent` of its type with the message as `detail`, `welcome` among them; besides these,
+ * `change` (the snapshot is another now) and `status` (`{status, code, reason, retry_in_s}`).
+ */
+export class Client extends EventTarget {
+  /** @type {WebSocket|null} */ #socket = null;
+  /** @type {Map<string, Pending>} */ #pending = new Map();
+  /** @type {{session: string, seq: number}|null} */ #resume = null;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
+  /** @type {ReturnType<typeof setInterval>|undefined} */ #beats;
+  #count = 0;
+  #welcomed_at = 0;
+  #heard_ms = 0;
+  #hello_ms = 0;
+  #pause_s = FIRST_PAUSE_S;
+  #least_s = 0;
+  /** @type {{rtt: number, offset: number}[]} */ #samples = [];
+  // Ids name a command within the user's session, which may outlive this object.
+  #prefix = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join("");
+
+  /** @param {{url?: string, token: string, timeout_s?: number}} options */
+  constructor({ url = globalThis.location?.origin ?? "", token, timeout_s = TIMEOUT_S }) {
+    super();
+    /** The HTTP calls, for the same user. */
+    this.api = new Api({ url, token });
+    this.url = `${url.replace(/\/$/, "").replace(/^http/, "ws")}/ws`;
+    this.token = token;
+    this.timeout_s = timeout_s;
+    /** @type {Status} */
+    this.status = "connecting";
+    /** Where the user is, as the server says; null before the first welcome. @type {Snapshot|null} */
+    this.snapshot = null;
+    this.heartbeat_every_s = 3;
+    this.#open();
+    globalThis.addEventListener?.("online", this.#hurry);
+    globalThis.document?.addEventListener("visibilitychange", this.#hurry);
+  }
+
+  // Commands. Each resolves with the server's `ok`, or rejects with a YokedError.
+
+  /** Get in line. */
+  spin() { return this.command("spin"); }
+  /** Get out of line, or out of the match. */
+  leave() { return this.command("leave"); }
+  /** The match is on the screen. @param {string} match_id */
+  acknowledge(match_id) { return this.command("acknowledge", { match_id }); }
+  /** @param {string} match_id @param {"yes"|"pass"} vote */
+  vote(match_id, vote) { return this.command("vote", { match_id, vote }); }
+  /** Why nobody has come yet. */
+  explain() { return this.command("explain"); }
+  /** Hand data to the other one on the date. @param {string} date_id @param {unknown} data */
+  signal(date_id, data) { return this.command("signal", { date_id, data }); }
+  /** @param {string} date_id */
+  endDate(date_id) { return this.command("end_date", { date_id }); }
+  /** @param {string} offer_id @param {"accept"|"decline"} answer */
+  answerOffer(offer_id, answer) { return this.command("answer_offer", { offer_id, answer }); }
+  /** Start a video date with a connection who is online. @param {string} connection_id */
+  startDate(connection_id) { return this.command("start_date", { connection_id }); }
+  /** Never meet that user (again). @param {string} user_id */
+  block(user_id) { return this.command("block", { user_id }); }
+  /** @param {string} user_id @param {string} reason @param {string} [match_id] */
+  report(user_id, reason, match_id) { return this.command("report", { user_id, reason, match_id }); }
+  /** A sign of life; the client gives them by itself. */
+  heartbeat() { return this.command("heartbeat"); }
+
+  /**
+   * Any command. While the socket is lost it waits, and is sent again under the same id when the
+   * session is taken up, which has no second effect. When the session is gone, it rejects.
+   * @param {string} type
+   * @param {Record<string, any>} [fields]
+   * @returns {Promise<Reply>}
+   */
+  command(type, fields = {}) {
+    if (this.status === "closed") return Promise.reject(new YokedError("connection_lost", "the connection is closed"));
+    const id = `${this.#prefix}-${++this.#count}`;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#pending.delete(id);
+        reject(new YokedError("timeout", "the server did not answer in time"));
+      }, this.timeout_s * 1000);
+      const pending = { type, fields, text: JSON.stringify({ type, id, ...fields }), resolve, reject, timer, sent_ms: 0 };
+      this.#pending.set(id, pending);
+      if (this.status === "online") this.#send(pending);
+    });
+  }
+
+  /** The server's time, in milliseconds since 1970, as well as it is known. */
+  now() {
+    if (this.#samples.length === 0) return Date.now();
+    const best = this.#samples.reduce((a, b) => (b.rtt < a.rtt ? b : a));
+    return Date.now() + best.offset;
+  }
+
+  /** Resolves at the first welcome; rejects when there will be none. @returns {Promise<Snapshot>} */
+  welcomed() {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (this.snapshot) resolve(this.snapshot);
+        else if (this.status === "closed") reject(new YokedError("connection_lost", "the server wants no connection"));
+        else return false;
+        this.removeEventListener("status", look);
+        return true;
+      };
+      if (!look()) this.addEventListener("status", look);
+    });
+  }
+
+  /** Close the socket and stay away. */
+  close() { this.#finish(1000, "closed here"); }
+
+  // The connection
+
+  #open() {
+    clearTimeout(this.#timer);
+    const socket = new WebSocket(this.url, "yoked.v1");
+    this.#socket = socket;
+    this.#heard_ms = Date.now();
+    socket.onopen = () => {
+      this.#hello_ms = Date.now();
+      const resume = this.#resume ?? undefined;
+      socket.send(JSON.stringify({ type: "hello", id: `${this.#prefix}-${++this.#count}`, token: this.token, resume }));
+    };
+    socket.onmessage = ({ data }) => { if (socket === this.#socket) this.#hear(JSON.parse(data)); };
+    socket.onclose = ({ code, reason }) => { if (socket === this.#socket) this.#lost(code, reason); };
+    // A network that swallows everything would leave the browser waiting for minutes.
+    this.#timer = setTimeout(() => { if (this.status !== "online") this.#abandon("no welcome in time"); }, 10_000);
+  }
+
+  /** @param {string} reason */
+  #abandon(reason) {
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close();
+    this.#lost(1006, reason);
+  }
+
+  /** @param {number} code @param {string} reason */
+  #lost(code, reason) {
+    clearInterval(this.#beats);
+    clearTimeout(this.#timer);
+    this.#socket = null;
+    if (code === REPLACED || code === BAD_TOKEN) return this.#finish(code, reason);
+    if (OUR_FAULT.has(code)) this.#rejectAll("connection_lost", reason || "the connection was closed");
+    const least_s = this.#least_s || (LEAST_PAUSE_S.get(code) ?? 0);
+    // Jitter keeps a crowd that was cut off together from coming back together.
+    const retry_in_s = least_s + this.#pause_s * (0.5 + Math.random() / 2);
+    this.#pause_s = Math.min(this.#pause_s * 2, LONGEST_PAUSE_S);
+    this.#least_s = 0;
+    this.#timer = setTimeout(() => this.#open(), retry_in_s * 1000);
+    this.#turn("away", { code, reason, retry_in_s });
+  }
+
+  /** @param {number} code @param {string} reason */
+  #finish(code, reason) {
+    if (this.status === "closed") return;
+    clearInterval(this.#beats);
+    clearTimeout(this.#timer);
+    globalThis.removeEventListener?.("online", this.#hurry);
+    globalThis.document?.removeEventListener("visibilitychange", this.#hurry);
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close();
+    this.#turn("closed", { code, reason });
+    this.#rejectAll("connection_lost", reason || "the connection is closed");
+  }
+
+  // The network is back, or somebody looks again: do not wait for the next beat or attempt.
+  #hurry = () => {
+    if (globalThis.document?.visibilityState === "hidden") return;
+    if (this.status === "online") this.#beat();
+    else if (this.status === "away" && this.#socket === null) this.#open();
+  };
+
+  #beat() {
+    // Two beats without a word from the server: the socket only looks open.
+    if (Date.now() - this.#heard_ms > (2 * this.heartbeat_every_s + 2) * 1000) return this.#abandon("the server is silent");
+    this.heartbeat().catch(() => {});
+  }
+
+  // Messages
+
+  /** @param {Pending} pending */
+  #send(pending) {
+    pending.sent_ms = Date.now();
+    this.#socket?.send(pending.text);
+  }
+
+  /** @param {any} message */
+  #hear(message) {
+    this.#heard_ms = Date.now();
+    if (message.type === "ok" || message.type === "error") return this.#settle(message);
+    if (message.type === "welcome") return this.#welcome(message);
+    if (this.#resume) this.#resume.seq = message.seq;
+    if (message.type === "draining") this.#least_s = message.reconnect_after_s;
+    // What is sent again after a welcome is in its snapshot already.
+    const replayed = microseconds(message.at) < this.#welcomed_at;
+    if (!replayed && this.snapshot) this.#become(advance(this.snapshot, message));
+    this.#tell(message.type, { ...message, replayed });
+    if (!replayed) this.#tell("change", this.snapshot);
+  }
+
+  /** @param {any} message */
+  #welcome(message) {
+    const lost = this.#resume !== null && !message.resumed;
+    this.#resume = { session: message.session, seq: message.seq };
+    this.#welcomed_at = microseconds(message.at);
+    this.#sample(message.at, this.#hello_ms);
+    this.#pause_s = FIRST_PAUSE_S;
+    this.heartbeat_every_s = message.heartbeat_every_s;
+    clearTimeout(this.#timer);
+    clearInterval(this.#beats);
+    this.#beats = setInterval(() => this.#beat(), this.heartbeat_every_s * 1000);
+    this.#become(message.snapshot);
+    if (lost) this.#rejectAll("connection_lost", "the session is gone; the snapshot says how things stand");
+    this.#turn("online", {});
+    for (const pending of this.#pending.values()) this.#send(pending);
+    this.#tell("welcome", message);
+    this.#tell("change", this.snapshot);
+  }
+
+  /** @param {any} message */
+  #settle(message) {
+    const pending = this.#pending.get(message.re);
+    if (!pending) return;
+    this.#pending.delete(message.re);
+    clearTimeout(pending.timer);
+    if (message.type === "error") return pending.reject(new YokedError(message.code, message.message));
+    if (message.at) this.#sample(message.at, pending.sent_ms);
+    const { match } = this.snapshot ?? {};
+    const done = { acknowledge: "acknowledged", vote: "voted" }[pending.type];
+    if (done && match && this.snapshot && match.match_id === pending.fields.match_id) {
+      this.#become({ ...this.snapshot, match: { ...match, [done]: true } });
+      this.#tell("change", this.snapshot);
+    }
+    pending.resolve(message);
+  }
+
+  /** How far the server's clock is ahead of ours; the quickest of the last exchanges knows best. @param {string} at @param {number} sent_ms */
+  #sample(at, sent_ms) {
+    const now = Date.now();
+    this.#samples = [...this.#samples.slice(-7), { rtt: now - sent_ms, offset: Date.parse(at) - (sent_ms + now) / 2 }];
+  }
+
+  /** @param {string} code @param {string} message */
+  #rejectAll(code, message) {
+    for (const { reject, timer } of this.#pending.values()) {
+      clearTimeout(timer);
+      reject(new YokedError(code, message));
+    }
+    this.#pending.clear();
+  }
+
+  /** @param {Snapshot} snapshot */
+  #become(snapshot) { this.snapshot = snapshot; }
+
+  /** @param {Status} status @param {object} why */
+  #turn(status, why) {
+    this.status = status;
+    this.#tell("status", { status, ...why });
+  }
+
+  /** @param {string} type @param {unknown} detail */
+  #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
+}
+
+/**
+ * Connect a user. Returns at once; the client comes online by itself and stays so until it is
+ * closed, replaced by a newer connection of the same user, or its token is refused.
+ * @param {{url?: string, token: string, timeout_s?: number}} options
+ */
+export function connect(options) {
+  return new Client(options);
+}

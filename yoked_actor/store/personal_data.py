@@ -1,0 +1,152 @@
+"""What is kept of one person, as it is handed to them, whole.
+
+Of others it holds what the person was told: ids, outcomes, and distances rounded up. It never holds
+a partner's vote, nor who has blocked or reported the person.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import msgspec
+
+
+class OwnProfile(msgspec.Struct, frozen=True):
+    """The profile and the preferences."""
+
+    display_name: str
+    birth_date: date
+    gender: str
+    lat: float
+    lon: float
+    time_zone: str
+    interests: list[str]
+    seeking: list[str]
+    min_age: int
+    max_age: int
+    max_distance_km: float
+
+
+class OwnSeat(msgspec.Struct, frozen=True):
+    """Where the person stands."""
+
+    state: str
+    credit: int
+    waiting_since: datetime | None = None
+
+
+class Since(msgspec.Struct, frozen=True):
+    """Somebody, and since when."""
+
+    user_id: str
+    at: datetime
+
+
+class OwnMatch(msgspec.Struct, frozen=True):
+    """A match, from the person's side."""
+
+    match_id: str
+    partner: str
+    status: str
+    paired_at: datetime
+    acknowledged: bool
+    voting_at: datetime | None = None
+    vote: str | None = None
+    outcome: str | None = None
+    cancelled_for: str | None = None
+    """As the person was told."""
+    ended_at: datetime | None = None
+    tier: int | None = None
+    waited_s: float | None = None
+    distance_km: int | None = None
+
+
+class OwnDate(msgspec.Struct, frozen=True):
+    """A video date."""
+
+    date_id: str
+    partner: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    ended_for: str | None = None
+
+
+class OwnReport(msgspec.Struct, frozen=True):
+    """A report that the person made."""
+
+    user_id: str
+    reason: str
+    at: datetime
+    match_id: str | None = None
+    resolved_at: datetime | None = None
+
+
+class OwnOffer(msgspec.Struct, frozen=True):
+    """An offer, and what the person said to it."""
+
+    offer_id: str
+    candidate: str
+    score: int
+    reasons: list[str]
+    answer: str | None = None
+
+
+class OwnOffers(msgspec.Struct, frozen=True):
+    """The offers of a day."""
+
+    date: str
+    time_zone: str
+    offered_at: datetime
+    expires_at: datetime
+    offers: list[OwnOffer]
+    delivered_at: datetime | None = None
+
+
+class OwnConnection(msgspec.Struct, frozen=True):
+    """Two who accepted each other."""
+
+    connection_id: str
+    partner: str
+    opened_at: datetime
+
+
+class OwnSuspension(msgspec.Struct, frozen=True):
+    """That the operator has suspended the person, and why."""
+
+    at: datetime
+    reason: str
+
+
+class PersonalData(msgspec.Struct, frozen=True):
+    """All that is kept of one person."""
+
+    user_id: str
+    exported_at: datetime
+    profile: OwnProfile | None
+    seat: OwnSeat | None
+    suspended: OwnSuspension | None
+    blocks: list[Since]
+    met: list[Since]
+    kept_apart_until: list[Since]
+    """After a match that came to nothing."""
+    matches: list[OwnMatch]
+    dates: list[OwnDate]
+    reports: list[OwnReport]
+    offers: list[OwnOffers]
+    connections: list[OwnConnection]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is kept of them at all."""
+        return not (
+            self.profile
+            or self.seat
+            or self.suspended
+            or self.blocks
+            or self.met
+            or self.matches
+            or self.dates
+            or self.reports
+            or self.offers
+            or self.connections
+        )

@@ -1,0 +1,196 @@
+"""What operators do and did: suspensions, the review of reports, and the record of it all.
+
+Whatever an operator does is recorded in the transaction that does it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from yoked_actor.domain.instants import Instant
+from yoked_actor.store.errors import StoreError
+from yoked_actor.store.writer import Writer
+
+T = TypeVar("T")
+
+
+class NothingToDo(StoreError):
+    """There is no such report, or it is as is asked for already."""
+
+
+class AuditEntry(msgspec.Struct, frozen=True):
+    """Something that an operator has done."""
+
+    number: int
+    at: Instant
+    who: str
+    action: str
+    subject: str
+    detail: str
+
+
+class Suspension(msgspec.Struct, frozen=True):
+    """A user who may not take part, since when, by whom, and why."""
+
+    user_id: str
+    at: Instant
+    by: str
+    reason: str
+
+
+class ReviewedReport(msgspec.Struct, frozen=True):
+    """A report, and what the operator made of it."""
+
+    number: int
+    reporter: str
+    reported: str
+    reason: str
+    match_id: str | None
+    at: Instant
+    resolved_at: Instant | None
+    resolved_by: str | None
+    resolution: str | None
+    reported_times: int
+    """How many reports there are about the same user, this one included."""
+    suspended: bool
+
+
+class UserRow(msgspec.Struct, frozen=True):
+    """A user, as a list of users shows them: no name, no place."""
+
+    user_id: str
+    state: str
+    has_profile: bool
+    credit: int
+    reports: int
+    suspended_at: Instant | None
+
+
+class Read(Protocol):
+    """Runs a query on a connection that reads."""
+
+    def __call__(self, query: Callable[[sqlite3.Connection], T], /) -> Awaitable[T]: ...
+
+
+def record_in(
+    db: sqlite3.Connection, who: str, action: str, subject: str, detail: str, now: Instant
+) -> None:
+    """Record what an operator does, in a transaction that is under way."""
+    db.execute(
+        "INSERT INTO audit (at, who, action, subject, detail) VALUES (?, ?, ?, ?, ?)",
+        (now, who, action, subject, detail),
+    )
+
+
+class SqliteAudit:
+    """The operator's part of the store. A part of `SqliteStore`."""
+
+    def __init__(self, writer: Writer, read: Read) -> None:
+        self._writer = writer
+        self._read = read
+
+    async def record(self, who: str, action: str, subject: str, detail: str, now: Instant) -> None:
+        """Record what an operator did."""
+        await self._writer.write(lambda db: record_in(db, who, action, subject, detail, now))
+
+    async def entries(self, limit: int, before: int | None = None) -> list[AuditEntry]:
+        """What operators did, the newest first, with a number less than `before`."""
+        rows = await self._read(
+            lambda db: db.execute(
+                "SELECT number, at, who, action, subject, detail FROM audit"
+                " WHERE ?1 IS NULL OR number < ?1 ORDER BY number DESC LIMIT ?2",
+                (before, limit),
+            ).fetchall()
+        )
+        return [AuditEntry(*row) for row in rows]
+
+    async def suspend(self, user_id: str, by: str, reason: str, now: Instant) -> bool:
+        """Suspend a user; False when they were suspended already, which then stands."""
+
+        def apply(db: sqlite3.Connection) -> bool:
+            added = db.execute(
+                "INSERT INTO suspended (user_id, at, by, reason) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT DO NOTHING",
+                (user_id, now, by, reason),
+            ).rowcount
+            if added:
+                record_in(db, by, "suspend", user_id, reason, now)
+            return bool(added)
+
+        return await self._writer.write(apply)
+
+    async def unsuspend(self, user_id: str, by: str, now: Instant) -> bool:
+        """Let a user take part again; False when they were not suspended."""
+
+        def apply(db: sqlite3.Connection) -> bool:
+            gone = db.execute("DELETE FROM suspended WHERE user_id = ?", (user_id,)).rowcount
+            if gone:
+                record_in(db, by, "unsuspend", user_id, "", now)
+            return bool(gone)
+
+        return await self._writer.write(apply)
+
+    async def suspensions(self) -> dict[str, Suspension]:
+        """Everybody who is suspended."""
+        rows = await self._read(
+            lambda db: db.execute("SELECT user_id, at, by, reason FROM suspended").fetchall()
+        )
+        return {row[0]: Suspension(*row) for row in rows}
+
+    async def reports(
+        self, *, only_open: bool, limit: int, before: int | None = None
+    ) -> list[ReviewedReport]:
+        """Reports, the newest first, with a number less than `before`."""
+        rows = await self._read(
+            lambda db: db.execute(
+                "SELECT r.number, r.reporter, r.reported, r.reason, r.match_id, r.at,"
+                " r.resolved_at, r.resolved_by, r.resolution,"
+                " (SELECT count(*) FROM reports AS o WHERE o.reported = r.reported),"
+                " EXISTS (SELECT 1 FROM suspended AS s WHERE s.user_id = r.reported)"
+                " FROM reports AS r"
+                " WHERE (NOT ?1 OR r.resolved_at IS NULL) AND (?2 IS NULL OR r.number < ?2)"
+                " ORDER BY r.number DESC LIMIT ?3",
+                (only_open, before, limit),
+            ).fetchall()
+        )
+        return [ReviewedReport(*(*row[:10], bool(row[10]))) for row in rows]
+
+    async def resolve(self, number: int, by: str, resolution: str, now: Instant) -> None:
+        """Close a report; `NothingToDo` when there is none, or it was closed before."""
+
+        def apply(db: sqlite3.Connection) -> None:
+            changed = db.execute(
+                "UPDATE reports SET resolved_at = ?, resolved_by = ?, resolution = ?"
+                " WHERE number = ? AND resolved_at IS NULL",
+                (now, by, resolution, number),
+            ).rowcount
+            if not changed:
+                raise NothingToDo(f"there is no open report {number}")
+            record_in(db, by, "resolve_report", str(number), resolution, now)
+
+        await self._writer.write(apply)
+
+    async def users(
+        self, *, limit: int, after: str = "", only_suspended: bool = False
+    ) -> list[UserRow]:
+        """Users by id, with an id greater than `after`."""
+        known = "SELECT user_id FROM people UNION SELECT user_id FROM seats"
+        rows = await self._read(
+            lambda db: db.execute(
+                f"SELECT u.user_id, coalesce(s.state, 'idle'), p.user_id IS NOT NULL,"
+                " coalesce(s.credit, 0),"
+                " (SELECT count(*) FROM reports AS r WHERE r.reported = u.user_id), x.at"
+                f" FROM ({known} UNION SELECT user_id FROM suspended) AS u"
+                " LEFT JOIN people AS p ON p.user_id = u.user_id"
+                " LEFT JOIN seats AS s ON s.user_id = u.user_id"
+                " LEFT JOIN suspended AS x ON x.user_id = u.user_id"
+                " WHERE u.user_id > ?1 AND (NOT ?2 OR x.at IS NOT NULL)"
+                " ORDER BY u.user_id LIMIT ?3",
+                (after, only_suspended, limit),
+            ).fetchall()
+        )
+        return [UserRow(row[0], row[1], bool(row[2]), *row[3:]) for row in rows]

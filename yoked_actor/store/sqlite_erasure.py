@@ -1,0 +1,307 @@
+"""Erasing a user: which rows name them, and what becomes of each, in one transaction.
+
+What belongs to the user alone is deleted. What others remember too (matches, having met, video
+dates, answers, connections) keeps its place, with a tombstone for the user: a text that no token
+can have as its `sub`, drawn by lots, so that nothing leads from it to the user.
+
+Some tables are long and have no index by user, because nothing else asks for one. `find_traces`
+looks through them beforehand, on a connection that nobody waits for; the transaction then looks
+only at what was written since.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import zlib
+from typing import Any
+
+import msgspec
+
+from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.records import Erasure
+
+COLUMNS = frozenset(
+    {
+        *("people.user_id", "seats.user_id", "suspended.user_id", "suspended.by"),
+        *("matches.a", "matches.b", "dates.a", "dates.b", "met.a", "met.b", "bars.a", "bars.b"),
+        *("blocks.blocker", "blocks.blocked"),
+        *("reports.reporter", "reports.reported", "reports.resolved_by", "reports.reason"),
+        "reports.resolution",
+        *("offer_sets.user_id", "offers.user_id", "offers.candidate", "offer_pools.content"),
+        *("offer_answers.user_id", "offer_answers.candidate", "connections.a", "connections.b"),
+        *("jobs.payload", "jobs.dedup_key", "jobs.last_error", "job_ledger.key"),
+        *("job_attempts.error", "audit.who", "audit.subject", "audit.detail"),
+    }
+)
+"""Every column that can name a user, or speak of one."""
+
+PAYLOAD_KEYS = frozenset(
+    {
+        *("user_id", "user", "users", "user_ids", "partner", "candidate", "candidates", "who"),
+        *("a", "b", "reporter", "reported", "blocker", "blocked", "subject"),
+    }
+)
+"""Under which names a job's payload may say whom it is about."""
+
+ERASE_JOB = "users.erase"
+"""The type of the job that erases: it is not stopped by what it does."""
+
+_RECENT = 3600 * 1_000_000
+_DISTANCE = "distance_km = 0, distance_score = 0, preference_match = 0, priority = 0"
+
+
+class Traces(msgspec.Struct, frozen=True):
+    """Where a user is named in the long tables, up to some rows of them."""
+
+    looked_at: Instant = 0
+    match: int = 0
+    date: int = 0
+    job: int = 0
+    pool: int = 0
+    """The last row of each that was looked at."""
+    matches: tuple[int, ...] = ()
+    dates: tuple[int, ...] = ()
+    jobs: tuple[int, ...] = ()
+    errors: tuple[int, ...] = ()
+    """Jobs whose errors speak of the user."""
+    keys: tuple[tuple[str, str], ...] = ()
+    pools: tuple[tuple[int, str, str], ...] = ()
+    """Number, day and zone of the runs whose pool the user is in."""
+    offers: tuple[tuple[str, str, int], ...] = ()
+    """Day, user and rank of the offers that name the user as candidate."""
+
+
+def find_traces(
+    db: sqlite3.Connection, user_id: str, now: Instant, before: Traces | None = None
+) -> Traces:
+    """Look through the long tables; with `before`, only through what came since."""
+    seen = before or Traces()
+    offers = "SELECT day, user_id, rank FROM offers WHERE candidate = ?1"
+    if before is not None:
+        # A run that was made meanwhile was not over then, or was frozen a moment ago.
+        offers += " AND day IN (SELECT day FROM offer_runs WHERE outputs IS NULL OR frozen_at > ?2)"
+    keys = "SELECT type, key FROM job_ledger WHERE instr(key, ?1)"
+    if before is not None:
+        keys = "SELECT type, dedup_key FROM jobs WHERE id > ?2 AND instr(dedup_key, ?1)"
+    used = db.execute(keys, (user_id, seen.job)[: 1 if before is None else 2]).fetchall()
+    between = (user_id, seen.match)
+    return Traces(
+        now,
+        _last(db, "matches", "number"),
+        _last(db, "dates", "number"),
+        _last(db, "jobs", "id"),
+        _last(db, "offer_pools", "number"),
+        (*seen.matches, *_numbers(db, "matches", between)),
+        (*seen.dates, *_numbers(db, "dates", (user_id, seen.date))),
+        (*seen.jobs, *_jobs_naming(db, user_id, seen.job)),
+        (*seen.errors, *_errors_naming(db, user_id, seen.job)),
+        (*seen.keys, *((kind, key) for kind, key in used if _is_part(user_id, key))),
+        (*seen.pools, *_pools_with(db, user_id, seen.pool)),
+        (
+            *seen.offers,
+            *db.execute(
+                offers, (user_id, seen.looked_at - _RECENT)[: 1 if before is None else 2]
+            ).fetchall(),
+        ),
+    )
+
+
+def erase_in(db: sqlite3.Connection, erasure: Erasure, before: Traces | None) -> None:
+    """Erase a user, in a transaction that is under way."""
+    user, tombstone, now = erasure.user_id, erasure.tombstone, erasure.at
+    traces = find_traces(db, user, now, before)
+    db.execute("INSERT INTO erased (tombstone, at) VALUES (?, ?)", (tombstone, now))
+    for table, column in (
+        *(("people", "user_id"), ("seats", "user_id"), ("suspended", "user_id")),
+        *(("bars", "a"), ("bars", "b"), ("blocks", "blocker"), ("blocks", "blocked")),
+    ):
+        db.execute(f"DELETE FROM {table} WHERE {column} = ?", (user,))
+    _bury_pairs(db, user, tombstone, traces)
+    _empty_reports(db, user, tombstone)
+    _erase_offers(db, user, tombstone, traces)
+    _erase_from_jobs(db, user, tombstone, now, traces)
+    db.execute("UPDATE suspended SET by = ?2 WHERE by = ?1", (user, tombstone))
+    db.execute("UPDATE audit SET subject = ?2, detail = '' WHERE subject = ?1", (user, tombstone))
+    db.execute("UPDATE audit SET who = ?2 WHERE who = ?1", (user, tombstone))
+
+
+def _bury_pairs(db: sqlite3.Connection, user: str, tombstone: str, traces: Traces) -> None:
+    for number in dict.fromkeys(traces.matches):
+        turned = db.execute("SELECT a, b FROM matches WHERE number = ?", (number,)).fetchone()
+        other = turned[1] if turned[0] == user else turned[0]
+        if (turned[0] == user) == (tombstone < other):
+            side = "a" if turned[0] == user else "b"
+            db.execute(f"UPDATE matches SET {side} = ? WHERE number = ?", (tombstone, number))
+        else:
+            # The pair is kept in order, so the two change sides, with all that is theirs.
+            db.execute(
+                "UPDATE matches SET a = ?, b = ?, a_acknowledged = b_acknowledged,"
+                " b_acknowledged = a_acknowledged, a_vote = b_vote, b_vote = a_vote"
+                " WHERE number = ?",
+                (*sorted((tombstone, other)), number),
+            )
+            db.execute(
+                "UPDATE quality SET a_group = b_group, b_group = a_group, a_tier = b_tier,"
+                " b_tier = a_tier, a_wait_s = b_wait_s, b_wait_s = a_wait_s"
+                " WHERE match_number = ?",
+                (number,),
+            )
+        # From the distances to a few partners the place of the erased one could be worked out.
+        db.execute(f"UPDATE quality SET {_DISTANCE} WHERE match_number = ?", (number,))
+    for number in dict.fromkeys(traces.dates):
+        for side in "ab":
+            db.execute(
+                f"UPDATE dates SET {side} = ?2 WHERE number = ?3 AND {side} = ?1",
+                (user, tombstone, number),
+            )
+    for table in ("met", "connections"):
+        for side, other in ("ab", "ba"):
+            db.execute(
+                f"UPDATE {table} SET a = min({other}, ?2), b = max({other}, ?2) WHERE {side} = ?1",
+                (user, tombstone),
+            )
+
+
+def _empty_reports(db: sqlite3.Connection, user: str, tombstone: str) -> None:
+    # The words of a report speak of both, so they go with either.
+    for column in ("reporter", "reported"):
+        db.execute(
+            f"UPDATE reports SET {column} = ?2, reason = '',"
+            " resolution = iif(resolution IS NULL, NULL, '')"
+            f" WHERE {column} = ?1",
+            (user, tombstone),
+        )
+    db.execute("UPDATE reports SET resolved_by = ?2 WHERE resolved_by = ?1", (user, tombstone))
+
+
+def _erase_offers(db: sqlite3.Connection, user: str, tombstone: str, traces: Traces) -> None:
+    own = "(SELECT day FROM offer_sets WHERE user_id = ?1)"
+    db.execute(f"DELETE FROM offers WHERE user_id = ?1 AND day IN {own}", (user,))
+    db.execute("DELETE FROM offer_sets WHERE user_id = ?", (user,))
+    db.execute("DELETE FROM offer_answers WHERE user_id = ?", (user,))
+    for day, receiver, rank in dict.fromkeys(traces.offers):
+        drop_offer(db, day, receiver, rank)
+        db.execute(
+            "UPDATE offer_answers SET candidate = ?4"
+            " WHERE user_id = ?1 AND candidate = ?2 AND day = ?3",
+            (receiver, user, day, tombstone),
+        )
+    for number, day, zone in dict.fromkeys(traces.pools):
+        db.execute("DELETE FROM offer_pools WHERE number = ?", (number,))
+        db.execute(
+            "UPDATE offer_runs SET erased = erased + 1 WHERE day = ? AND zone = ?", (day, zone)
+        )
+
+
+def drop_offer(db: sqlite3.Connection, day: str, receiver: str, rank: int) -> None:
+    """Take an offer out of somebody's set, and count that it was there."""
+    dropped = db.execute(
+        "DELETE FROM offers WHERE day = ? AND user_id = ? AND rank = ?", (day, receiver, rank)
+    ).rowcount
+    db.execute(
+        "UPDATE offer_sets SET erased = erased + ? WHERE day = ? AND user_id = ?",
+        (dropped, day, receiver),
+    )
+
+
+def was_frozen_before(db: sqlite3.Connection, day: str, zone: str, at: Instant) -> bool:
+    """Whether a run was frozen before an instant, or is not known at all."""
+    (frozen_at,) = db.execute(
+        "SELECT coalesce(max(frozen_at), 0) FROM offer_runs WHERE day = ? AND zone = ?",
+        (day, zone),
+    ).fetchone()
+    return int(frozen_at) <= at
+
+
+def without_a_profile(db: sqlite3.Connection, users: set[str]) -> set[str]:
+    """Who of these has none (any more): of those in a pool, the erased."""
+    found = db.execute(
+        "SELECT value FROM json_each(?)"
+        " WHERE NOT EXISTS (SELECT 1 FROM people WHERE user_id = value)",
+        (msgspec.json.encode(sorted(users)).decode(),),
+    )
+    return {user for (user,) in found}
+
+
+def _erase_from_jobs(
+    db: sqlite3.Connection, user: str, tombstone: str, now: Instant, traces: Traces
+) -> None:
+    for job_id in dict.fromkeys(traces.jobs):
+        db.execute(
+            "UPDATE jobs SET payload = '{}', last_error = NULL,"
+            " completed_at = iif(status IN ('pending', 'failed'), ?2, completed_at),"
+            " cancel_asked = cancel_asked OR (status = 'in_progress' AND type <> ?3),"
+            " status = iif(status IN ('pending', 'failed'), 'cancelled', status)"
+            " WHERE id = ?1",
+            (job_id, now, ERASE_JOB),
+        )
+        db.execute("UPDATE job_attempts SET error = '' WHERE job_id = ?", (job_id,))
+    for kind, key in dict.fromkeys(traces.keys):
+        buried = f":{key}:".replace(f":{user}:", f":{tombstone}:")[1:-1]
+        db.execute("UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (buried, kind, key))
+        db.execute(
+            "UPDATE jobs SET dedup_key = ? WHERE type = ? AND dedup_key = ?", (buried, kind, key)
+        )
+    word = re.compile(rf"(?<![\w.@-]){re.escape(user)}(?![\w@-])")
+    db.create_function("buried", 1, lambda text: text and word.sub(tombstone, text))
+    for job_id in dict.fromkeys(traces.errors):
+        db.execute("UPDATE jobs SET last_error = buried(last_error) WHERE id = ?", (job_id,))
+        db.execute("UPDATE job_attempts SET error = buried(error) WHERE job_id = ?", (job_id,))
+
+
+def _jobs_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
+    found = db.execute(
+        "SELECT id, payload, dedup_key FROM jobs"
+        " WHERE id > ?2 AND (instr(payload, ?1) OR instr(dedup_key, ?1))",
+        (user, after),
+    )
+    return [
+        job_id
+        for job_id, payload, key in found
+        if _names(msgspec.json.decode(payload), user) or (key is not None and _is_part(user, key))
+    ]
+
+
+def _errors_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
+    found = db.execute(
+        "SELECT id FROM jobs WHERE id > ?2 AND instr(last_error, ?1)"
+        " UNION SELECT job_id FROM job_attempts WHERE job_id > ?2 AND instr(error, ?1)",
+        (user, after),
+    )
+    return [job_id for (job_id,) in found]
+
+
+def _names(value: Any, user: str, *, by_key: bool = False) -> bool:
+    """Whether a payload names a user where a payload names users."""
+    if isinstance(value, dict):
+        return any(_names(part, user, by_key=key in PAYLOAD_KEYS) for key, part in value.items())
+    if isinstance(value, list):
+        return any(_names(part, user, by_key=by_key) for part in value)
+    return by_key and value == user
+
+
+def _is_part(user: str, key: str) -> bool:
+    """Whether a user is one of the parts of a key such as `2026-01-01:ana`."""
+    return f":{user}:" in f":{key}:"
+
+
+def _pools_with(db: sqlite3.Connection, user: str, after: int) -> list[tuple[int, str, str]]:
+    wanted = msgspec.msgpack.encode(user)
+    return [
+        (number, day, zone)
+        for number, day, zone, content in db.execute(
+            "SELECT number, day, zone, content FROM offer_pools WHERE number > ?", (after,)
+        )
+        if wanted in zlib.decompress(content)
+    ]
+
+
+def _numbers(db: sqlite3.Connection, table: str, between: tuple[str, int]) -> list[int]:
+    query = f"SELECT number FROM {table} WHERE number > ?2 AND (a = ?1 OR b = ?1)"
+    return [number for (number,) in db.execute(query, between)]
+
+
+def _last(db: sqlite3.Connection, table: str, column: str) -> int:
+    (last,) = db.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()
+    return int(last)
