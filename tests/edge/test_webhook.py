@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import h11
 import pytest
@@ -97,6 +100,16 @@ def test_a_signature_is_that_of_the_bytes() -> None:
     # Of `printf hello | openssl dgst -sha256 -hmac key`.
     digest = "9307b3b915efb5171ff14d8cb55fbcc798c6c0ef1456d66ded1a6aa723a58b7b"
     assert signature("key", b"hello") == f"sha256={digest}"
+
+
+def test_the_check_that_the_documentation_offers_checks() -> None:
+    page = Path("docs/operations.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["is_ours"](SECRET, b"body", signature(SECRET, b"body"))
+    assert not names["is_ours"](SECRET, b"another body", signature(SECRET, b"body"))
+    assert not names["is_ours"]("another secret", b"body", signature(SECRET, b"body"))
 
 
 @pytest.mark.parametrize(
