@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import time
 import webbrowser
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -20,7 +21,7 @@ from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.backup_command import backup, migrate, restore
 from yoked_actor.bots.command import bots
-from yoked_actor.config import Settings
+from yoked_actor.config import Settings, load_settings
 from yoked_actor.config_template import render_template
 from yoked_actor.demo_command import demo, refuse_demo_data
 from yoked_actor.doctor_command import doctor
@@ -30,13 +31,14 @@ from yoked_actor.error_reports import CannotReport, report_errors
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
 from yoked_actor.offers_command import offers
+from yoked_actor.orders import SIGNALS, Orders
 from yoked_actor.readiness import Notifier, feed_watchdog, watchdog_interval_s
+from yoked_actor.reloading import reload
 from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
 from yoked_actor.simulation.command import simulate
 from yoked_actor.starting import (
     address_of,
     explained,
-    hear,
     is_loopback,
     settings_of,
     tune_interpreter,
@@ -119,7 +121,8 @@ def serve(
     """Run the server: pages, HTTP API, WebSocket and metrics on one port.
 
     Settings come from the file given with --config, then from YOKED_SECTION__KEY environment
-    variables, then from these flags. SIGTERM and Ctrl-C drain and stop it.
+    variables, then from these flags. SIGTERM and Ctrl-C drain and stop it, a second one at once.
+    SIGHUP reads the settings again (with --dev it stops the server, as a closed terminal should).
     """
     flags = {"server": {"host": host, "port": port, "data_dir": data_dir}}
     settings = settings_of(config_file, flags)
@@ -136,27 +139,34 @@ def serve(
         refuse_demo_data(settings.server.data_dir)
     mock = MockClock() if mock_clock else None
     with explained():
-        trio.run(_serve, settings, dev, mock, start_at, open_browser, clock=mock)
+        load = partial(load_settings, config_file, os.environ, flags)
+        trio.run(_serve, settings, load, dev, mock, start_at, open_browser, clock=mock)
 
 
 async def _serve(
-    settings: Settings, dev: bool, mock: MockClock | None, start_at: datetime, open_browser: bool
+    settings: Settings,
+    load: Callable[[], Settings],
+    dev: bool,
+    mock: MockClock | None,
+    start_at: datetime,
+    open_browser: bool,
 ) -> None:
     data_dir = settings.server.data_dir
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
     clock = Clock.real() if mock is None else Clock.starting(start_at)
     ssl_context = tls_context(settings.edge)
     notifier = Notifier.of(os.environ)
-    stop = trio.Event()
+    # Until it is ready there is nothing to read again.
+    orders = Orders(None if dev else lambda: None)
     with (
-        trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals,
+        trio.open_signal_receiver(*SIGNALS) as signals,
         contextlib.ExitStack() as closing,
     ):
         listeners = open_listeners(settings.server.host, settings.server.port)
         for listener in listeners:
             closing.callback(listener.close)
         async with trio.open_nursery() as beside:
-            beside.start_soon(hear, signals, stop)
+            beside.start_soon(orders.hear, signals)
             async with open_server(
                 settings,
                 tokens,
@@ -165,17 +175,31 @@ async def _serve(
                 mock_clock=mock,
                 listeners=listeners,
                 ssl_context=ssl_context,
+                stop=orders.stop,
                 dev=dev,
             ) as server:
                 address = address_of(listeners, secure=ssl_context is not None)
                 tune_interpreter()
                 click.echo(f"yoked-actor ready on {address}")
                 notifier.ready(f"ready on {address}")
+
+                def read_again() -> None:
+                    notifier.reloading(time.monotonic())
+                    reloaded = reload(settings, load)
+                    if reloaded is not None:
+                        if {"log.level", "log.format"}.intersection(reloaded.changed):
+                            _configure_logging(settings)
+                        server.settings_changed()
+                    notifier.ready(f"ready on {address}")
+
+                orders.hurry = server.hurry
+                if not dev:
+                    orders.reload = read_again
                 every_s = watchdog_interval_s(os.environ)
                 beside.start_soon(feed_watchdog, notifier, every_s, server.matchmaker.answer)
                 if open_browser:
                     await trio.to_thread.run_sync(webbrowser.open, address)
-                await stop.wait()
+                await orders.stop.wait()
                 notifier.stopping()
                 if mock is not None:
                     # Those who do not say goodbye are waited for, but not until time is moved.
@@ -190,22 +214,24 @@ async def _serve(
 def worker(config_file: Path | None, data_dir: Path | None) -> None:
     """Run jobs, and nothing else, beside a server on the same data directory.
 
-    For a second core. SIGTERM and Ctrl-C let what runs end, or give it back.
+    For a second core. SIGTERM and Ctrl-C let what runs end, or give it back. SIGHUP reads the
+    settings again.
     """
-    settings = settings_of(config_file, {"server": {"data_dir": data_dir}})
+    flags = {"server": {"data_dir": data_dir}}
+    settings = settings_of(config_file, flags)
     _configure_logging(settings)
     with explained():
-        trio.run(_work, settings)
+        trio.run(_work, settings, partial(load_settings, config_file, os.environ, flags))
 
 
-async def _work(settings: Settings) -> None:
-    stop = trio.Event()
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+async def _work(settings: Settings, load: Callable[[], Settings]) -> None:
+    orders = Orders(lambda: reload(settings, load))
+    with trio.open_signal_receiver(*SIGNALS) as signals:
         async with trio.open_nursery() as beside:
-            beside.start_soon(hear, signals, stop)
+            beside.start_soon(orders.hear, signals)
             async with open_worker(settings, settings.server.data_dir / DATABASE):
                 click.echo(f"yoked-actor works on {settings.server.data_dir}")
-                await stop.wait()
+                await orders.stop.wait()
             beside.cancel_scope.cancel()
     _log.info("stopped")
 

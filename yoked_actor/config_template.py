@@ -42,10 +42,14 @@ def render_tables() -> str:
     parts = []
     for section, model in sections().items():
         rows = [f"### `[{section}]`", "", model.__doc__ or "", ""]
-        rows += ["| key | default | takes | meaning |", "| --- | --- | --- | --- |"]
+        rows += [
+            "| key | default | takes | meaning | changes by |",
+            "| --- | --- | --- | --- | --- |",
+        ]
         for key, field in model.model_fields.items():
             default = "unset" if field.default is None else f"`{_literal(field.default)}`"
-            rows.append(f"| `{key}` | {default} | {allowed(field)} | {field.description} |")
+            how = "reload" if key in model.RELOADS else "restart"
+            rows.append(f"| `{key}` | {default} | {allowed(field)} | {field.description} | {how} |")
         parts.append("\n".join(rows))
     return "\n\n".join(parts)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import signal
 import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,12 +24,12 @@ from yoked_actor.domain.instants import seconds_between
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.log import configure_logging
+from yoked_actor.orders import SIGNALS, Orders
 from yoked_actor.server import DATABASE, Server, open_listeners, open_server
 from yoked_actor.settings import Settings
 from yoked_actor.starting import (
     address_of,
     explained,
-    hear,
     is_loopback,
     settings_of,
     tune_interpreter,
@@ -75,7 +74,8 @@ def demo(
     that can happen does. Ctrl-C stops it.
     """
     flags: dict[str, dict[str, object]] = {
-        "server": {"host": host, "port": port, "data_dir": data_dir}
+        # Its people are gone by then: there is no vote to wait for.
+        "server": {"host": host, "port": port, "data_dir": data_dir, "drain_votes_s": 0.0}
     }
     if "YOKED_LOG__LEVEL" not in os.environ:
         # What is told at the start should still be on the screen a minute later.
@@ -95,9 +95,9 @@ def demo(
 async def _run(settings: Settings, people: int, open_browser: bool) -> None:
     data_dir = settings.server.data_dir
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir)
-    stop = trio.Event()
+    orders = Orders()
     with (
-        trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals,
+        trio.open_signal_receiver(*SIGNALS) as signals,
         contextlib.ExitStack() as closing,
     ):
         listeners = open_listeners(settings.server.host, settings.server.port)
@@ -105,10 +105,15 @@ async def _run(settings: Settings, people: int, open_browser: bool) -> None:
             closing.callback(listener.close)
         address = address_of(listeners)
         async with trio.open_nursery() as beside:
-            beside.start_soon(hear, signals, stop)
+            beside.start_soon(orders.hear, signals)
             async with (
                 open_server(
-                    settings, tokens, database=data_dir / DATABASE, listeners=listeners, dev=True
+                    settings,
+                    tokens,
+                    database=data_dir / DATABASE,
+                    listeners=listeners,
+                    stop=orders.stop,
+                    dev=True,
                 ) as server,
                 trio.open_nursery() as nursery,
             ):
@@ -117,7 +122,8 @@ async def _run(settings: Settings, people: int, open_browser: bool) -> None:
                 click.echo(f"yoked-actor ready on {address}\n{_what_to_do(people, data_dir)}")
                 if open_browser:
                     await trio.to_thread.run_sync(webbrowser.open, address)
-                await stop.wait()
+                orders.hurry = server.hurry
+                await orders.stop.wait()
                 nursery.cancel_scope.cancel()
             beside.cancel_scope.cancel()
     _log.info("stopped")

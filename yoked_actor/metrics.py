@@ -36,6 +36,11 @@ _KEPT_COMMITS = 256
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 
 
+def count_of(counter: Counter) -> int:
+    """What a counter without labels has counted since the start."""
+    return int(counter._value.get())
+
+
 class JobMetrics:
     """What is counted and measured of jobs."""
 
@@ -108,10 +113,6 @@ class JobMetrics:
         else:
             self._sets_stored.inc()
             self._offers.inc(offers)
-
-    def count_duplicate_offers(self) -> int:
-        """How many duplicate offers there were."""
-        return int(self.duplicate_offers._value.get())
 
 
 class CalendarMetrics:

@@ -2,8 +2,9 @@
 
 Lit from the ground up: the store (which holds the data directory), the lobby with what an earlier
 process left in it, the matchmaker and the sessions, and last the front door. Left from the top
-down: clients are told and hung up on, the front door closes, jobs end or are given back, the
-matchmaker stops, the store finishes what it was asked for. An error in one connection ends that
+down: matches in which votes are in flight are waited for, clients are told and hung up on, the
+front door closes, jobs end or are given back, the matchmaker stops, the store finishes what it was
+asked for. An error in one connection ends that
 connection; an error in the matchmaker ends the server, because nothing it says could be trusted any
 more.
 """
@@ -22,11 +23,13 @@ import trio
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
+from yoked_actor.actors.alarm import Alarm, free_share_of
 from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.care import Care
 from yoked_actor.actors.care_jobs import prune_store_job, register_care
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
+from yoked_actor.actors.drain import Drain
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import prune_job, register_upkeep
 from yoked_actor.actors.loop_lag import LoopLag
@@ -41,6 +44,7 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_admin import add_admin_calls
+from yoked_actor.edge.http_admin_drain import add_admin_drain_calls
 from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
 from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
 from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
@@ -57,6 +61,7 @@ from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_s
 from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
 from yoked_actor.edge.status_board import StatusBoard
+from yoked_actor.edge.webhook import Dial, Webhook
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import LONGEST_S, EdgeSettings, Settings
 from yoked_actor.store import (
@@ -87,16 +92,34 @@ class Server(msgspec.Struct):
     calendar: Calendar
     desk: OfferDesk
     board: StatusBoard
+    alarm: Alarm
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
     app: QuartTrio
+    leave: Drain
+    stop: trio.Event
+    """Set when somebody wants the server to end; whoever started it leaves its block then."""
 
     def drain(self) -> None:
-        """Refuse new spins and hang up on everybody, politely."""
+        """Refuse new sockets and spins, pair nobody, and tell whoever is not in a match."""
         self.front_door.drain()
-        self.sessions.drain(self.settings.server.reconnect_after_s)
-        self.board.drain(self.settings.server.reconnect_after_s)
+        self.leave.begin()
+
+    def settings_changed(self) -> None:
+        """Hand on what was reloaded to those who do not read it each time."""
+        edge = self.settings.edge
+        self.front_door.admit_by(
+            max_connections=edge.max_connections,
+            connections_per_s=edge.connections_per_s,
+            burst=edge.connections_burst,
+        )
+        self.alarm.stir()
+
+    def hurry(self) -> None:
+        """Wait for nobody any more."""
+        self.leave.hurry()
+        self.front_door.hurry()
 
 
 @asynccontextmanager
@@ -109,9 +132,15 @@ async def open_server(
     mock_clock: MockClock | None = None,
     listeners: Sequence[socket.socket] = (),
     ssl_context: ssl.SSLContext | None = None,
+    dial_webhook: Dial | None = None,
+    stop: trio.Event | None = None,
     dev: bool = False,
 ) -> AsyncIterator[Server]:
-    """Light the house, and leave it in good order. `database` None keeps everything in memory."""
+    """Light the house, and leave it in good order. `database` None keeps everything in memory.
+
+    `stop` is set when an operator asks for a drain; the block has to be left then.
+    """
+    stop = trio.Event() if stop is None else stop
     clock = Clock.real() if clock is None else clock
     metrics = Metrics()
     # A mock clock may jump while a thread works, so there the store works on this thread.
@@ -145,6 +174,7 @@ async def open_server(
             metrics,
             settings,
             stored_people=lambda people, now: _tell_calendar(calendar, people, now),
+            in_trouble=lambda: alarm.stir(),
         )
         desk = OfferDesk(store, sessions, clock, settings, metrics, is_online=lobby.floor.is_online)
         sessions.use(matchmaker.mailbox, desk)
@@ -169,6 +199,7 @@ async def open_server(
             threads=mock_clock is None,
             stored=desk.announce,
         ).register(dispatcher)
+        Webhook(settings.alerts, dial_webhook).register(dispatcher)
         care = Care(sessions, store, clock)
         await care.load()
         register_care(dispatcher, care, store, clock, settings.privacy)
@@ -181,6 +212,19 @@ async def open_server(
             at=settings.offers.time_of_day(),
             metrics=metrics.calendar,
             then=lambda turn: dispatcher.poke(),
+        )
+        lag = LoopLag(metrics.loop_lag)
+        is_real = mock_clock is None
+        alarm = Alarm(
+            dispatcher.watch,
+            clock,
+            settings,
+            metrics,
+            alerts=store.alerts,
+            enqueued=dispatcher.poke,
+            loop_lag_s=lambda: lag.p99_s,
+            free_share=(lambda: free_share_of(directory)) if directory and is_real else None,
+            is_restless=is_real,
         )
         metrics.expect(settings.matching.policy)
         metrics.watch(
@@ -201,6 +245,7 @@ async def open_server(
             lobby,
             dispatcher,
             calendar,
+            alarm,
             is_stalled=lambda: matchmaker.stalled,
             dev=dev,
             mock_clock=mock_clock,
@@ -219,6 +264,7 @@ async def open_server(
         add_admin_offer_calls(app, doors)
         add_me_calls(app, doors, care)
         add_admin_user_calls(app, doors, care)
+        add_admin_drain_calls(app, doors, stop.set)
         add_contract_calls(app, doors)
         add_page_calls(app, doors)
         add_console_calls(app, doors, store.calendar)
@@ -247,10 +293,13 @@ async def open_server(
             calendar,
             desk,
             board,
+            alarm,
             front_door,
             tokens,
             metrics,
             app,
+            Drain(lobby, matchmaker, sessions, settings.server),
+            stop,
         )
 
         def rung() -> None:
@@ -266,14 +315,17 @@ async def open_server(
             core.start_soon(calendar.run)
             core.start_soon(desk.run)
             core.start_soon(board.run)
+            core.start_soon(alarm.run)
             if mock_clock is None:
-                core.start_soon(LoopLag(metrics.loop_lag).run)
+                core.start_soon(lag.run)
             if directory is not None:
                 core.start_soon(listen, directory, rung)
             async with trio.open_nursery() as edge:
                 await edge.start(_serve, front_door, listeners, ssl_context)
                 yield server
                 server.drain()
+                await server.leave.finish()
+                board.drain(settings.server.reconnect_after_s)
                 front_door.stop(settings.server.drain_s)
             await dispatcher.drain()
             core.cancel_scope.cancel()

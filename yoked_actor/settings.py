@@ -11,7 +11,8 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from datetime import time
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
@@ -30,6 +31,7 @@ NETWORK = r"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"
 WORD = r"^[a-z][a-z0-9_]{0,31}$"
 STUN_URL = r"^stuns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"
 TURN_URL = r"^turns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(\?transport=(udp|tcp))?$"
+WEBHOOK_URL = r"^(https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[!$-~]*)?)?$"
 TIME_OF_DAY = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 Duration = Annotated[float, Field(gt=0, le=LONGEST_S)]
@@ -52,6 +54,9 @@ class Conflict(NamedTuple):
 class SettingsModel(BaseModel):
     """What all sections share: frozen, strict, no unknown keys, rules between keys."""
 
+    RELOADS: ClassVar[frozenset[str]] = frozenset()
+    """The keys that a reload changes: whoever uses them reads them here each time."""
+
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True
     )
@@ -59,6 +64,12 @@ class SettingsModel(BaseModel):
     def conflicts(self) -> Iterator[Conflict]:
         """The rules between settings that these break."""
         yield from ()
+
+    def renew(self, values: Mapping[str, object]) -> None:
+        """Take new values of keys that a reload changes, which were checked before."""
+        assert self.RELOADS.issuperset(values)
+        # Frozen for everybody else: nobody is to change a setting by accident.
+        self.__dict__.update(values)
 
     @model_validator(mode="before")
     @classmethod
@@ -80,6 +91,8 @@ class SettingsModel(BaseModel):
 class ServerSettings(SettingsModel):
     """Where the server listens, where it keeps its data, and how it stops."""
 
+    RELOADS = frozenset({"drain_s", "drain_votes_s", "reconnect_after_s"})
+
     host: str = Field("127.0.0.1", min_length=1, description="The address to listen on.")
     port: int = Field(8080, ge=0, le=65535, description="The TCP port; 0 takes a free one.")
     data_dir: Path = Field(
@@ -89,6 +102,11 @@ class ServerSettings(SettingsModel):
     )
     drain_s: DurationOrZero = Field(
         5.0, description="How long a stopping server lets clients go by themselves."
+    )
+    drain_votes_s: DurationOrZero = Field(
+        12.0,
+        description="How long, at most, a stopping server waits for matches to be decided; when"
+        " there are none it does not wait.",
     )
     reconnect_after_s: DurationOrZero = Field(
         2.0, description="What clients are told to wait before they come back after a drain."
@@ -244,6 +262,8 @@ class MatchingSettings(SettingsModel):
 class DateSettings(SettingsModel):
     """How two people on a video date reach each other."""
 
+    RELOADS = frozenset({"stun_urls", "turn_urls", "turn_secret", "turn_ttl_s"})
+
     stun_urls: tuple[Annotated[str, Field(pattern=STUN_URL, title="stun: URLs")], ...] = Field(
         (),
         max_length=16,
@@ -290,6 +310,18 @@ class DateSettings(SettingsModel):
 
 class EdgeSettings(SettingsModel):
     """What a connection may do, and how long it may take."""
+
+    RELOADS = frozenset(
+        {
+            "max_connections",
+            "connections_per_s",
+            "connections_burst",
+            "commands_per_s",
+            "commands_burst",
+            "frames_per_s",
+            "frames_burst",
+        }
+    )
 
     allowed_origins: tuple[Annotated[str, Field(pattern=ORIGIN, title="origins")], ...] = Field(
         (),
@@ -384,6 +416,8 @@ class SessionSettings(SettingsModel):
 class ConsoleSettings(SettingsModel):
     """The operator's console."""
 
+    RELOADS = frozenset({"status_every_s", "max_watchers", "longest_shown"})
+
     status_every_s: Duration = Field(
         2.0, description="How often a console that watches is told how things stand."
     )
@@ -397,6 +431,8 @@ class ConsoleSettings(SettingsModel):
 
 class StoreSettings(SettingsModel):
     """How decisions reach the disk."""
+
+    RELOADS = frozenset({"retry_first_s", "retry_cap_s", "max_reported"})
 
     runner: Literal["thread", "inline"] = Field(
         "thread", description="Where SQL runs: on a thread of its own, or between two steps."
@@ -423,6 +459,8 @@ class StoreSettings(SettingsModel):
 class MatchmakerSettings(SettingsModel):
     """The one task that decides."""
 
+    RELOADS = frozenset({"audit"})
+
     mailbox: Count = Field(100_000, description="The most events that may wait for it.")
     audit: Literal["off", "log", "raise"] = Field(
         "log", description="What a broken invariant does: nothing, a log line, or a stop."
@@ -431,6 +469,20 @@ class MatchmakerSettings(SettingsModel):
 
 class JobSettings(SettingsModel):
     """The queue of background jobs, and when somebody is alerted."""
+
+    RELOADS = frozenset(
+        {
+            "run_timeout_s",
+            "drain_s",
+            "keep_finished_days",
+            "keep_keys_days",
+            "sample_every_s",
+            "alert_window_s",
+            "alert_failure_rate",
+            "alert_duration_p95_s",
+            "alert_depth",
+        }
+    )
 
     concurrency: int = Field(
         16, ge=1, le=1000, description="How many jobs run at once in this process."
@@ -477,10 +529,6 @@ class JobSettings(SettingsModel):
         1000, description="The number of jobs that are due above which there is an alert."
     )
 
-    def limits(self) -> Limits:
-        """What is still well."""
-        return Limits(self.alert_failure_rate, self.alert_duration_p95_s, self.alert_depth)
-
     def conflicts(self) -> Iterator[Conflict]:
         """A key that is forgotten before its job."""
         if self.keep_keys_days < self.keep_finished_days:
@@ -489,8 +537,95 @@ class JobSettings(SettingsModel):
             yield Conflict(keys, rule)
 
 
+class AlertSettings(SettingsModel):
+    """When somebody is alerted, besides the alerts about jobs, and who is told."""
+
+    RELOADS = frozenset(
+        {
+            "clear_after_s",
+            "window_s",
+            "fault_window_s",
+            "loop_lag_s",
+            "commit_failures",
+            "audit_violations",
+            "disk_min_free_share",
+            "webhook_url",
+            "webhook_secret",
+            "webhook_timeout_s",
+        }
+    )
+
+    clear_after_s: DurationOrZero = Field(
+        60.0,
+        description="An alert is over when its number has been within the limit for this long.",
+    )
+    window_s: Duration = Field(300.0, description="Commit failures are counted over this time.")
+    fault_window_s: Duration = Field(
+        3600.0,
+        description="Faults of the program, which are duplicate offers and violations found by the"
+        " auditor, are counted over this time.",
+    )
+    loop_lag_s: Duration = Field(
+        0.25,
+        description="The 99th percentile of the event loop's lag in the last minute above which"
+        " there is an alert.",
+    )
+    commit_failures: int = Field(
+        5, ge=0, le=1_000_000, description="The commit failures above which there is an alert."
+    )
+    audit_violations: int = Field(
+        0, ge=0, le=1_000_000, description="The violations above which there is an alert."
+    )
+    disk_min_free_share: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="The share of the disk that is free below which there is an alert.",
+    )
+    webhook_url: str = Field(
+        "",
+        pattern=WEBHOOK_URL,
+        title="an http:// or https:// URL",
+        description="Who is told of alerts, with a POST; empty tells nobody.",
+    )
+    webhook_secret: SecretStr = Field(
+        SecretStr(""),
+        description="What the POST is signed with, 16 bytes or more. Required with webhook_url.",
+    )
+    webhook_timeout_s: Duration = Field(
+        10.0, description="How long the receiver may take to answer."
+    )
+
+    def limits(self, jobs: JobSettings) -> Limits:
+        """What is still well, here and in the queue of jobs."""
+        return Limits(
+            failure_rate=jobs.alert_failure_rate,
+            duration_p95_s=jobs.alert_duration_p95_s,
+            depth=jobs.alert_depth,
+            loop_lag_s=self.loop_lag_s,
+            commit_failures=self.commit_failures,
+            audit_violations=self.audit_violations,
+            disk_free_share=self.disk_min_free_share,
+        )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """A webhook without a secret, a port that is none."""
+        secret = self.webhook_secret.get_secret_value()
+        if self.webhook_url and len(secret.encode()) < 16:
+            keys = ("webhook_secret", "webhook_url")
+            yield Conflict(keys, "must be at least 16 bytes long with alerts.webhook_url")
+        try:
+            urlsplit(self.webhook_url).port  # noqa: B018
+        except ValueError as error:
+            yield Conflict(("webhook_url",), f"must be a URL: {error}")
+
+
 class OfferSettings(SettingsModel):
     """The daily offers of every time zone."""
+
+    RELOADS = frozenset(
+        {"daily_offer_count", "max_daily_exposure", "not_again_days", "scoring", "keep_pools_days"}
+    )
 
     at: str = Field(
         "09:00",
@@ -536,6 +671,10 @@ class OfferSettings(SettingsModel):
 class PrivacySettings(SettingsModel):
     """How long what is known of people is kept."""
 
+    RELOADS = frozenset(
+        {"keep_reports_days", "keep_quality_days", "keep_audit_days", "export_every_s"}
+    )
+
     keep_reports_days: Days = Field(
         365, description="After so many days a report is deleted, reviewed or not."
     )
@@ -552,6 +691,8 @@ class PrivacySettings(SettingsModel):
 
 class LogSettings(SettingsModel):
     """What is logged, to standard error."""
+
+    RELOADS = frozenset({"level", "format"})
 
     level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least severe entry that is written."
@@ -579,8 +720,14 @@ class Settings(SettingsModel):
     matchmaker: MatchmakerSettings = MatchmakerSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
+    alerts: AlertSettings = AlertSettings()
     privacy: PrivacySettings = PrivacySettings()
     log: LogSettings = LogSettings()
+
+    def model_post_init(self, context: Any) -> None:
+        """Own every section: a reload must not change the defaults that others have."""
+        for name in type(self).model_fields:
+            self.__dict__[name] = getattr(self, name).model_copy()
 
     def conflicts(self) -> Iterator[Conflict]:
         """A session forgotten while its user holds a place; credentials that end before a date."""

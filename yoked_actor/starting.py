@@ -6,16 +6,14 @@ import contextlib
 import gc
 import ipaddress
 import os
-import signal
 import socket
 import ssl
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 import structlog
-import trio
 
 from yoked_actor.config import Settings, SettingsError, load_settings
 from yoked_actor.edge.auth import NoSigningKey
@@ -85,15 +83,3 @@ def address_of(listeners: Sequence[socket.socket], *, secure: bool = False) -> s
     host, port = listeners[0].getsockname()[:2]
     scheme = "https" if secure else "http"
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-async def hear(signals: AsyncIterator[int], stop: trio.Event) -> None:
-    """Heed the first signal, and take in those that follow.
-
-    What is not taken in would be delivered once more at the end, and kill. There is often a second
-    one: Ctrl-C reaches both processes of the one-file binary, and the first hands it on.
-    """
-    async for number in signals:
-        if not stop.is_set():
-            _log.info("stopping", signal=signal.Signals(number).name)
-            stop.set()

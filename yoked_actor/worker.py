@@ -13,6 +13,7 @@ from pathlib import Path
 
 import trio
 
+from yoked_actor.actors.alarm import Alarm
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
@@ -45,7 +46,10 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         # The server knows who is connected: it is rung after each commit, and tells them.
         OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
+        # What it says is about its own jobs, and for the log: the server keeps and tells alerts.
+        alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=True)
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(alarm.run)
             nursery.start_soon(dispatcher.run)
             nursery.start_soon(listen, directory, partial(dispatcher.poke, from_outside=True))
             yield dispatcher

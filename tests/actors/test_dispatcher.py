@@ -15,6 +15,7 @@ import structlog
 import trio
 from pydantic import BaseModel, ValidationError
 
+from yoked_actor.actors.alarm import Alarm
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_types import JobRun
@@ -56,6 +57,7 @@ class House:
         self.start_at = clock.now()
         self.runs: list[tuple[float, int]] = []
         self.metrics: Metrics
+        self.alarm: Alarm
 
     def seconds(self) -> float:
         return (self.clock.now() - self.start_at) / MICROSECONDS
@@ -114,8 +116,10 @@ async def open_house(
         dispatcher = Dispatcher(store.jobs, clock, settings, metrics, threads=threads)
         house = House(store, dispatcher, clock)
         house.metrics = metrics
+        house.alarm = Alarm(dispatcher.watch, clock, settings, metrics)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(dispatcher.run)
+            nursery.start_soon(house.alarm.run)
             yield house
             nursery.cancel_scope.cancel()
 
@@ -200,7 +204,7 @@ async def test_a_logic_error_is_a_dead_letter_at_once_with_an_alert_and_runs_aft
         assert (job.status, job.attempts, job.fence) == (JobStatus.COMPLETED, 1, 2)
         assert await house.effect_count(job_id) == 1
         await trio.sleep(2 * 3600)
-        assert house.dispatcher.watch.raised == {}
+        assert house.alarm.standing == {}
         assert b'yoked_alert{alert="job_failure_rate"} 0.0' in house.metrics.expose()
 
 
@@ -586,9 +590,9 @@ async def test_a_long_queue_raises_an_alert_that_is_cleared_when_it_is_short(
         now = house.clock.now()
         await house.dispatcher.enqueue([NewJob("mail", {}, now) for _ in range(40)])
         await trio.sleep(20)
-        assert list(house.dispatcher.watch.raised) == [Alert.DEPTH]
+        assert list(house.alarm.standing) == [Alert.DEPTH]
         await trio.sleep(1000)
-        assert house.dispatcher.watch.raised == {}
+        assert house.alarm.standing == {}
 
 
 async def test_slow_jobs_raise_an_alert(autojump_clock) -> None:
@@ -600,7 +604,7 @@ async def test_slow_jobs_raise_an_alert(autojump_clock) -> None:
         house.dispatcher.register("mail", Task, handler)
         await house.until(await house.add("mail"), *ENDS)
         await trio.sleep(20)
-        assert list(house.dispatcher.watch.raised) == [Alert.DURATION]
+        assert list(house.alarm.standing) == [Alert.DURATION]
 
 
 async def test_a_handler_is_async_or_computes(autojump_clock) -> None:

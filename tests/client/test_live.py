@@ -9,6 +9,7 @@ import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
 from tests.scenarios.meeting import WOMAN, join_pair, match, news, told
+from yoked_actor.bots.valve import Valve
 from yoked_actor.client import CommandRefused, ConnectionLost, open_client
 from yoked_actor.client.dialing import Address
 from yoked_actor.testing import open_world
@@ -177,6 +178,32 @@ async def test_a_drain_is_announced_and_it_comes_back_after(autojump_clock):
         await world.start()
         await ana.wait_connected()
         assert (await ana.heartbeat()).type == "ok"
+
+
+async def test_a_hello_that_comes_late_over_a_bad_line_is_said_again(autojump_clock):
+    async with open_world() as world:
+        await world.sign_up("ana", **WOMAN)
+        valve = Valve()
+        dial = valve.on(world.dial())
+        async with open_client(URL, world.token("ana"), dial=dial) as ana:
+            valve.shut()
+            await ana.drop()
+            await trio.sleep(8)
+            valve.open()
+            with trio.fail_after(10):
+                await ana.wait_connected()
+            assert ana.resumed
+
+
+async def test_a_server_that_objects_again_and_again_is_left_alone(autojump_clock):
+    async with open_world() as world:
+        await world.sign_up("ana", **WOMAN)
+        async with open_client(URL, world.token("ana"), dial=world.dial()) as ana:
+            ana.seq = -1  # which no server has ever said
+            await ana.drop()
+            with pytest.raises(ConnectionLost) as lost:
+                await ana.next_event()
+            assert lost.value.code == 4000
 
 
 async def test_closing_is_polite_and_what_fails_in_the_block_is_raised_as_it_is(autojump_clock):

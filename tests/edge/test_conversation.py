@@ -372,6 +372,7 @@ async def test_a_draining_server_says_so_and_hangs_up(autojump_clock):
         draining = await talker.hear()
         assert draining["type"] == "draining"
         assert (draining["reconnect_after_s"], draining["seq"]) == (2.0, 2)
+        await world.stop()
         assert (await talker.hung_up()).code == 4010
 
 

@@ -156,3 +156,4 @@ async def test_alerts_that_stand_are_told(autojump_clock):
         [alert] = (await call(world, "GET", "/api/admin/alerts"))["alerts"]
         assert (alert["alert"], alert["limit"]) == ("job_failure_rate", 0.01)
         assert alert["value"] > 0.01
+        assert "2026-01-01T08:00:00Z" <= alert["raised_at"] <= "2026-01-01T08:00:04Z"

@@ -9,8 +9,8 @@ import trio
 from trio.testing import lockstep_stream_pair
 
 from tests.edge.raw_client import RawWebSocket
-from tests.scenarios.meeting import WOMAN, join_pair, match
-from tests.scenarios.talker import HungUp, Talker
+from tests.scenarios.meeting import WOMAN, join_pair, match, open_voting
+from tests.scenarios.talker import Talker
 from yoked_actor.testing import World, open_world
 
 
@@ -169,17 +169,32 @@ async def test_a_watcher_who_does_not_read_is_cut_off_as_everybody_is(autojump_c
         assert trio.current_time() < 600
 
 
-async def test_who_watches_is_told_of_a_drain(autojump_clock):
+async def test_who_watches_sees_a_drain_to_its_end(autojump_clock):
+    async with open_world() as world:
+        ana, ben = await join_pair(world)
+        talker = await watch(world)
+        assert (await next_status(talker))["draining"] is False
+        match_id = await open_voting(ana, ben)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(world.stop)
+            # Votes are waited for, and whoever watches goes on watching.
+            assert (await next_status(talker))["draining"] is True
+            assert (await next_status(talker))["draining"] is True
+            for client in (ana, ben):
+                await client.vote(match_id, "yes")
+            while (message := await talker.hear())["type"] == "status":
+                pass
+            assert (message["type"], message["reconnect_after_s"]) == ("draining", 2.0)
+            assert (await talker.hung_up()).code == 4010
+            await talker.vanish()
+
+
+async def test_what_was_reloaded_holds_for_those_who_watch(autojump_clock):
     async with open_world() as world:
         talker = await watch(world)
         await next_status(talker)
-        world.server.drain()
-        assert await talker.hear() == {
-            "type": "draining",
-            "seq": 2,
-            "at": "2026-01-01T08:00:00Z",
-            "reconnect_after_s": 2.0,
-        }
-        with pytest.raises(HungUp) as end:
-            await talker.hear()
-        assert end.value.code == 4010
+        world.server.settings.console.renew({"status_every_s": 30.0})
+        await next_status(talker)
+        start = trio.current_time()
+        await next_status(talker)
+        assert trio.current_time() - start == 30

@@ -242,7 +242,7 @@ async def test_an_offer_that_came_twice_raises_the_alarm(
         with capture_logs() as logs:
             await until(world, "2026-03-03T09:00:00Z")
         assert "yoked_duplicate_offers_total 1.0" in metrics_of(world)
-        assert Alert.DUPLICATES in world.server.dispatcher.watch.raised
+        assert Alert.DUPLICATES in world.server.alarm.standing
         assert [line["log_level"] for line in logs if line["event"] == "duplicate_offers"] == [
             "error"
         ]

@@ -177,7 +177,6 @@ class Dispatcher:
         """Work until cancelled; what is held then is left to its leases, as in a crash."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._recorder.run)
-            nursery.start_soon(self.watch.run)
             nursery.start_soon(self._keep_leases)
             for _ in range(self._limits.concurrency):
                 nursery.start_soon(self._work)

@@ -1,23 +1,20 @@
-"""Watches how jobs fare: samples the queue's depth, raises alerts and clears them (R45).
+"""Watches how jobs fare: counts what ends, and samples the queue's depth (R45).
 
-It sleeps while nothing happens and nothing is wrong; otherwise it looks every few seconds.
+It judges nothing: an alarm (`alarm`) asks it for numbers, and is told when there is something to
+see.
 """
 
 from __future__ import annotations
 
 from collections import deque
-
-import structlog
-import trio
+from collections.abc import Callable
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.alerts import Alert, Numbers, Raised, alerts, percentile
+from yoked_actor.domain.alerts import Numbers, percentile
 from yoked_actor.domain.instants import Instant, after
 from yoked_actor.metrics import JobMetrics
 from yoked_actor.settings import JobSettings
 from yoked_actor.store import JobStore, StoreUnavailable
-
-_log = structlog.get_logger()
 
 MOST_DURATIONS = 10_000
 _SLICES = 60
@@ -35,7 +32,7 @@ class _Slice:
 
 
 class JobWatch:
-    """Counts what ends, and judges it."""
+    """Counts what ends, and looks at the queue when asked to."""
 
     def __init__(
         self, jobs: JobStore, clock: Clock, settings: JobSettings, metrics: JobMetrics
@@ -44,16 +41,18 @@ class JobWatch:
         self._clock = clock
         self._settings = settings
         self._metrics = metrics
-        self._limits = settings.limits()
         self._slices: deque[_Slice] = deque()
         self._durations: deque[tuple[Instant, float]] = deque(maxlen=MOST_DURATIONS)
-        self._stirred = trio.Event()
-        self.raised: dict[Alert, Raised] = {}
-        """The alerts that stand now."""
+        self._wake: Callable[[], None] | None = None
+
+    def tell(self, wake: Callable[[], None]) -> None:
+        """Call this when there is something to look at."""
+        self._wake = wake
 
     def stir(self) -> None:
         """Something has happened."""
-        self._stirred.set()
+        if self._wake is not None:
+            self._wake()
 
     def note(self, *, completed: int, dead: int, seconds: list[float]) -> None:
         """Count runs that have ended, and how long they took."""
@@ -64,21 +63,10 @@ class JobWatch:
         newest.completed += completed
         newest.dead += dead
         self._durations.extend((now, one) for one in seconds)
-        self._stirred.set()
+        self.stir()
 
-    async def run(self) -> None:
-        """Look while there is something to see."""
-        while True:
-            await self._stirred.wait()
-            self._stirred = trio.Event()
-            numbers = await self._look()
-            if numbers is not None:
-                self._judge(numbers)
-            if numbers is None or self.raised or self._slices or numbers.depth:
-                self._stirred.set()
-                await trio.sleep(self._settings.sample_every_s)
-
-    async def _look(self) -> Numbers | None:
+    async def look(self) -> Numbers | None:
+        """The numbers about jobs; None when the store cannot be asked."""
         now = self._clock.now()
         try:
             depth = await self._jobs.depth(now)
@@ -96,17 +84,9 @@ class JobWatch:
             dead=sum(one.dead for one in self._slices),
             duration_p95_s=percentile([seconds for _, seconds in self._durations], 0.95),
             depth=depth,
-            duplicate_offers=self._metrics.count_duplicate_offers(),
         )
 
-    def _judge(self, numbers: Numbers) -> None:
-        raised = {one.alert: one for one in alerts(numbers, self._limits)}
-        for alert, one in raised.items():
-            if alert not in self.raised:
-                _log.error("alert_raised", alert=alert.value, value=one.value, limit=one.limit)
-        for alert in self.raised:
-            if alert not in raised:
-                _log.info("alert_cleared", alert=alert.value)
-        for alert, gauge in self._metrics.alerts.items():
-            gauge.set(alert in raised)
-        self.raised = raised
+    @property
+    def remembers(self) -> bool:
+        """Whether something that ended is still inside the window."""
+        return bool(self._slices)

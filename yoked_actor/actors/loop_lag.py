@@ -11,6 +11,8 @@ from collections import deque
 import trio
 from prometheus_client import Histogram
 
+from yoked_actor.domain.alerts import percentile
+
 EVERY_S = 0.25
 _KEPT = 240
 
@@ -23,9 +25,9 @@ class LoopLag:
         self._recent: deque[float] = deque(maxlen=_KEPT)
 
     @property
-    def worst_s(self) -> float:
-        """The longest lag of the last minute."""
-        return max(self._recent, default=0.0)
+    def p99_s(self) -> float:
+        """What ninety-nine of a hundred samples of the last minute stay at or below."""
+        return percentile(self._recent, 0.99)
 
     async def run(self) -> None:
         """Sample until cancelled."""

@@ -98,8 +98,10 @@ class Matchmaker:
         settings: Settings,
         *,
         stored_people: Callable[[Sequence[Person], Instant], None] | None = None,
+        in_trouble: Callable[[], None] | None = None,
     ) -> None:
-        """`stored_people` is told of profiles once they are stored, and when that was decided."""
+        """`stored_people` is told of profiles once they are stored, and when that was decided;
+        `in_trouble` is called when a commit failed or the auditor found something."""
         self.mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
         self._lobby = lobby
         self._store = store
@@ -111,6 +113,7 @@ class Matchmaker:
         """What came after an erasure, and waits for the next round."""
         self._asked: list[trio.Event] = []
         self._stored_people = stored_people
+        self._in_trouble = in_trouble
         self.stalled = False
         """Whether the last commit failed and is being tried again."""
 
@@ -133,8 +136,12 @@ class Matchmaker:
             return
         answered = trio.Event()
         self._asked.append(answered)
-        self.mailbox.put_always(Message(Probe(""), None))
+        self.prod()
         await answered.wait()
+
+    def prod(self) -> None:
+        """Have a round played soon, even if there is nothing to decide."""
+        self.mailbox.put_always(Message(Probe(""), None))
 
     async def _wait(self) -> None:
         if self._put_off:
@@ -167,6 +174,7 @@ class Matchmaker:
                 self.stalled = True
                 self._let_go()
                 self._metrics.commit_failures.inc()
+                self._call_for_help()
                 _log.error("commit_failed", error=str(error), retry_in_s=delay_s)
                 await trio.sleep(delay_s)
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
@@ -233,6 +241,10 @@ class Matchmaker:
             answered.set()
         self._asked.clear()
 
+    def _call_for_help(self) -> None:
+        if self._in_trouble is not None:
+            self._in_trouble()
+
     def _forget(self, message: Message, now: Instant) -> None:
         user_id = message.event.user_id
         gone = self._audience.may_forget(user_id) and self._lobby.forget(user_id)
@@ -245,6 +257,7 @@ class Matchmaker:
         if not found:
             return
         self._metrics.audit_violations.inc(len(found))
+        self._call_for_help()
         if self._settings.matchmaker.audit == "raise":
             raise AuditFailed("; ".join(found))
         _log.error("audit_violation", found=found)

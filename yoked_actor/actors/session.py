@@ -110,6 +110,7 @@ class Session:
         "_signals",
         "connection",
         "in_flight",
+        "is_warned",
         "leaving",
         "loading",
         "seq",
@@ -127,6 +128,8 @@ class Session:
         self.seq = 0
         self.connection: Connection | None = None
         self.in_flight = 0
+        self.is_warned = False
+        """Whether the user was told that the server is about to stop."""
         self.leaving = False
         self.loading: trio.Event | None = None
         self.spoke_at = now
@@ -308,12 +311,16 @@ class Session:
         return ice_servers(self._around.settings.date, self.user_id, now)
 
     def say_draining(self, now: Instant, reconnect_after_s: float) -> None:
-        """Tell the user that the server is about to stop."""
+        """Tell the user, once, that the server is about to stop."""
+        if self.is_warned or self.connection is None:
+            return
+        self.is_warned = True
         self._emit(
             wire.Draining(
                 seq=self.seq + 1, at=to_datetime(now), reconnect_after_s=reconnect_after_s
             )
         )
+        self.connection.flush()
 
     def hang_up(self, code: int, reason: str) -> None:
         """Close the user's connection, if there is one."""

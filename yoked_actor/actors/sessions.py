@@ -9,6 +9,7 @@ never reaches the matchmaker or another session.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable
 
 import structlog
 import trio
@@ -51,6 +52,8 @@ class Sessions:
         self._around: Surroundings | None = None
         self.suspended: dict[str, Suspension] = {}
         """Who may not come in; see `care`."""
+        self.after_round: Callable[[], None] | None = None
+        """Called when a round is over and everybody has been told."""
 
     def __len__(self) -> int:
         return len(self._by_user)
@@ -220,15 +223,21 @@ class Sessions:
             if session.connection is not None:
                 session.connection.flush()
         self._talking.clear()
+        if self.after_round is not None:
+            self.after_round()
 
-    def drain(self, reconnect_after_s: float) -> None:
-        """Tell everybody that the server is about to stop, and hang up."""
-        self.around.draining = True
+    def say_draining(self, user_ids: Iterable[str], reconnect_after_s: float) -> None:
+        """Tell some that the server is about to stop, each once."""
         now = self._clock.now()
-        for session in list(self._by_user.values()):
-            if session.connection is not None:
+        for user_id in user_ids:
+            session = self._by_user.get(user_id)
+            if session is not None and session.connection is not None:
                 session.say_draining(now, reconnect_after_s)
-                session.hang_up(DRAINING, "the server is about to stop")
+
+    def hang_up(self) -> None:
+        """Close every connection: the server is about to stop."""
+        for session in list(self._by_user.values()):
+            session.hang_up(DRAINING, "the server is about to stop")
 
     def _talks(self, session: Session) -> None:
         if session.unsent:

@@ -2,8 +2,9 @@
 
 The client beats by itself, and when its socket is lost it comes back by itself, takes up its
 session where it was, and sends again what has had no reply: a command has one id however often it
-is sent, so it has one effect. It gives up only when coming back is no use: another device has taken
-over (4001), or the token is not accepted (4003).
+is sent, so it has one effect. It does not come back before the time that a stopping server has
+named. It gives up only when coming back is no use: another device has taken over (4001), or the
+token is not accepted (4003).
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection
 from yoked_actor.client.dialing import Address, Dial
 
 UNREACHABLE = 1006
-FINAL_CODES = frozenset({UNREACHABLE, 4000, 4001, 4003})
+PROTOCOL_ERROR = 4000
+FINAL_CODES = frozenset({UNREACHABLE, 4001, 4003})
+_MOST_PROTOCOL_ERRORS = 3
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 5.0
 _GOODBYE_S = 2.0
@@ -91,6 +94,8 @@ class Client:
         self._visit = trio.CancelScope()
         self._awaited: dict[str, _Awaited] = {}
         self._resend = False
+        self._back_in_s = 0.0
+        self._protocol_errors = 0
         self._count = 0
         self._wanted = trio.Event()
         self._wanted.set()
@@ -262,10 +267,15 @@ class Client:
             self._left.unpark_all()
             if self._connected.is_set():
                 self._connected = trio.Event()
-            if code in FINAL_CODES:
+            if code == PROTOCOL_ERROR:
+                # Once, it was a hello that came late over a bad line; always, it is our fault.
+                self._protocol_errors += 1
+            if code in FINAL_CODES or self._protocol_errors >= _MOST_PROTOCOL_ERRORS:
                 self._give_up(ConnectionLost(code, reason))
             elif self._wanted.is_set():
-                await trio.sleep(pause_s)
+                # A server that is about to stop says how long it will be away.
+                await trio.sleep(max(pause_s, self._back_in_s))
+                self._back_in_s = 0.0
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _say_goodbye(self) -> None:
@@ -308,12 +318,15 @@ class Client:
             case "welcome":
                 self._welcomed(message)
             case type:
+                if type == "draining":
+                    self._back_in_s = message["reconnect_after_s"]
                 self.seq = message["seq"]
                 self._events.append(Event(type, message))
                 self._came.unpark_all()
 
     def _welcomed(self, message: dict[str, Any]) -> None:
         self.welcomes += 1
+        self._protocol_errors = 0
         if self.session is not None and not message["resumed"]:
             # What was missed will not be told again: whoever follows the events must look here.
             self._events.append(Event("welcome", message))

@@ -61,6 +61,11 @@ class Lobby:
     def __init__(self, rules: Rules, next_number: int = 1) -> None:
         self.floor = Floor(rules, next_number)
         self.rules = rules
+        self._pairs = True
+
+    def stop_pairing(self) -> None:
+        """Make no match any more, for what is left of this lobby's life: it is about to end."""
+        self._pairs = False
 
     def handle(self, event: ev.Event, now: Instant) -> Effects:
         """Decide what follows from an event. The user must have entered before."""
@@ -72,7 +77,7 @@ class Lobby:
         if type(event) not in _SIGNS_OF_OTHERS:
             self.floor.hear(event.user_id, now)
         reply = _HANDLERS[type(event)](step, event)
-        _try(step)
+        self._try(step)
         # A spin is answered with where it led, and a snapshot shows what the step made of it all.
         if reply is None:
             reply = _state_reply(step, event)
@@ -84,7 +89,7 @@ class Lobby:
         while (deadline := self.floor.deadlines.pop_due(now)) is not None:
             step = Step(self.floor, now)
             run_deadline(step, deadline)
-            _try(step)
+            self._try(step)
             notices += step.notices
         return notices
 
@@ -136,14 +141,14 @@ class Lobby:
             floor.put_presence(known.user_id, Presence())
         floor.settle()
 
-
-def _try(step: Step) -> None:
-    """Make the attempts that a step owes, and what follows from those that find nobody."""
-    if step.attempts:
-        make_attempts(step)
-        step.say_who_waits()
-        nudge_idlers(step)
-    step.floor.pool.admit(step.now)
+    def _try(self, step: Step) -> None:
+        """Make the attempts that a step owes, and what follows from those that find nobody."""
+        if step.attempts:
+            if self._pairs:
+                make_attempts(step)
+            step.say_who_waits()
+            nudge_idlers(step)
+        step.floor.pool.admit(step.now)
 
 
 def _attached(step: Step, event: ev.Attached) -> Reply | None:

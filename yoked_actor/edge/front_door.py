@@ -13,6 +13,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+import msgspec
 import structlog
 import trio
 from quart_trio import QuartTrio
@@ -62,6 +63,7 @@ class FrontDoor:
         self._all_closed = trio.Event()
         self._accepting = trio.CancelScope()
         self._grace_s = 0.0
+        self._is_hurried = False
         self._nursery: trio.Nursery | None = None
         self._complained_at = -1.0
 
@@ -79,6 +81,21 @@ class FrontDoor:
         self.drain()
         self._grace_s = grace_s
         self._accepting.cancel()
+
+    def admit_by(self, *, max_connections: int, connections_per_s: float, burst: int) -> None:
+        """Judge new connections by these numbers from now on; what was counted is forgotten."""
+        self.limits = msgspec.structs.replace(
+            self.limits,
+            max_connections=max_connections,
+            connections_per_s=connections_per_s,
+            connection_burst=burst,
+        )
+        self._arrivals = AddressLimiter(connections_per_s, burst, self.limits.remembered_addresses)
+
+    def hurry(self) -> None:
+        """Give connections no more than a moment to end, now or when it is told to stop."""
+        self._is_hurried = True
+        self._all_closed.set()
 
     async def serve(
         self,
@@ -132,7 +149,10 @@ class FrontDoor:
             connection.close(1001, "going away")
         if self._open:
             self._all_closed = trio.Event()
-            with trio.move_on_after(self._grace_s):
+            grace_s = self._grace_s
+            if self._is_hurried:
+                grace_s = min(grace_s, self.limits.last_words_s)
+            with trio.move_on_after(grace_s):
                 await self._all_closed.wait()
 
     async def _accept_from(

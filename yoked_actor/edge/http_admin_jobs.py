@@ -104,7 +104,14 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
     @app.get("/api/admin/alerts")
     async def alerts() -> Response:
         await doors.operator()
-        return answer(http.AlertsAnswer(list(doors.dispatcher.watch.raised.values())))
+        return answer(
+            http.AlertsAnswer(
+                [
+                    http.AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
+                    for one in doors.alarm.standing.values()
+                ]
+            )
+        )
 
 
 def read_limit() -> int:

@@ -17,6 +17,7 @@ from quart_trio import QuartTrio
 from trio.testing import MockClock
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
+from yoked_actor.actors.alarm import Alarm
 from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
@@ -64,6 +65,7 @@ class Doors(msgspec.Struct):
     lobby: Lobby
     dispatcher: Dispatcher
     calendar: Calendar
+    alarm: Alarm
     is_stalled: Callable[[], bool]
     dev: bool = False
     mock_clock: MockClock | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from quart import Response
 from quart_trio import QuartTrio
 
@@ -14,18 +16,27 @@ from yoked_actor.wire.events import encode
 
 def add_contract_calls(app: QuartTrio, doors: Doors) -> None:
     """`/openapi.json`, `/asyncapi.json` and `/docs`."""
-    http, socket = openapi(doors.settings), asyncapi(doors.settings)
-    http_text, socket_text = encode(http).decode(), encode(socket).decode()
-    page, policy = contract_page(http, socket), page_policy()
+    policy = page_policy()
+
+    @lru_cache(maxsize=1)
+    def documents(limits: str) -> tuple[str, str, str]:
+        http, socket = openapi(doors.settings), asyncapi(doors.settings)
+        return encode(http).decode(), encode(socket).decode(), contract_page(http, socket)
+
+    def current() -> tuple[str, str, str]:
+        # Made anew when a reload has changed what they tell of.
+        return documents(repr(doors.settings.edge))
+
+    current()
 
     @app.get("/openapi.json")
     async def openapi_document() -> Response:
-        return await cacheable(http_text, "application/json")
+        return await cacheable(current()[0], "application/json")
 
     @app.get("/asyncapi.json")
     async def asyncapi_document() -> Response:
-        return await cacheable(socket_text, "application/json")
+        return await cacheable(current()[1], "application/json")
 
     @app.get("/docs")
     async def docs() -> Response:
-        return await cacheable(page, "text/html", policy=policy)
+        return await cacheable(current()[2], "text/html", policy=policy)

@@ -30,9 +30,11 @@ from yoked_actor.store.jobs import (
 )
 from yoked_actor.store.runners import InlineRunner, Runner, ThreadRunner
 from yoked_actor.store.sqlite import SqliteStore, open_store
+from yoked_actor.store.sqlite_alerts import Alerts
 from yoked_actor.store.writer import Batch
 
 __all__ = [
+    "Alerts",
     "Batch",
     "CancelAsked",
     "DataDirectoryInUse",

@@ -32,6 +32,7 @@ from yoked_actor.store.opening import (
     statement,
 )
 from yoked_actor.store.runners import Runner
+from yoked_actor.store.sqlite_alerts import SqliteAlerts
 from yoked_actor.store.sqlite_audit import SqliteAudit
 from yoked_actor.store.sqlite_calendar import SqliteCalendar
 from yoked_actor.store.sqlite_erasure import erase_in
@@ -72,6 +73,7 @@ class SqliteStore:
         self._boot = boot
         self._closed = False
         self.jobs = SqliteJobs(writer, self._read)
+        self.alerts = SqliteAlerts(writer, self._read)
         self.calendar = SqliteCalendar(writer, self._read)
         self.offers = SqliteOffers(writer, self._read, self._read_long)
         self.operators = SqliteAudit(writer, self._read)

@@ -18,6 +18,7 @@ from yoked_actor.config import load_settings
 from yoked_actor.domain.auditor import audit_floor
 from yoked_actor.domain.instants import Instant
 from yoked_actor.edge.auth import Tokens
+from yoked_actor.edge.webhook import Dial as WebhookDial
 from yoked_actor.server import Server, open_server
 from yoked_actor.settings import Settings
 from yoked_actor.testing.determinism import schedule_by_seed
@@ -32,12 +33,18 @@ class World:
     """A server that can be crashed and started again, and its visitors. Made by `open_world`."""
 
     def __init__(
-        self, settings: Settings, database: Path | None, clock: Clock, mock: MockClock
+        self,
+        settings: Settings,
+        database: Path | None,
+        clock: Clock,
+        mock: MockClock,
+        dial_webhook: WebhookDial | None = None,
     ) -> None:
         self._settings = settings
         self._database = database
         self._clock = clock
         self._mock = mock
+        self._dial_webhook = dial_webhook
         self._tokens = Tokens("HS256", _SECRET)
         self._server: Server | None = None
         self._serving = trio.CancelScope()
@@ -112,6 +119,15 @@ class World:
         self._serving.cancel()
         await self._stopped.wait()
 
+    async def stop(self) -> None:
+        """Let the server drain and end, as a signal does."""
+        self.server.stop.set()
+        await self.stopped()
+
+    async def stopped(self) -> None:
+        """Wait until the server has ended."""
+        await self._stopped.wait()
+
     def audit(self) -> list[str]:
         """What the auditor finds wrong with the lobby: nothing, one hopes."""
         return audit_floor(self.server.lobby.floor, self.now())
@@ -126,10 +142,11 @@ class World:
                     database=self._database,
                     clock=self._clock,
                     mock_clock=self._mock,
+                    dial_webhook=self._dial_webhook,
                     dev=True,
                 ) as self._server:
                     task_status.started()
-                    await trio.sleep_forever()
+                    await self._server.stop.wait()
             finally:
                 self._server = None
                 self._stopped.set()
@@ -157,11 +174,13 @@ async def open_world(
     settings: Mapping[str, Mapping[str, object]] | None = None,
     database: Path | None = None,
     start: str = START,
+    dial_webhook: WebhookDial | None = None,
 ) -> AsyncIterator[World]:
     """Open a world on the mock clock that trio runs on.
 
     `settings` are those of the configuration, by section; the auditor is strict unless they say
     otherwise. With `database` a file is used, and the world can be crashed and started again.
+    `dial_webhook` opens the streams over which a webhook is told of alerts.
     """
     mock = trio.lowlevel.current_clock()
     if not isinstance(mock, MockClock):
@@ -173,7 +192,7 @@ async def open_world(
     given = {section: dict(values) for section, values in (settings or {}).items()}
     given.setdefault("matchmaker", {}).setdefault("audit", "raise")
     clock = Clock.starting(datetime.fromisoformat(start))
-    world = World(load_settings(None, {}, given), database, clock, mock)
+    world = World(load_settings(None, {}, given), database, clock, mock, dial_webhook)
     failed: BaseException | None = None
     try:
         async with world._open():

@@ -6,7 +6,7 @@ from datetime import date
 
 from msgspec.structs import asdict
 
-from yoked_actor.domain.alerts import Alert, Raised
+from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.jobs import JobCause, JobStatus
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code
@@ -107,7 +107,16 @@ ADMIN_CALLS: tuple[Call, ...] = (
         "/api/admin/alerts",
         "Operation",
         "For the operator: the alerts that stand now.",
-        http.AlertsAnswer([Raised(Alert.DEPTH, 1200, 1000)]),
+        http.AlertsAnswer([http.AlertEntry(Alert.DEPTH, 1200, 1000, moment(0))]),
+        refusals=(Code.FORBIDDEN,),
+    ),
+    Call(
+        "POST",
+        "/api/admin/drain",
+        "Operation",
+        "For the operator: let the server drain and stop, as SIGTERM does.",
+        http.DrainAnswer("draining", 12.0, 2.0),
+        status=202,
         refusals=(Code.FORBIDDEN,),
     ),
     Call(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from yoked_actor.domain.alerts import Raised
+from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.jobs import JobCause, JobStatus
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.offers import Finding
@@ -74,10 +74,27 @@ class RequeueAnswer(msgspec.Struct, frozen=True):
     requeued: list[int]
 
 
+class AlertEntry(msgspec.Struct, frozen=True):
+    """An alert that stands, with its number as last seen."""
+
+    alert: Alert
+    value: float
+    limit: float
+    raised_at: datetime
+
+
 class AlertsAnswer(msgspec.Struct, frozen=True):
     """The alerts that stand now."""
 
-    alerts: list[Raised]
+    alerts: list[AlertEntry]
+
+
+class DrainAnswer(msgspec.Struct, frozen=True):
+    """The server takes its leave: how long it waits for votes at most, and when to come back."""
+
+    status: Literal["draining"]
+    votes_s: float
+    reconnect_after_s: float
 
 
 class WaitingEntry(msgspec.Struct, frozen=True):

@@ -6,13 +6,13 @@ from datetime import datetime
 
 import msgspec
 
-from yoked_actor.domain.alerts import Raised
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.notices import Rejections, Relaxation
 from yoked_actor.domain.records import CancelReason
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire.events import Event
+from yoked_actor.wire.http_admin import AlertEntry
 
 
 class WaiterPart(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ class Status(Event, frozen=True, kw_only=True, tag="status"):
     commits: CommitPart
     jobs: dict[JobStatus, int]
     """Jobs that have not ended well: waiting, running, or buried."""
-    alerts: tuple[Raised, ...]
+    alerts: tuple[AlertEntry, ...]
     stalled: bool
     """Whether the store cannot be written, so that decisions wait."""
     draining: bool

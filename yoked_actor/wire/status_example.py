@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from yoked_actor.domain.alerts import Alert, Raised
+from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.notices import Rejections, Relaxation
 from yoked_actor.domain.records import CancelReason
 from yoked_actor.domain.tiers import Tier
+from yoked_actor.wire.http_admin import AlertEntry
 from yoked_actor.wire.status import CommitPart, HourPart, MinutePart, Status, WaiterPart
 
+_AT = datetime(2026, 1, 1, 8, tzinfo=UTC)
 _TIERS = {Tier.EXACT: 31, Tier.WIDER: 6, Tier.WIDEST: 2, Tier.FORCED: 1}
 
 STATUS = Status(
@@ -29,14 +31,14 @@ STATUS = Status(
             Relaxation("distance", 12, "km", 3),
         ),
     ),
-    minutes=(MinutePart(datetime(2026, 1, 1, 8, tzinfo=UTC), 124, 40, _TIERS, 3.2),),
+    minutes=(MinutePart(_AT, 124, 40, _TIERS, 3.2),),
     hour=HourPart(40, _TIERS, {Outcome.BOTH_YES: 12}, {CancelReason.PARTNER_LEFT: 1}),
     connections=302,
     sessions=340,
     mailbox=0,
     commits=CommitPart(0.0012, 0.0041, 0),
     jobs={JobStatus.PENDING: 3, JobStatus.DEAD_LETTER: 1},
-    alerts=(Raised(Alert.FAILURE_RATE, 0.02, 0.01),),
+    alerts=(AlertEntry(Alert.FAILURE_RATE, 0.02, 0.01, _AT),),
     stalled=False,
     draining=False,
 )

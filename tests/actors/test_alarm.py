@@ -1,0 +1,334 @@
+"""The alarm on a mock clock: every number driven past its limit and back, and what is told of it.
+
+The receiver of the webhook is a small HTTP server on memory streams; the queue, the store and the
+jobs are the real ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+import trio
+from pydantic import BaseModel
+from trio.testing import MockClock
+
+from tests.actors.receiver import SECRET, URL, Receiver
+from yoked_actor.actors.alarm import Alarm, free_share_of
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.dispatcher import Dispatcher
+from yoked_actor.actors.job_types import JobRun
+from yoked_actor.config import load_settings
+from yoked_actor.domain.alerts import Alert
+from yoked_actor.domain.jobs import JobStatus, NewJob
+from yoked_actor.edge.webhook import Webhook
+from yoked_actor.metrics import Metrics
+from yoked_actor.settings import Settings
+from yoked_actor.store import InlineRunner, SqliteStore, StoreUnavailable, open_store
+
+DAY_S = 86_400.0
+
+
+class Task(BaseModel):
+    """How a job of these tests ends, and when."""
+
+    seconds: float = 0.0
+    fails: bool = False
+
+
+class House:
+    """An alarm with all its sources, which a test can turn."""
+
+    def __init__(self, store: SqliteStore, clock: Clock, settings: Settings, receiver: Receiver):
+        self.store = store
+        self.clock = clock
+        self.receiver = receiver
+        self.metrics = Metrics()
+        self.lag_s = 0.0
+        self.free_share: float | None = 0.5
+        self.dispatcher = Dispatcher(store.jobs, clock, settings, self.metrics, threads=False)
+        self.dispatcher.register("task", Task, self._run)
+        Webhook(settings.alerts, receiver.dial).register(self.dispatcher)
+        self.alarm = Alarm(
+            self.dispatcher.watch,
+            clock,
+            settings,
+            self.metrics,
+            alerts=store.alerts,
+            enqueued=self.dispatcher.poke,
+            loop_lag_s=lambda: self.lag_s,
+            free_share=lambda: self.free_share,
+            is_restless=True,
+        )
+
+    async def _run(self, run: JobRun[Task]) -> None:
+        await trio.sleep(run.payload.seconds)
+        if run.payload.fails:
+            raise ValueError("a bug")
+
+    async def add(self, count: int = 1, **payload: Any) -> None:
+        now = self.clock.now()
+        await self.dispatcher.enqueue([NewJob("task", payload, now) for _ in range(count)])
+
+    # What drives each number past its limit, and back
+
+    async def too_many_failures(self) -> None:
+        await self.add(fails=True)
+
+    async def too_slow(self) -> None:
+        await self.add(seconds=301)
+
+    async def too_deep(self) -> None:
+        await self.add(3000, seconds=30)
+
+    async def offered_twice(self) -> None:
+        self.metrics.jobs.duplicate_offers.inc()
+
+    async def lagging(self) -> None:
+        self.lag_s = 0.4
+
+    async def failing_commits(self) -> None:
+        self.metrics.commit_failures.inc(6)
+
+    async def impossible(self) -> None:
+        self.metrics.audit_violations.inc()
+
+    async def full(self) -> None:
+        self.free_share = 0.01
+
+    async def back_to_normal(self) -> None:
+        self.lag_s, self.free_share = 0.0, 0.5
+
+
+@asynccontextmanager
+async def open_house(
+    receiver: Receiver | None = None, path: Path | None = None, **alerts: object
+) -> AsyncIterator[House]:
+    given = {"webhook_url": URL, "webhook_secret": SECRET, **alerts}
+    settings = load_settings(None, {}, {"alerts": given, "jobs": {"concurrency": 500}})
+    async with open_store(path, runner=InlineRunner()) as store:
+        clock = Clock.starting(datetime(2026, 1, 1, 8, tzinfo=UTC))
+        house = House(store, clock, settings, receiver or Receiver())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.dispatcher.run)
+            nursery.start_soon(house.alarm.run)
+            yield house
+            nursery.cancel_scope.cancel()
+
+
+def gauge(house: House, alert: Alert) -> float | None:
+    return house.metrics.registry.get_sample_value("yoked_alert", {"alert": alert.value})
+
+
+ALL = [
+    (Alert.FAILURE_RATE, House.too_many_failures),
+    (Alert.DURATION, House.too_slow),
+    (Alert.DEPTH, House.too_deep),
+    (Alert.DUPLICATES, House.offered_twice),
+    (Alert.LOOP_LAG, House.lagging),
+    (Alert.COMMIT_FAILURES, House.failing_commits),
+    (Alert.AUDIT_VIOLATIONS, House.impossible),
+    (Alert.DISK, House.full),
+]
+
+
+def test_there_is_a_test_for_every_alert() -> None:
+    assert [alert for alert, _ in ALL] == list(Alert)
+
+
+@pytest.mark.parametrize(("alert", "drive"), ALL)
+async def test_an_alert_past_its_limit_and_back_is_raised_once_and_cleared_once(
+    autojump_clock: MockClock, alert, drive
+) -> None:
+    with structlog.testing.capture_logs() as logs:
+        async with open_house() as house:
+            await trio.sleep(60)
+            assert house.alarm.standing == {}
+            await drive(house)
+            await trio.sleep(330)
+            if alert is not Alert.DEPTH:  # That queue has gone by itself.
+                assert list(house.alarm.standing) == [alert]
+                assert gauge(house, alert) == 1
+            await house.back_to_normal()
+            await trio.sleep(2 * 3600)
+            assert house.alarm.standing == {}
+            assert gauge(house, alert) == 0
+    said = [(line["event"], line["alert"]) for line in logs if line["event"].startswith("alert_")]
+    assert said == [("alert_raised", alert.value), ("alert_cleared", alert.value)]
+    raised, cleared = house.receiver.news()
+    assert (raised["alert"], raised["state"]) == (alert.value, "raised")
+    assert (cleared["alert"], cleared["state"]) == (alert.value, "cleared")
+    assert raised["at"] == raised["raised_at"] == cleared["raised_at"] < cleared["at"]
+    assert raised["limit"] == cleared["limit"]
+    is_past = raised["value"] < raised["limit"] if alert is Alert.DISK else None
+    assert raised["value"] > raised["limit"] if is_past is None else is_past
+
+
+async def test_what_is_told_is_signed_and_named(autojump_clock: MockClock) -> None:
+    async with open_house() as house:
+        await trio.sleep(1)
+        await house.full()
+        await trio.sleep(30)
+    [request] = house.receiver.requests
+    expected = hmac.new(SECRET.encode(), request.body, hashlib.sha256).hexdigest()
+    assert request.headers["x-yoked-signature"] == f"sha256={expected}"
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["x-yoked-event"] == request.json()["event"]
+    assert (request.method, request.target) == ("POST", "/hooks/yoked?to=ops")
+    assert request.json() == {
+        "event": request.headers["x-yoked-event"],
+        "alert": "disk_nearly_full",
+        "state": "raised",
+        "value": 0.01,
+        "limit": 0.05,
+        "at": "2026-01-01T08:00:15Z",
+        "raised_at": "2026-01-01T08:00:15Z",
+    }
+
+
+@pytest.mark.parametrize("trouble", ["refuses", "is_silent", "fails", "redirects", "babbles"])
+async def test_a_receiver_that_is_down_for_a_while_gets_one_raise_and_one_clear(
+    autojump_clock: MockClock, trouble: str
+) -> None:
+    receiver = Receiver(trouble)
+    async with open_house(receiver) as house:
+        await house.full()
+        await trio.sleep(300)
+        await house.back_to_normal()
+        await trio.sleep(4 * 3600)
+        assert receiver.news() == []
+        receiver.trouble = None
+        await trio.sleep(700)
+        assert sorted(news["state"] for news in receiver.news()) == ["cleared", "raised"]
+        assert len({news["event"] for news in receiver.news()}) == 2
+        # Every attempt at one event had the same name and the same bytes.
+        assert len({(r.headers["x-yoked-event"], r.body) for r in receiver.requests}) <= 2
+        await trio.sleep(DAY_S)
+        assert len(receiver.news()) == 2
+
+
+async def test_a_receiver_that_stays_away_is_given_up_after_a_day(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_house(Receiver("refuses")) as house:
+        await house.full()
+        await trio.sleep(DAY_S)
+        [job] = await house.store.jobs.list(job_type="alerts.webhook")
+        assert job.status in (JobStatus.FAILED, JobStatus.IN_PROGRESS)
+        await trio.sleep(DAY_S / 4)
+        [job] = await house.store.jobs.list(job_type="alerts.webhook", status=JobStatus.DEAD_LETTER)
+        assert "cannot be reached" in (job.last_error or "")
+
+
+async def test_an_alert_that_stands_across_a_restart_is_not_raised_again(
+    autojump_clock: MockClock, tmp_path: Path
+) -> None:
+    receiver, path = Receiver(), tmp_path / "yoked.db"
+    async with open_house(receiver, path) as house:
+        await house.full()
+        await trio.sleep(30)
+    for _ in range(2):
+        async with open_house(receiver, path) as house:
+            await house.full()
+            await trio.sleep(100)
+            assert list(house.alarm.standing) == [Alert.DISK]
+            assert gauge(house, Alert.DISK) == 1
+    assert [news["state"] for news in receiver.news()] == ["raised"]
+    async with open_house(receiver, path) as house:
+        await trio.sleep(100)
+        assert house.alarm.standing == {}
+    raised, cleared = receiver.news()
+    assert cleared["state"] == "cleared"
+    assert cleared["raised_at"] == raised["raised_at"]
+
+
+async def test_a_restart_while_the_receiver_is_down_loses_nothing_and_doubles_nothing(
+    autojump_clock: MockClock, tmp_path: Path
+) -> None:
+    receiver, path = Receiver("refuses"), tmp_path / "yoked.db"
+    async with open_house(receiver, path) as house:
+        await house.full()
+        await trio.sleep(100)
+        await house.back_to_normal()
+        await trio.sleep(100)
+        assert house.alarm.standing == {}
+        await house.dispatcher.drain()
+    receiver.trouble = None
+    async with open_house(receiver, path):
+        await trio.sleep(3600)
+    assert sorted(news["state"] for news in receiver.news()) == ["cleared", "raised"]
+
+
+class BrokenAlerts:
+    """A store of alerts that is away for a while."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._alerts = store.alerts
+        self.is_away = True
+
+    async def load(self):
+        return await self._alerts.load()
+
+    async def record(self, changes, jobs, now):
+        await trio.lowlevel.checkpoint()
+        if self.is_away:
+            raise StoreUnavailable("the disk is full")
+        await self._alerts.record(changes, jobs, now)
+
+
+async def test_what_cannot_be_stored_is_said_at_once_and_told_later(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_house() as house:
+        house.alarm._alerts = broken = BrokenAlerts(house.store)
+        await house.failing_commits()
+        await trio.sleep(1200)
+        assert house.alarm.standing == {}, "it was raised, and is over"
+        await house.failing_commits()
+        await trio.sleep(30)
+        assert gauge(house, Alert.COMMIT_FAILURES) == 1
+        assert house.receiver.news() == []
+        broken.is_away = False
+        await trio.sleep(30)
+        states = [news["state"] for news in sorted(house.receiver.news(), key=lambda n: n["at"])]
+        assert states == ["raised", "cleared", "raised"]
+        assert [one.alert for one in await house.store.alerts.load()] == [Alert.COMMIT_FAILURES]
+
+
+async def test_without_a_webhook_nobody_is_told_and_nothing_waits(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_house(webhook_url="", webhook_secret="") as house:
+        await house.full()
+        await trio.sleep(100)
+        assert list(house.alarm.standing) == [Alert.DISK]
+        assert await house.store.jobs.list(job_type="alerts.webhook") == []
+        assert [one.alert for one in await house.store.alerts.load()] == [Alert.DISK]
+
+
+async def test_a_disk_that_does_not_say_is_no_alert_and_ends_none(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_house() as house:
+        house.free_share = None
+        await trio.sleep(100)
+        assert house.alarm.standing == {}
+        await house.full()
+        await trio.sleep(100)
+        house.free_share = None
+        await trio.sleep(1000)
+        assert list(house.alarm.standing) == [Alert.DISK]
+
+
+def test_the_free_share_of_a_disk_is_a_share(tmp_path: Path) -> None:
+    share = free_share_of(tmp_path)
+    assert share is not None
+    assert 0.0 <= share <= 1.0
+    assert free_share_of(tmp_path / "not there") is None

@@ -1,0 +1,138 @@
+"""The webhook over loopback: plain and with TLS, and what the settings say of it."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h11
+import pytest
+import trio
+import trustme
+
+from yoked_actor.config import SettingsError, load_settings
+from yoked_actor.edge.webhook import _exchange, open_stream, signature
+
+SECRET = "sixteen bytes or more"
+
+
+async def answer_one(stream: trio.abc.Stream, seen: list[bytes]) -> None:
+    connection = h11.Connection(h11.SERVER)
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(bytes(await stream.receive_some()))
+        elif isinstance(event, h11.Data):
+            seen.append(bytes(event.data))
+        elif isinstance(event, h11.EndOfMessage):
+            break
+    # Something before the answer, and more in it than anybody wants to read.
+    early = h11.InformationalResponse(status_code=103, headers=[])
+    await stream.send_all(connection.send(early) or b"")
+    head = h11.Response(status_code=200, headers=[("Content-Length", "3")])
+    await stream.send_all(connection.send(head) or b"")
+    await stream.send_all(connection.send(h11.Data(data=b"yes")) or b"")
+
+
+async def post(
+    wrap: Callable[[trio.SocketStream], trio.abc.Stream], is_secure: bool
+) -> tuple[int, list[bytes]]:
+    seen: list[bytes] = []
+
+    async def handle(plain: trio.SocketStream) -> None:
+        async with wrap(plain) as stream:
+            await answer_one(stream, seen)
+
+    [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listener.socket.getsockname()[1]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.serve_listeners, handle, [listener])
+        with trio.fail_after(30):
+            stream = await open_stream("127.0.0.1", port, is_secure)
+            async with stream:
+                status = await _exchange(stream, "127.0.0.1", "/", {}, b'{"a": 1}')
+        nursery.cancel_scope.cancel()
+    return status, seen
+
+
+async def test_a_body_reaches_a_receiver_on_loopback() -> None:
+    assert await post(lambda plain: plain, False) == (200, [b'{"a": 1}'])
+
+
+async def test_a_body_reaches_a_receiver_with_tls_whose_certificate_is_known(monkeypatch) -> None:
+    authority = trustme.CA()
+    theirs = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("127.0.0.1").configure_cert(theirs)
+    with authority.cert_pem.tempfile() as file:
+        monkeypatch.setenv("SSL_CERT_FILE", file)
+
+        def wrap(plain: trio.SocketStream) -> trio.abc.Stream:
+            return trio.SSLStream(plain, theirs, server_side=True, https_compatible=True)
+
+        assert await post(wrap, True) == (200, [b'{"a": 1}'])
+
+
+async def test_a_certificate_of_nobody_we_know_is_refused() -> None:
+    theirs = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(theirs)
+
+    async def handle(plain: trio.SocketStream) -> None:
+        stream = trio.SSLStream(plain, theirs, server_side=True)
+        with pytest.raises(trio.BrokenResourceError):
+            await stream.do_handshake()
+
+    [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listener.socket.getsockname()[1]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.serve_listeners, handle, [listener])
+        stream = await open_stream("127.0.0.1", port, True)
+        with pytest.raises(trio.BrokenResourceError) as refused:
+            await _exchange(stream, "127.0.0.1", "/", {}, b"secret")
+        assert isinstance(refused.value.__cause__, ssl.SSLCertVerificationError)
+        await trio.aclose_forcefully(stream)
+        nursery.cancel_scope.cancel()
+
+
+def test_a_signature_is_that_of_the_bytes() -> None:
+    # Of `printf hello | openssl dgst -sha256 -hmac key`.
+    digest = "9307b3b915efb5171ff14d8cb55fbcc798c6c0ef1456d66ded1a6aa723a58b7b"
+    assert signature("key", b"hello") == f"sha256={digest}"
+
+
+def test_the_check_that_the_documentation_offers_checks() -> None:
+    page = Path("docs/operations.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["is_ours"](SECRET, b"body", signature(SECRET, b"body"))
+    assert not names["is_ours"](SECRET, b"another body", signature(SECRET, b"body"))
+    assert not names["is_ours"]("another secret", b"body", signature(SECRET, b"body"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://ops.test/",
+        "ops.test",
+        "http://",
+        "http://user:word@ops.test/",
+        "http://ops.test:99999/",
+        "http://ops.test/a b",
+        "http://ops.test/#part",
+        "http://ops.test/\r\nX: y",
+    ],
+)
+def test_what_is_no_url_is_refused_at_the_start(url: str) -> None:
+    given = {"alerts": {"webhook_url": url, "webhook_secret": SECRET}}
+    with pytest.raises(SettingsError, match=r"alerts\.webhook_url"):
+        load_settings(None, {}, given)
+
+
+def test_a_webhook_needs_a_secret_that_is_one() -> None:
+    for secret in ("", "short"):
+        given = {"alerts": {"webhook_url": "https://ops.test/x", "webhook_secret": secret}}
+        with pytest.raises(SettingsError, match=r"alerts\.webhook_secret"):
+            load_settings(None, {}, given)

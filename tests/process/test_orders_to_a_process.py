@@ -1,0 +1,128 @@
+"""A real process under orders: draining, hurrying, and reading its settings again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import time
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.process.house import PATIENCE_S, House, open_house
+from tests.process.witnesses import until
+from yoked_actor.client import Api, CallRefused, Client, open_client
+from yoked_actor.edge.auth import Tokens
+from yoked_actor.testing import make_profile
+
+pytestmark = pytest.mark.process
+
+SECRET = "a secret of thirty-two bytes or more, for tokens"
+
+
+async def log_in(house: House, user_id: str, gender: str, seeking: str) -> str:
+    profile = make_profile(user_id, gender=gender, seeking=[seeking])
+    return await Api(house.url).login(user_id, profile)
+
+
+async def open_voting(ana: Client, ben: Client) -> str:
+    await ana.spin()
+    await ben.spin()
+    match_id = (await ana.wait_for("matched")).match_id
+    for client in (ana, ben):
+        await client.acknowledge(match_id)
+    for client in (ana, ben):
+        await client.wait_for("voting")
+    return str(match_id)
+
+
+async def readiness(house: House) -> str:
+    answer = await Api(house.url).request("GET", "/readyz")
+    return f"{answer.status} {answer.json()['status']}"
+
+
+async def test_a_vote_in_flight_is_waited_for_and_readiness_is_told_meanwhile(tmp_path):
+    with open_house(tmp_path / "data", server__drain_votes_s=PATIENCE_S) as house:
+        hers = await log_in(house, "ana", "woman", "man")
+        his = await log_in(house, "ben", "man", "woman")
+        with trio.fail_after(PATIENCE_S):
+            async with open_client(house.url, hers) as ana, open_client(house.url, his) as ben:
+                match_id = await open_voting(ana, ben)
+                await ana.vote(match_id, "yes")
+                house.signal(signal.SIGTERM)
+                await until(house, lambda: '"draining"' in house.log, "it drains")
+                assert await readiness(house) == "503 draining"
+                with pytest.raises(CallRefused) as refused:
+                    await Api(house.url, hers).call("POST", "/api/spin")
+                assert refused.value.code == "draining"
+                await ben.vote(match_id, "yes")
+                assert (await ana.wait_for("outcome")).outcome == "both_yes"
+                await ana.wait_for("draining")
+                assert await trio.to_thread.run_sync(house.wait) == 0
+
+
+async def test_a_second_signal_hurries(tmp_path):
+    with open_house(tmp_path / "data", server__drain_votes_s=10 * PATIENCE_S) as house:
+        hers = await log_in(house, "ana", "woman", "man")
+        his = await log_in(house, "ben", "man", "woman")
+        with trio.fail_after(PATIENCE_S):
+            async with open_client(house.url, hers) as ana, open_client(house.url, his) as ben:
+                await open_voting(ana, ben)
+                house.signal(signal.SIGTERM)
+                await until(house, lambda: '"draining"' in house.log, "it drains")
+                await trio.sleep(1.1)
+                house.signal(signal.SIGTERM)
+                assert await trio.to_thread.run_sync(house.wait) == 0
+        assert '"hurrying"' in house.log
+
+
+async def test_an_operator_can_let_it_end_over_http(tmp_path):
+    with open_house(tmp_path / "data", auth__secret=SECRET, dev=False) as house:
+        token = operators_token()
+        answer = await Api(house.url, token).call("POST", "/api/admin/drain")
+        assert answer["status"] == "draining"
+        assert await trio.to_thread.run_sync(house.wait) == 0
+
+
+def operators_token() -> str:
+    return Tokens("HS256", SECRET).sign("root", time.time_ns() // 1000, 600.0, admin=True)
+
+
+async def test_a_hangup_reads_the_settings_again_and_says_what_has_to_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.bind(str(tmp_path / "notify"))
+    manager.settimeout(PATIENCE_S)
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+    file = tmp_path / "yoked.toml"
+    file.write_text("[jobs]\nalert_depth = 5\n")
+    with open_house(
+        tmp_path / "data", "--config", str(file), dev=False, auth__secret=SECRET
+    ) as house:
+        assert manager.recv(1000).startswith(b"READY=1")
+        file.write_text('[jobs]\nalert_depth = 6\nconcurrency = 3\n[log]\nlevel = "debug"\n')
+        house.signal(signal.SIGHUP)
+        assert manager.recv(1000).startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+        assert manager.recv(1000).startswith(b"READY=1")
+        lines = {line["event"]: line for line in map(json.loads, house.log.splitlines())}
+        assert lines["settings_reloaded"]["changed"] == ["jobs.alert_depth", "log.level"]
+        assert lines["settings_not_reloaded"]["names"] == ["jobs.concurrency"]
+
+        file.write_text("[jobs]\nalert_depth = 'many'\n")
+        house.signal(signal.SIGHUP)
+        assert manager.recv(1000).startswith(b"RELOADING=1")
+        assert manager.recv(1000).startswith(b"READY=1")
+        lines = {line["event"]: line for line in map(json.loads, house.log.splitlines())}
+        assert "jobs.alert_depth" in lines["settings_not_usable"]["problems"][0]
+        assert await readiness(house) == "200 ok"
+        assert await trio.to_thread.run_sync(house.stop) == 0
+    manager.close()
+
+
+async def test_a_closed_terminal_ends_a_server_in_development(tmp_path):
+    with open_house(tmp_path / "data") as house:
+        house.signal(signal.SIGHUP)
+        assert await trio.to_thread.run_sync(house.wait) == 0

@@ -1,0 +1,51 @@
+"""What a process is told from outside: stop, hurry, read the settings again."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator, Callable
+
+import structlog
+import trio
+
+_log = structlog.get_logger()
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+# One press may arrive twice: Ctrl-C reaches both processes of the one-file binary, and the first
+# hands it on.
+SAME_PRESS_S = 1.0
+
+
+class Orders:
+    """Signals, and what follows from them.
+
+    All are taken in, to the end: what is not would be delivered once more then, and kill.
+    """
+
+    def __init__(self, reload: Callable[[], object] | None = None) -> None:
+        self.stop = trio.Event()
+        """Set when the process shall drain and end."""
+        self.hurry: Callable[[], None] | None = None
+        """What a second order to stop does."""
+        self.reload = reload
+        """What SIGHUP does; without it, it is an order to stop: the terminal is gone."""
+        self._told_at: float | None = None
+
+    async def hear(self, signals: AsyncIterator[int]) -> None:
+        """Heed signals until cancelled."""
+        async for number in signals:
+            if number == signal.SIGHUP and self.reload is not None:
+                if not self.stop.is_set():
+                    self.reload()
+            else:
+                self._stop(signal.Signals(number).name)
+
+    def _stop(self, name: str) -> None:
+        now = trio.current_time()
+        if self._told_at is None:
+            self._told_at = now
+            _log.info("stopping", signal=name)
+            self.stop.set()
+        elif now - self._told_at >= SAME_PRESS_S and self.hurry is not None:
+            _log.warning("hurrying", signal=name)
+            self.hurry()

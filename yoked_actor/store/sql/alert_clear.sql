@@ -1,0 +1,2 @@
+-- An alert is over.
+DELETE FROM alerts WHERE alert = ?;

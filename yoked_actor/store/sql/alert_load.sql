@@ -1,0 +1,2 @@
+-- The alerts that stand.
+SELECT alert, value, threshold, raised_at FROM alerts ORDER BY raised_at, alert;
