@@ -199,6 +199,24 @@ def test_a_question_can_be_answered_with_no(olga: Operator) -> None:
     olga.person.reads("The server takes everybody.")
 
 
+def test_a_server_can_be_drained_from_the_console_and_the_page_says_so(
+    somebody: Callable[..., Person], tmp_path: Path
+) -> None:
+    with open_house(tmp_path / "data") as house:
+        person = somebody("olga")
+        person.house = house
+        olga = Operator(person)
+        olga.come()
+        olga.go("Drain")
+        person.press("Drain and stop…")
+        olga.confirm("Drain")
+        person.reads("The server is draining.")
+        assert house.wait() == 0
+        expect(olga.page.locator("#pulse")).to_contain_text("Not connected", timeout=PATIENCE_MS)
+        assert house.read("SELECT who, action FROM audit") == [("olga", "drain")]
+        person.problems.clear()  # Chromium logs every attempt that failed.
+
+
 def test_the_console_comes_back_by_itself_after_a_restart(
     somebody: Callable[..., Person], tmp_path: Path
 ) -> None:

@@ -129,7 +129,7 @@ export class Console {
     this.view?.leave?.();
     this.view = signedIn ? VIEWS[key](this, rest.join("/")) : signInView(this);
     for (const link of document.querySelectorAll("nav a")) {
-      if (link.getAttribute("href") === `#${section}`) {
+      if (link.hash === `#${section}`) {
         link.setAttribute("aria-current", "page");
         link.scrollIntoView({ block: "nearest", inline: "nearest" });
       } else {
