@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.browser.camera import write_camera_file
-from tests.browser.pages import Person, new_context
+from tests.browser.pages import PATIENT, Person, new_context
 from tests.process.house import House, open_house
 
 ROOT = Path(__file__).parents[2]
@@ -70,8 +70,7 @@ def browser(camera: Path) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
     """Settings of this file's server; a file may have its own."""
-    # A busy machine is slow to draw a card, and nobody should be given up for that.
-    return {"matching__acknowledge_window_s": 20, "matching__vote_window_s": 30}
+    return PATIENT | {"matching__vote_window_s": 30}
 
 
 @pytest.fixture(scope="module")

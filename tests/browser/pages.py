@@ -16,11 +16,15 @@ from yoked_actor.testing import make_profile
 SHOTS = Path(__file__).parents[2] / ".screenshots"
 PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1200, "height": 800}
-PATIENCE_MS = 20_000
+PATIENCE_MS = 30_000
+# A busy machine is slow to draw a card, and a test to make its next call: nobody should be given up
+# for that.
+PATIENT: dict[str, Any] = {"matching__acknowledge_window_s": 30, "matching__liveness_s": 60}
 
-# Every socket of the page, in order, and every welcome that came through one.
+# Every socket of the page, the types of all messages that came, and every welcome among them.
 WATCH_SOCKETS = """
 window.sockets = [];
+window.heard = [];
 window.welcomes = [];
 window.WebSocket = class extends WebSocket {
   constructor(...given) {
@@ -28,6 +32,7 @@ window.WebSocket = class extends WebSocket {
     window.sockets.push(this);
     this.addEventListener("message", ({ data }) => {
       const message = JSON.parse(data);
+      window.heard.push(message.type);
       if (message.type === "welcome") window.welcomes.push(message);
     });
   }
@@ -95,7 +100,10 @@ class Person:
     # What a person does
 
     def open(self, path: str = "/") -> None:
-        self.page.goto(self.house.url + path)
+        self.page.goto(self.house.url + path, wait_until="commit")
+
+    def reload(self) -> None:
+        self.page.reload(wait_until="commit")
 
     def sign_in(self) -> None:
         self.open()

@@ -13,7 +13,7 @@ from tests.browser.pages import Caller, Person
 from tests.process.house import House, open_house
 
 WAYS: dict[str, Callable[[Person], object]] = {
-    "reload": lambda person: person.page.reload(),
+    "reload": Person.reload,
     "cut": Person.cut,
 }
 
@@ -143,7 +143,7 @@ def test_signing_out_forgets_who_one_was(ana: Person) -> None:
     ana.at("/spinning")
     ana.press("Sign out")
     ana.headed("Meet somebody, now.")
-    ana.page.reload()
+    ana.reload()
     ana.headed("Meet somebody, now.")
     ana.at("/")
     ana.open("/profile")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looks import Critic
-from tests.browser.pages import LAPTOP, PHONE, Caller, Person
+from tests.browser.pages import LAPTOP, PATIENT, PHONE, Caller, Person
 from tests.process.house import open_house
 
 SIZES = {"laptop": LAPTOP, "phone": PHONE}
@@ -20,7 +20,7 @@ SIZES = {"laptop": LAPTOP, "phone": PHONE}
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
     # The countdown is the one that people will see.
-    return {"matching__acknowledge_window_s": 20}
+    return PATIENT
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -39,7 +39,7 @@ def test_every_page_can_be_read_and_used_by_everybody(
     ana.reads("Choose one.")
     critic.looks("2-profile-with-a-problem")
     ana.has_profile(interests=["jazz", "climbing", "old maps"])
-    ana.page.reload()
+    ana.reload()
     ana.headed("Your profile")
     expect(ana.page.get_by_label("Name")).to_have_value("Ana")
     critic.looks("2-profile")

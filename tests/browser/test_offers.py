@@ -50,7 +50,7 @@ def test_two_who_accept_each_other_can_start_a_date(
     ana.reads("You declined. They are not told.")
     ana.press("Accept Ben")
     ana.reads("You accepted. If they do too, you are connected.")
-    ana.page.reload()
+    ana.reload()
     ana.reads("You accepted.")
     expect(ana.page.get_by_role("button", name="Accept Ben")).to_have_count(0)
     ben.press("Accept Ana")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import Person, start_date
+from tests.browser.pages import PATIENT, Person, start_date
 
 GRACE_S = 8
 
@@ -38,11 +38,7 @@ async () => {
 
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
-    return {
-        "matching__acknowledge_window_s": 20,
-        "matching__vote_window_s": 30,
-        "matching__resume_grace_s": GRACE_S,
-    }
+    return PATIENT | {"matching__vote_window_s": 30, "matching__resume_grace_s": GRACE_S}
 
 
 def sees_moving_pictures(person: Person) -> None:
@@ -74,7 +70,7 @@ def test_who_reloads_is_back_in_the_same_call(couple: tuple[Person, Person]) -> 
         person.sees_video()
     # Whoever calls, and then whoever is called.
     for person in couple:
-        person.page.reload()
+        person.reload()
         person.at("/video-date")
         for each in couple:
             sees_moving_pictures(each)
@@ -168,7 +164,7 @@ def test_without_a_camera_the_date_opens_and_one_sees_the_other(
     start_date(ana, ben)
     for script, words in WITHOUT_CAMERA.items():
         ana.page.add_init_script(script)
-        ana.page.reload()
+        ana.reload()
         ana.reads(words)
         expect(ana.page.get_by_role("button", name="Try the camera again")).to_be_visible()
         sees_moving_pictures(ana)
@@ -180,7 +176,7 @@ def test_without_a_camera_the_date_opens_and_one_sees_the_other(
 def test_without_webrtc_the_date_opens_and_both_are_told(couple: tuple[Person, Person]) -> None:
     ana, ben = couple
     ana.page.add_init_script("delete window.RTCPeerConnection")
-    ana.page.reload()
+    ana.reload()
     start_date(ana, ben)
     ana.reads("This browser cannot show video calls. The date is open all the same")
     ben.reads(f"{ana.name}'s browser cannot show video calls.")

@@ -48,6 +48,7 @@ def test_the_program_that_its_page_shows_meets_somebody(somebody: Callable[..., 
         ben = Caller(cleo.house, f"ben-of-{cleo.user_id}", gender="man", seeking=["woman"])
         match_id = ben.spin()
         ben.acknowledge(match_id)
+        cleo.until("heard.includes('voting')")
         ben.vote(match_id, "yes")
     assert said.value.text == "It ends as both_yes"
 

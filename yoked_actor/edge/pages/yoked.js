@@ -362,7 +362,8 @@ export class Client extends EventTarget {
   /** @param {Pending} pending */
   #send(pending) {
     pending.sent_ms = Date.now();
-    this.#socket?.send(pending.text);
+    // A socket that is closing would drop it; after the next welcome it is sent again.
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(pending.text);
   }
 
   /** @param {any} message */

@@ -40,6 +40,11 @@ export function profile(app) {
       } catch (error) {
         return void complain({ [fieldOf(error.message) ?? "form"]: refusal(error) });
       }
+      // Whoever is new came to spin; whoever changes something may want to change more.
+      if (!known) {
+        app.router.go("/spin");
+        return void app.tell("Your profile is saved.");
+      }
       app.router.follow();
       app.tell("Your profile is saved.", ["Spin", "/spin"]);
     });
