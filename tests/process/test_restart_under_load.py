@@ -36,7 +36,7 @@ USERS = 40
 WALLFLOWERS = 5
 RESTARTS = 3
 SEED = 20260102
-VOTES_S = 4.0
+VOTES_S = 2.0
 RECONNECT_AFTER_S = 0.5
 # Silence of a client on a busy machine must not be taken for its loss.
 LIVENESS_S = 60
@@ -107,8 +107,8 @@ class Evening:
         self.restarts.append(Restart(ended - began, ready - ended, trio.current_time() - ready))
 
     async def _wait_for_matches(self) -> None:
-        enough = self.witness.matches + 10
-        await until(self.house, lambda: self.witness.matches >= enough, "ten matches more")
+        enough = self.witness.matches + 5
+        await until(self.house, lambda: self.witness.matches >= enough, "five matches more")
 
     def _most_are_here(self) -> bool:
         # Those who drop on purpose may be away for a while.
