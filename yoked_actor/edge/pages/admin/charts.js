@@ -10,10 +10,10 @@ const RIGHT = 6;
 export const MINUTES = 60;
 export const TIERS = [1, 2, 3, 99];
 
-/** The next round number that has a whole half: 4, 6, 10, 20, 40... @param {number} value */
+/** The next round number that has a whole half: 4, 6, 8, 10, 20, 30... @param {number} value */
 function ceiling(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
-  return [1, 2, 4, 6, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
+  return [1, 2, 3, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
 }
 
 const clock = (ms) => new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });

@@ -42,10 +42,10 @@ const percent = (value) => `${(100 * value).toLocaleString(undefined, { maximumF
 const whole = (value) => value.toLocaleString(undefined, { maximumFractionDigits: 0 });
 
 const ALERTS = {
-  job_failure_rate: ["Too many jobs fail", percent, "Look at the dead letters below Jobs: the last line of their traceback says what is wrong."],
+  job_failure_rate: ["Too many jobs fail", percent, "Look at the dead letters among the jobs: the last line of their traceback says what is wrong."],
   job_duration_p95: ["Jobs take too long", seconds, "See which type is slow in the metrics, and whether the disk or the processor is busy."],
   job_queue_depth: ["Too many jobs wait", whole, "More jobs are due than are done. A worker beside the server (yoked-actor worker) helps."],
-  duplicate_offers: ["Somebody was offered twice", whole, "That must never happen. Verify the run below Offers, and report it as a fault of the program."],
+  duplicate_offers: ["Somebody was offered twice", whole, "That must never happen. Verify the run among the offers, and report it as a fault of the program."],
   event_loop_lag: ["The event loop lags", seconds, "The processor is too busy, or something blocks it. People feel this as slowness."],
   commit_failures: ["Commits fail", whole, "The database cannot be written: look at the disk, and at the log for commit_failed."],
   audit_violations: ["The auditor found an impossible state", whole, "A fault of the program. Look at the log for audit_violation, and report it."],

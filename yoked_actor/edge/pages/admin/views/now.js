@@ -62,7 +62,7 @@ export function nowView(app) {
       tiles.mailbox.show(status.mailbox.toLocaleString(), `${status.commits.pending.toLocaleString()} writes wait`);
       tiles.commits.show(seconds(status.commits.p99_s), `50 % within ${seconds(status.commits.p50_s)}`);
       tiles.jobs.show(dead_letter.toLocaleString(), `${in_progress} run, ${pending + failed} wait`, dead_letter > 0);
-      tiles.alerts.show(status.alerts.length.toLocaleString(), status.alerts.length ? "look" : "all is well", status.alerts.length > 0);
+      tiles.alerts.show(status.alerts.length.toLocaleString(), status.alerts.length ? "see which" : "all is well", status.alerts.length > 0);
       for (const chart of charts) chart.update(status);
     },
   };
