@@ -1,0 +1,261 @@
+"""Settings of what happens to people: matching, dates, offers, privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import time
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr
+
+from yoked_actor.domain.fairness import MOST_CREDIT
+from yoked_actor.domain.frozen_pool import OfferRules
+from yoked_actor.domain.rules import Rules
+from yoked_actor.settings.base import (
+    STUN_URL,
+    TIME_OF_DAY,
+    TURN_URL,
+    WORD,
+    Bytes,
+    Conflict,
+    Count,
+    Days,
+    Duration,
+    DurationOrZero,
+    Factor,
+    Rate,
+    SettingsModel,
+    Years,
+)
+
+
+class MatchingSettings(SettingsModel):
+    """Who meets whom, and how long each step may take."""
+
+    policy: Literal["fair_queue", "weighted"] = Field(
+        "fair_queue",
+        description="Who goes first: by credit and wait, the starving before all, or by points"
+        " for the wait, for narrow wishes, for being skipped, for credit and for the fit.",
+    )
+    starvation_after_s: Duration = Field(
+        60.0, description="After this wait fair_queue puts a user before all who wait for less."
+    )
+    tier2_after_s: DurationOrZero = Field(
+        2.0, description="From this wait on a user's own limits open a little."
+    )
+    tier2_years: Years = Field(2, description="How many years tier 2 adds at either end.")
+    tier2_distance: Factor = Field(1.2, description="By what tier 2 multiplies the distance.")
+    tier3_after_s: DurationOrZero = Field(
+        10.0, description="From this wait on they open further; at least tier2_after_s."
+    )
+    tier3_years: Years = Field(5, description="How many years tier 3 adds; at least tier2_years.")
+    tier3_distance: Factor = Field(
+        1.5, description="By what tier 3 multiplies the distance; at least tier2_distance."
+    )
+    forced_after_s: DurationOrZero = Field(
+        10.0,
+        description="From this wait on any age and any distance will do when tier 3 finds nobody;"
+        " at least tier3_after_s.",
+    )
+    nudge_every_s: Duration = Field(
+        600.0, description="An idle user is nudged at most once in this time."
+    )
+    nudge_good_for_s: Duration = Field(60.0, description="How long a nudge is worth following.")
+    liveness_s: Duration = Field(10.0, description="A user silent for this long is lost.")
+    heartbeat_every_s: Duration = Field(
+        3.0, description="How often clients are told to beat; less than liveness_s."
+    )
+    acknowledge_window_s: Duration = Field(
+        5.0, description="How long both have to acknowledge a match."
+    )
+    vote_window_s: Duration = Field(10.0, description="How long both have to vote.")
+    date_length_s: Duration = Field(300.0, description="The longest that a video date lasts.")
+    resume_grace_s: DurationOrZero = Field(
+        60.0, description="How long after a restart waiting places and open matches are kept."
+    )
+    bar_s: DurationOrZero = Field(
+        60.0, description="How long a pair whose match was cancelled before voting stays apart."
+    )
+    rematch_after_days: Annotated[int, Field(ge=1, le=36500)] | None = Field(
+        None,
+        description="After this many days two who met may meet again; unset means never.",
+        examples=[90],
+    )
+    credit_step: int = Field(
+        10, ge=0, le=MOST_CREDIT, description="The credit for a yes that was not returned."
+    )
+    credit_cap: int = Field(
+        50, ge=0, le=MOST_CREDIT, description="The most credit a user can hold."
+    )
+    genders: tuple[Annotated[str, Field(pattern=WORD, title="lower-case words")], ...] = Field(
+        ("woman", "man", "nonbinary"),
+        min_length=1,
+        max_length=64,
+        description="The genders a profile can name, in lower case.",
+    )
+    max_interests: int = Field(32, ge=0, le=256, description="The most interests of a profile.")
+    max_blocks: Count = Field(5000, description="The most users that one user can block.")
+
+    def rules(self) -> Rules:
+        """These settings, as the lobby reads them."""
+        return Rules(
+            policy=self.policy,
+            starvation_after_s=self.starvation_after_s,
+            tier2_after_s=self.tier2_after_s,
+            tier2_years=self.tier2_years,
+            tier2_distance=self.tier2_distance,
+            tier3_after_s=self.tier3_after_s,
+            tier3_years=self.tier3_years,
+            tier3_distance=self.tier3_distance,
+            forced_after_s=self.forced_after_s,
+            nudge_every_s=self.nudge_every_s,
+            nudge_good_for_s=self.nudge_good_for_s,
+            liveness_s=self.liveness_s,
+            acknowledge_window_s=self.acknowledge_window_s,
+            vote_window_s=self.vote_window_s,
+            date_length_s=self.date_length_s,
+            resume_grace_s=self.resume_grace_s,
+            bar_s=self.bar_s,
+            rematch_after_days=self.rematch_after_days,
+            credit_step=self.credit_step,
+            credit_cap=self.credit_cap,
+            max_blocks=self.max_blocks,
+        )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Tiers out of order, beats too rare, a step over the cap, a gender named twice."""
+        for key, least in (
+            ("tier3_after_s", "tier2_after_s"),
+            ("tier3_years", "tier2_years"),
+            ("tier3_distance", "tier2_distance"),
+            ("forced_after_s", "tier3_after_s"),
+        ):
+            if getattr(self, key) < getattr(self, least):
+                rule = f"must be at least matching.{least} ({getattr(self, least)})"
+                yield Conflict((key, least), rule)
+        if self.heartbeat_every_s >= self.liveness_s:
+            keys = ("heartbeat_every_s", "liveness_s")
+            yield Conflict(keys, f"must be less than matching.liveness_s ({self.liveness_s})")
+        if self.credit_step > self.credit_cap:
+            keys = ("credit_step", "credit_cap")
+            yield Conflict(keys, f"must be at most matching.credit_cap ({self.credit_cap})")
+        if len(set(self.genders)) < len(self.genders):
+            yield Conflict(("genders",), "must name each gender once")
+
+
+class DateSettings(SettingsModel):
+    """How two people on a video date reach each other."""
+
+    RELOADS = frozenset({"stun_urls", "turn_urls", "turn_secret", "turn_ttl_s"})
+
+    stun_urls: tuple[Annotated[str, Field(pattern=STUN_URL, title="stun: URLs")], ...] = Field(
+        (),
+        max_length=16,
+        description="STUN servers, such as stun:turn.example.org:3478; without any, people reach"
+        " each other in one network only.",
+    )
+    turn_urls: tuple[Annotated[str, Field(pattern=TURN_URL, title="turn: URLs")], ...] = Field(
+        (),
+        max_length=16,
+        description="TURN servers, such as turn:turn.example.org:3478?transport=udp, for people"
+        " whose networks let nothing else through.",
+    )
+    turn_secret: SecretStr = Field(
+        SecretStr(""),
+        description="The secret that is shared with the TURN servers, from which short-lived"
+        " credentials are made. Required with turn_urls.",
+    )
+    turn_ttl_s: Duration = Field(
+        600.0,
+        description="How long TURN credentials are good; at least matching.date_length_s.",
+    )
+
+    max_signal_bytes: Bytes = Field(8192, description="The largest data of a signal.")
+    signals_per_s: Rate = Field(10.0, description="Signals per second and user.")
+    signals_burst: Count = Field(
+        30,
+        description="Signals of a user at once. Times max_signal_bytes it should stay under"
+        " edge.max_buffered_bytes, or a burst makes a slow reader of the partner.",
+    )
+    max_kept_signals: Count = Field(
+        32,
+        description="How many signals are kept for a partner who has no socket just now; never"
+        " more than half of session.kept_events.",
+    )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Half of what TURN needs."""
+        secret = self.turn_secret.get_secret_value()
+        if self.turn_urls and not secret:
+            yield Conflict(("turn_secret", "turn_urls"), "must be set with date.turn_urls")
+        if secret and not self.turn_urls:
+            yield Conflict(("turn_urls", "turn_secret"), "must be set with date.turn_secret")
+
+
+class OfferSettings(SettingsModel):
+    """The daily offers of every time zone."""
+
+    RELOADS = frozenset(
+        {"daily_offer_count", "max_daily_exposure", "not_again_days", "scoring", "keep_pools_days"}
+    )
+
+    at: str = Field(
+        "09:00",
+        pattern=TIME_OF_DAY,
+        title="a time of day",
+        description="The local time at which a zone gets its offers.",
+    )
+    daily_offer_count: int = Field(5, ge=1, le=100, description="The offers of a user and day.")
+    max_daily_exposure: int = Field(
+        10, ge=1, le=10_000, description="The most sets of a run that one person appears in."
+    )
+    not_again_days: int = Field(
+        30, ge=0, le=366, description="Nobody is offered to the same user again for so long."
+    )
+    scoring: Literal["v1", "v2"] = Field(
+        "v2", description="How candidates are ranked: by profiles, or by votes as well."
+    )
+    keep_pools_days: int = Field(
+        7,
+        ge=1,
+        le=366,
+        description="How long what a run was made from is kept, for it to be verified in full.",
+    )
+
+    def time_of_day(self) -> time:
+        """The local time of a run."""
+        return time.fromisoformat(self.at)
+
+    def rules(self, matching: MatchingSettings) -> OfferRules:
+        """These settings, and the tiers, as a run reads them."""
+        return OfferRules(
+            daily_offer_count=self.daily_offer_count,
+            max_daily_exposure=self.max_daily_exposure,
+            not_again_days=self.not_again_days,
+            scoring=self.scoring,
+            tier2_years=matching.tier2_years,
+            tier2_distance=matching.tier2_distance,
+            tier3_years=matching.tier3_years,
+            tier3_distance=matching.tier3_distance,
+        )
+
+
+class PrivacySettings(SettingsModel):
+    """How long what is known of people is kept."""
+
+    RELOADS = frozenset(
+        {"keep_reports_days", "keep_quality_days", "keep_audit_days", "export_every_s"}
+    )
+
+    keep_reports_days: Days = Field(
+        365, description="After so many days a report is deleted, reviewed or not."
+    )
+    keep_quality_days: Days = Field(
+        400, description="After so many days the figures on a match's quality are deleted."
+    )
+    keep_audit_days: Days = Field(
+        730, description="After so many days the record of what an operator did is deleted."
+    )
+    export_every_s: DurationOrZero = Field(
+        60.0, description="How often a user may have all their data exported."
+    )
