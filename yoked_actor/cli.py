@@ -27,6 +27,7 @@ from yoked_actor.demo_command import demo, refuse_demo_data
 from yoked_actor.doctor_command import doctor
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.auth import Tokens
+from yoked_actor.edge.listening import open_listeners, tls_context
 from yoked_actor.error_reports import CannotReport, report_errors
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
@@ -34,7 +35,7 @@ from yoked_actor.offers_command import offers
 from yoked_actor.orders import SIGNALS, Orders
 from yoked_actor.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.reloading import reload
-from yoked_actor.server import DATABASE, open_listeners, open_server, tls_context
+from yoked_actor.server import DATABASE, open_server
 from yoked_actor.simulation.command import simulate
 from yoked_actor.starting import (
     address_of,

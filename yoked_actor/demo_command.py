@@ -23,9 +23,10 @@ from yoked_actor.client.dialing import Dial
 from yoked_actor.domain.instants import seconds_between
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.edge.auth import Tokens
+from yoked_actor.edge.listening import open_listeners
 from yoked_actor.log import configure_logging
 from yoked_actor.orders import SIGNALS, Orders
-from yoked_actor.server import DATABASE, Server, open_listeners, open_server
+from yoked_actor.server import DATABASE, Server, open_server
 from yoked_actor.settings import Settings
 from yoked_actor.starting import (
     address_of,

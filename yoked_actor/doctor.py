@@ -22,7 +22,8 @@ from cryptography import x509
 from yoked_actor.domain.instants import MICROSECONDS, Instant, to_datetime
 from yoked_actor.domain.zones import tzdata_version
 from yoked_actor.edge.auth import NoSigningKey, Tokens
-from yoked_actor.server import DATABASE, tls_context
+from yoked_actor.edge.listening import tls_context
+from yoked_actor.server import DATABASE
 from yoked_actor.settings import EdgeSettings, Settings
 from yoked_actor.store.invariants import INVARIANTS
 from yoked_actor.store.opening import holder_of, migration_names

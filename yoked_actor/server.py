@@ -43,27 +43,13 @@ from yoked_actor.domain.people import Person
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
-from yoked_actor.edge.http_admin import add_admin_calls
-from yoked_actor.edge.http_admin_drain import add_admin_drain_calls
-from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
-from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
-from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
-from yoked_actor.edge.http_admin_users import add_admin_user_calls
 from yoked_actor.edge.http_app import Doors, create_app
-from yoked_actor.edge.http_console import add_console_calls
-from yoked_actor.edge.http_contract import add_contract_calls
-from yoked_actor.edge.http_dev import add_dev_calls
-from yoked_actor.edge.http_me import add_me_calls
-from yoked_actor.edge.http_offers import add_offer_calls
-from yoked_actor.edge.http_ops import add_ops_calls
-from yoked_actor.edge.http_pages import add_page_calls
-from yoked_actor.edge.http_user import add_match_calls, add_profile_calls, add_safety_calls
-from yoked_actor.edge.keepalive import EdgeObserver
-from yoked_actor.edge.limits import EdgeLimits
+from yoked_actor.edge.http_calls import add_all_calls
+from yoked_actor.edge.listening import EdgeMetrics, edge_limits
 from yoked_actor.edge.status_board import StatusBoard
 from yoked_actor.edge.webhook import Dial, Webhook
 from yoked_actor.metrics import Metrics
-from yoked_actor.settings import LONGEST_S, EdgeSettings, Settings
+from yoked_actor.settings import LONGEST_S, Settings
 from yoked_actor.store import (
     Batch,
     InlineRunner,
@@ -253,23 +239,7 @@ async def open_server(
         board = StatusBoard(doors)
         conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce, board)
         app = create_app(doors)
-        add_profile_calls(app, doors)
-        add_match_calls(app, doors)
-        add_safety_calls(app, doors)
-        add_offer_calls(app, doors)
-        add_ops_calls(app, doors)
-        add_admin_calls(app, doors)
-        add_admin_job_calls(app, doors)
-        add_admin_lobby_calls(app, doors)
-        add_admin_offer_calls(app, doors)
-        add_me_calls(app, doors, care)
-        add_admin_user_calls(app, doors, care)
-        add_admin_drain_calls(app, doors, stop.set)
-        add_contract_calls(app, doors)
-        add_page_calls(app, doors)
-        add_console_calls(app, doors, store.calendar)
-        if dev:
-            add_dev_calls(app, doors)
+        add_all_calls(app, doors, care, store.calendar, stop.set)
         limits = edge_limits(settings.edge)
         if mock_clock is not None and listeners:
             # An hour may pass here in no time on the wire: nobody could answer a ping.
@@ -280,7 +250,7 @@ async def open_server(
             limits,
             allowed_origins=settings.edge.allowed_origins,
             trusted_proxies=settings.edge.trusted_proxies,
-            observer=_EdgeMetrics(metrics),
+            observer=EdgeMetrics(metrics),
         )
         server = Server(
             settings,
@@ -346,80 +316,8 @@ async def _serve(
     await front_door.serve(listeners, ssl_context=ssl_context, task_status=task_status)
 
 
-def edge_limits(edge: EdgeSettings) -> EdgeLimits:
-    """The settings of the edge, as the byte level reads them."""
-    return EdgeLimits(
-        max_connections=edge.max_connections,
-        connections_per_s=edge.connections_per_s,
-        connection_burst=edge.connections_burst,
-        handshake_timeout_s=edge.handshake_timeout_s,
-        max_head_bytes=edge.max_head_bytes,
-        max_message_bytes=edge.max_message_bytes,
-        ping_interval_s=edge.ping_interval_s,
-        ping_timeout_s=edge.ping_timeout_s,
-        close_timeout_s=edge.close_timeout_s,
-        send_buffer_bytes=edge.send_buffer_bytes,
-        max_buffered_bytes=edge.max_buffered_bytes,
-        stall_timeout_s=edge.stall_timeout_s,
-        last_words_s=edge.last_words_s,
-        http_keep_alive_s=edge.http_keep_alive_s,
-        http_stall_timeout_s=edge.http_stall_timeout_s,
-        http_requests_per_connection=edge.http_requests_per_connection,
-        remembered_addresses=edge.remembered_addresses,
-    )
-
-
-def open_listeners(host: str, port: int, backlog: int = 1024) -> list[socket.socket]:
-    """Listening sockets for every address of a host; all on the same port."""
-    listeners: list[socket.socket] = []
-    try:
-        for family, _, _, _, address in socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        ):
-            chosen = listeners[0].getsockname()[1] if listeners else port
-            listeners.append(
-                socket.create_server((address[0], chosen), family=family, backlog=backlog)
-            )
-    except OSError:
-        for listener in listeners:
-            listener.close()
-        raise
-    return listeners
-
-
-def tls_context(edge: EdgeSettings) -> ssl.SSLContext | None:
-    """The TLS context of the settings, if they have one."""
-    if not edge.tls_certificate:
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(edge.tls_certificate, edge.tls_key)
-    return context
-
-
 def _commit_observer(metrics: Metrics) -> Callable[[Batch], None]:
     def observe(batch: Batch) -> None:
         metrics.count_commit(batch.seconds, batch.writes)
 
     return observe
-
-
-class _EdgeMetrics(EdgeObserver):
-    """What the byte level reports, counted."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-
-    def connection_opened(self, kind: str) -> None:
-        self._metrics.connections.labels(kind).inc()
-
-    def connection_closed(self, kind: str) -> None:
-        self._metrics.connections.labels(kind).dec()
-
-    def connection_refused(self, reason: str) -> None:
-        self._metrics.refused.labels(reason).inc()
-
-    def slow_reader(self) -> None:
-        self._metrics.slow_readers.inc()
-
-    def silent_peer(self) -> None:
-        self._metrics.silent_peers.inc()

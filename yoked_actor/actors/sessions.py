@@ -17,7 +17,8 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.matchmaker import Message
-from yoked_actor.actors.session import Desk, Session, Surroundings
+from yoked_actor.actors.session import Session
+from yoked_actor.actors.surroundings import Desk, Surroundings
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.instants import Instant, after

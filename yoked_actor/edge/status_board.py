@@ -14,8 +14,8 @@ import structlog
 import trio
 from msgspec.structs import replace
 
-from yoked_actor.actors.session import Connection
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR
+from yoked_actor.actors.surroundings import Connection
 from yoked_actor.domain.alerts import percentile
 from yoked_actor.domain.explain import explain
 from yoked_actor.domain.fairness import Ticket
