@@ -38,7 +38,7 @@ class ServerSettings(SettingsModel):
         5.0, description="How long a stopping server lets clients go by themselves."
     )
     drain_votes_s: DurationOrZero = Field(
-        12.0,
+        8.0,
         description="How long, at most, a stopping server waits for matches to be decided; when"
         " there are none it does not wait.",
     )
