@@ -110,6 +110,12 @@ class EmptyHouse(House):
         os.killpg(self._process.pid, signal.SIGINT)
         return self.wait()
 
+    def kill(self) -> None:
+        """kill -9 to both: the one that unpacked would leave the one that serves behind."""
+        assert self._process is not None
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self.wait()
+
     def run(self, *arguments: str, code: int = 0) -> str:
         """What a command prints, and complains about."""
         done = subprocess.run(
