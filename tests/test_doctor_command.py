@@ -159,7 +159,9 @@ def test_a_damaged_page_is_a_problem(data: Path) -> None:
     database.write_bytes(content)
     code, found = examine(data)
     assert code == 1
-    assert "problem" in {one["result"] for one in found["integrity"] + found.get("database", [])}
+    assert "problem" in {
+        one["result"] for one in found.get("integrity", []) + found.get("database", [])
+    }
 
 
 def test_a_file_that_is_no_database_is_a_problem(data: Path) -> None:

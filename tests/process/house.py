@@ -161,9 +161,12 @@ def _free_port() -> int:
     """A port below those that the system hands out to clients.
 
     While a server is down, a client that connects to its port from that very port would be
-    connected to itself, and the server could not come back.
+    connected to itself, and the server could not come back. Tests that run beside these have
+    ports of their own, because between two starts of a server its port is free.
     """
-    for port in range(20_000 + os.getpid() % 10_000, 32_000):
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first = 20_000 + 3_000 * (worker % 4) + os.getpid() % 2_000
+    for port in range(first, first + 1_000):
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))

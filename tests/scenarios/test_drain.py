@@ -270,7 +270,7 @@ async def test_an_operator_can_ask_for_it(autojump_clock: MockClock, world: Worl
     assert refused.value.code == "forbidden"
     api = Api("http://world.test", world.token("root", admin=True), dial=world.dial())
     answer = await api.call("POST", "/api/admin/drain")
-    assert answer == {"status": "draining", "votes_s": 12.0, "reconnect_after_s": 2.0}
+    assert answer == {"status": "draining", "votes_s": 8.0, "reconnect_after_s": 2.0}
     await ana.wait_for("draining")
     await world.stopped()
     await back(world, ana)
