@@ -163,12 +163,18 @@ class Pacing:
 
 
 def pace(
-    server: Process, user_ids: Sequence[str], rate: float, seconds: float, seed: int
+    server: Process,
+    user_ids: Sequence[str],
+    rate: float,
+    seconds: float,
+    seed: int,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[list[float], float]:
     """Spin at a steady rate of lifetimes; the waits for `matched`, and the rate that came of it.
 
     Women and men come in turn, each at an instant drawn from the seed within its slot, so that
-    pairs are of people who came one shortly after the other.
+    pairs are of people who came one shortly after the other. It ends before its time when `go_on`
+    says so.
     """
     lots = random.Random(seed)
     crowd = Crowd(server.port)
@@ -183,6 +189,9 @@ def pace(
     began = time.monotonic() + 0.1
     total = int(2 * rate * seconds)
     for number in range(total):
+        if not go_on():
+            total = number
+            break
         due_at = began + (number + lots.random()) * slot_s
         while (left_s := due_at - time.monotonic()) > 0:
             # The last stretch is spun through: epoll's patience ends a millisecond late.

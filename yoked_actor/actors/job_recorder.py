@@ -25,8 +25,8 @@ from yoked_actor.store import CancelAsked, JobStore, LeaseLost, StoreUnavailable
 from yoked_actor.store.jobs import Buried, Cancelled, Completed, Failed, Outcome, Snoozed
 
 _log = structlog.get_logger()
-_AT_ONCE = 128
-"""Outcomes in one transaction: a spin may have to wait for it, and effects can be large."""
+_MOST_EFFECTS = 32
+"""Effects in one transaction: a spin may have to wait for it."""
 _RESULTS: dict[type[Outcome], str] = {
     Completed: "completed",
     Failed: "failed",
@@ -95,8 +95,19 @@ class JobRecorder:
         while True:
             while not self._waiting:
                 await self._filled.park()
-            taken, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
-            await self._record(taken)
+            await self._record(self._take())
+
+    def _take(self) -> list[Ended]:
+        """What is recorded next: all that waits, up to so many effects."""
+        waiting, effects = self._waiting, 0
+        for index, one in enumerate(waiting):
+            if isinstance(one.outcome, Completed) and one.outcome.effect is not None:
+                effects += 1
+                if effects > _MOST_EFFECTS:
+                    self._waiting = waiting[index:]
+                    return waiting[:index]
+        self._waiting = []
+        return waiting
 
     async def _record(self, taken: list[Ended]) -> None:
         delay_s = self._settings.store.retry_first_s

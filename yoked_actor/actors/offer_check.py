@@ -7,7 +7,6 @@ from datetime import date
 import msgspec
 import trio
 
-from yoked_actor.actors.offer_runs import give_way
 from yoked_actor.domain.offers import Finding, StoredSet, verify
 from yoked_actor.store.offers import Offers
 
@@ -37,7 +36,7 @@ async def verify_run(offers: Offers, zone: str, day: date, *, threads: bool = Tr
     pool = frozen.pool
 
     def compare() -> list[Finding]:
-        return verify(pool, frozen.rules, frozen.inputs, stored, give_way, frozen.erased)
+        return verify(pool, frozen.rules, frozen.inputs, stored, GiveWay(), frozen.erased)
 
     findings = await trio.to_thread.run_sync(compare) if threads else compare()
     in_full = pool is not None and not frozen.erased

@@ -1,7 +1,7 @@
 """The jobs of a morning: a zone's run, each user's set, and a look at what came of it (R40-R45).
 
 `offers.zone_run`, which the calendar enqueues, freezes the pool and enqueues one `offers.user` for
-everybody who receives, a few hundred in a transaction, so that spins are never kept waiting. Cut
+everybody who receives, a hundred in a transaction, so that spins are never kept waiting. Cut
 off anywhere it begins again: the pool is the one that was frozen first, and the keys of the jobs
 that are there already keep them from being enqueued twice. `offers.user` stores one set in the
 transaction that completes it; the first that is stored for a user and date stands. `offers.check`
@@ -39,7 +39,7 @@ USER = "offers.user"
 CHECK = "offers.check"
 POLICY = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
 """An offer is tried four times: a morning is over soon (R33)."""
-JOBS_AT_ONCE = 500
+JOBS_AT_ONCE = 100
 """How many jobs a transaction enqueues: a spin may have to wait for it."""
 CHECK_AFTER_S = 900.0
 """By then every set is stored, or its job is a dead letter."""

@@ -24,16 +24,25 @@ from yoked_actor.store.offers import FrozenRun, Offers
 _log = structlog.get_logger()
 
 Sets = Mapping[str, PreparedSet]
+_BREATH_S = 0.0015
 MOST_HELD = 2
 """Jobs come zone by zone; one more than the one in work is for what is tried again."""
 
 
-def give_way(done: int, of: int) -> None:
-    """Give up the interpreter for a moment, on a thread that computes.
+class GiveWay:
+    """Gives up the interpreter every so often, on a thread that computes.
 
     A commit is many calls that have to win it back; it would wait for its turn at each of them.
     """
-    time.sleep(0)
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, done: int, of: int) -> None:
+        """To be called often."""
+        if time.monotonic() >= self._next:
+            time.sleep(0)
+            self._next = time.monotonic() + _BREATH_S
 
 
 class _Held:
@@ -92,7 +101,7 @@ class OfferRuns:
     async def _compute(self, frozen: FrozenRun) -> tuple[Sets, str]:
         pool, rules = frozen.pool, frozen.rules
         assert pool is not None
-        is_wanted = True
+        is_wanted, give_way = True, GiveWay()
 
         def go_on(done: int, of: int) -> None:
             if not is_wanted:

@@ -8,8 +8,10 @@ over 1,000 km counts as 1,000 km there, so that one traveller does not bring in 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
+from typing import TypeVar
 
 import msgspec
 
@@ -39,7 +41,9 @@ _APART = statement("offer_pool_apart")
 _NOT_AGAIN = statement("offer_pool_not_again")
 _ACCEPTED = statement("offer_pool_accepted")
 _DAY = 86_400 * MICROSECONDS
+_ROWS_AT_ONCE = 100
 
+T = TypeVar("T")
 _decode_ids = msgspec.json.Decoder(list[str]).decode
 
 
@@ -58,12 +62,13 @@ def read_pool(
         near = {"zone": zone, "day": day.isoformat(), "at": offered_at, "apart": TOO_NEAR}
         residents: list[Person] = []
         receivers: list[str] = []
-        for *row, has_set in db.execute(_RECEIVERS, near):
+        for *row, has_set in _giving_way(db.execute(_RECEIVERS, near)):
             residents.append(rows.person_of(tuple(row)))
             if not has_set:
                 receivers.append(row[0])
         cells = _json(sorted(_cells_of(residents, rules.tier3_distance)))
-        others = [rows.person_of(row) for row in db.execute(_PEOPLE, (cells, zone))]
+        found = db.execute(_PEOPLE, (cells, zone))
+        others = [rows.person_of(row) for row in _giving_way(found)]
         votes = {
             who: Votes(*counts)
             for who, *counts in db.execute(_VOTES, {"newest": NEWEST_MATCHES, "at": offered_at})
@@ -84,7 +89,7 @@ def read_pool(
                     receives=person.user_id in receiving,
                     votes=votes.get(person.user_id, NO_VOTES),
                 )
-                for person in people
+                for person in _giving_way(people)
             ),
             apart=db.execute(_APART, {"people": ids, "met_after": met_after}),
             not_again=_offered_of_late(db, receivers, day, rules.not_again_days),
@@ -92,6 +97,14 @@ def read_pool(
         )
     finally:
         db.execute("ROLLBACK")
+
+
+def _giving_way(rows: Iterable[T]) -> Iterator[T]:
+    """The same, giving up the interpreter now and then: commits are waiting for it."""
+    for number, row in enumerate(rows):
+        if number % _ROWS_AT_ONCE == 0:
+            time.sleep(0)
+        yield row
 
 
 def _offered_of_late(
