@@ -7,6 +7,7 @@ from datetime import date
 import msgspec
 import trio
 
+from yoked_actor.actors.offer_runs import GiveWay
 from yoked_actor.domain.offers import Finding, StoredSet, verify
 from yoked_actor.store.offers import Offers
 
