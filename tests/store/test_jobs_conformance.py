@@ -382,6 +382,36 @@ class JobMachine(RuleBasedStateMachine):
         assert isinstance(error, CancelAsked)
         assert self.after == self.before, "what was cancelled while it ran never completes"
 
+    @precondition(lambda self: any(map(self._holds, self.attempts)))
+    @rule(which=PICKS, goes_on=st.booleans())
+    def come_back_after_somebody_else_took_over(self, which, goes_on) -> None:
+        holders = [attempt for attempt in self.attempts if self._holds(attempt)]
+        attempt = holders[which % len(holders)]
+        # One claim rescues what the worker held, another one takes it after its pause.
+        for seconds in (LEASE_S + 1, 300):
+            self.jump(seconds)
+            self.claim("bob", 20, None, 0, -1, True)
+            self.nothing_is_doubled_and_nothing_is_lost()
+        completed = Completed(attempt.job_id, attempt.fence, self.house.effect(attempt.job_id))
+
+        async def complete(store: JobStore):
+            return await store.settle([completed], self.now)
+
+        async def extend(store: JobStore):
+            return await store.extend([attempt], self.now, LEASE_S)
+
+        async def fail(store: JobStore):
+            try:
+                return await store.fail(attempt.job_id, attempt.fence, self.now, None, "too late")
+            except LeaseLost as error:
+                return [error]
+
+        assert self._do(extend, -1, True).lost == [attempt.job_id]
+        for ending in (complete, fail):
+            (error,) = self._do(ending, -1, goes_on)
+            assert isinstance(error, LeaseLost)
+            assert self.after == self.before, "who lost the lease changes nothing"
+
     @rule(seconds=st.sampled_from([-90.0, 0.000001, 1.0, 29.0, 31.0, 61.0, 300.0]))
     def jump(self, seconds) -> None:
         self.now += round(seconds * MICROSECONDS)
