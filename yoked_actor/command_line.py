@@ -13,8 +13,9 @@ import click
 import msgspec
 import trio
 
+from yoked_actor import starting
 from yoked_actor.actors.job_bell import ring
-from yoked_actor.config import Settings, SettingsError, load_settings
+from yoked_actor.config import Settings
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.server import DATABASE
@@ -56,11 +57,8 @@ def _user_id(context: click.Context, parameter: click.Parameter, value: str) -> 
 
 
 def settings_of(config_file: Path | None, data_dir: Path | None) -> Settings:
-    """The settings, as a server would read them."""
-    try:
-        return load_settings(config_file, os.environ, {"server": {"data_dir": data_dir}})
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from None
+    """The settings, as a server on that directory would read them."""
+    return starting.settings_of(config_file, {"server": {"data_dir": data_dir}})
 
 
 def with_store(

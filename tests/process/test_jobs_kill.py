@@ -126,7 +126,6 @@ def test_a_server_and_a_worker_share_the_work_and_neither_starves(tmp_path: Path
         server = house.enter_context(process("serve", tmp_path, **settings))
         worker = house.enter_context(process("worker", tmp_path, **settings))
         wait_for(tmp_path, jobs)
-        time.sleep(0.2)
     assert problems(tmp_path, jobs) == []
     by = dict(read(tmp_path, "SELECT pid, count(*) FROM ticks GROUP BY pid"))
     assert set(by) == {server.pid, worker.pid}
