@@ -7,10 +7,9 @@ bytes, whatever order they were read in, and the digest of a run's inputs is a d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date
 from hashlib import sha256
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -92,6 +91,23 @@ class FrozenPool(msgspec.Struct, frozen=True):
     """(who accepted an offer, of whom), as long as it stands."""
 
 
+class _Outside(msgspec.Struct, frozen=True):
+    """A frozen pool whose people are not decoded yet."""
+
+    zone: str
+    day: date
+    offered_at: Instant
+    expires_at: Instant
+    people: list[msgspec.Raw]
+    apart: bytes
+    not_again: bytes
+    accepted: bytes
+
+
+_decode_outside = msgspec.msgpack.Decoder(_Outside).decode
+_decode_person = msgspec.msgpack.Decoder(FrozenPerson).decode
+
+
 def frozen_person(person: Person, *, receives: bool, votes: Votes = NO_VOTES) -> FrozenPerson:
     """What counts of a profile. Sets are put in order."""
     return FrozenPerson(
@@ -146,19 +162,28 @@ def freeze(
     )
 
 
-def pairs_by_first(packed: bytes, people: int) -> Sequence[NDArray[Any]]:
+class Pairs:
+    """With whom each person, by number, makes a pair: views of one array, not a list of each."""
+
+    __slots__ = ("_edges", "_others")
+
+    def __init__(self, pairs: NDArray[np.int64], people: int) -> None:
+        self._others = pairs & ((1 << _FIRST) - 1)
+        edges: list[int] = np.searchsorted(pairs >> _FIRST, np.arange(people + 1)).tolist()
+        self._edges = edges
+
+    def __getitem__(self, person: int) -> NDArray[np.int64]:
+        return self._others[self._edges[person] : self._edges[person + 1]]
+
+
+def pairs_by_first(packed: bytes, people: int) -> Pairs:
     """For each person by number, with whom they make a pair."""
-    return _by_first(np.frombuffer(packed, _PACKED).astype(np.int64), people)
+    return Pairs(np.frombuffer(packed, _PACKED).astype(np.int64), people)
 
 
-def pairs_by_second(packed: bytes, people: int) -> Sequence[NDArray[Any]]:
+def pairs_by_second(packed: bytes, people: int) -> Pairs:
     """For each person by number, who makes a pair with them."""
-    return _by_first(np.sort(_turned(np.frombuffer(packed, _PACKED).astype(np.int64))), people)
-
-
-def _by_first(pairs: NDArray[np.int64], people: int) -> Sequence[NDArray[Any]]:
-    edges = np.searchsorted(pairs >> _FIRST, np.arange(1, people))
-    return np.split(pairs & ((1 << _FIRST) - 1), edges)
+    return Pairs(np.sort(_turned(np.frombuffer(packed, _PACKED).astype(np.int64))), people)
 
 
 def canonical(pool: FrozenPool) -> bytes:
@@ -167,8 +192,21 @@ def canonical(pool: FrozenPool) -> bytes:
 
 
 def thawed(content: bytes) -> FrozenPool:
-    """The pool from its bytes."""
-    return msgspec.msgpack.decode(content, type=FrozenPool)
+    """The pool from its bytes.
+
+    Person by person: one call for a hundred thousand would keep all threads from running.
+    """
+    known = _decode_outside(content)
+    return FrozenPool(
+        known.zone,
+        known.day,
+        known.offered_at,
+        known.expires_at,
+        tuple([_decode_person(person) for person in known.people]),
+        known.apart,
+        known.not_again,
+        known.accepted,
+    )
 
 
 def inputs_digest(pool: FrozenPool, rules: OfferRules) -> str:
