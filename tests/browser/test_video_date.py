@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.pages import PATIENT, Person, start_date
 
 GRACE_S = 8
+REMOTE_STREAM = "document.querySelector('video.remote').srcObject"
 
 # Another picture than before, by what is drawn of it: frames do arrive.
 NEXT_PICTURE = """
@@ -69,9 +70,12 @@ def test_who_reloads_is_back_in_the_same_call(couple: tuple[Person, Person]) -> 
     for person in couple:
         person.sees_video()
     # Whoever calls, and then whoever is called.
-    for person in couple:
+    for person, other in (couple, couple[::-1]):
+        stream = other.page.evaluate(f"{REMOTE_STREAM}.id")
         person.reload()
         person.at("/video-date")
+        # What the other one sees until then is the last picture of the call that is over.
+        other.until(f"{REMOTE_STREAM}.id !== {stream!r}")
         for each in couple:
             sees_moving_pictures(each)
 
