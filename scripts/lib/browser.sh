@@ -1,27 +1,35 @@
-# Sourced by scripts/test: sees that there is a Chromium for the browser tests. Where there is none,
-# Debian's package is installed if that can be done without asking; if not, those tests are skipped.
+# Sourced by scripts/test: sees that there is a Chromium for the browser tests, and a TURN server for
+# those of relayed calls. Where there is none, Debian's package is installed if that can be done
+# without asking; if not, those tests are skipped.
 # shellcheck shell=bash disable=SC2154
 
 find_chromium() { command -v chromium || command -v chromium-browser; }
 
-install_chromium() {
+# install_package PACKAGE WHAT_FOR
+install_package() {
     local as_root=()
     command -v apt-get >/dev/null || return 1
     if [[ "$(id -u)" != 0 ]]; then
         sudo --non-interactive true 2>/dev/null || return 1
         as_root=(sudo --non-interactive)
     fi
-    say "installing chromium for the browser tests (once)"
-    local log="$venv/chromium.log"
+    say "installing $1 for $2 (once)"
+    local log="$venv/$1.log"
     {
         "${as_root[@]}" apt-get update -qq &&
             "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-                apt-get install -qq -y --no-install-recommends chromium
+                apt-get install -qq -y --no-install-recommends "$1"
     } >"$log" 2>&1 </dev/null || {
         tail -n 5 "$log" >&2
         return 1
     }
 }
 
-find_chromium >/dev/null || install_chromium ||
+find_chromium >/dev/null || install_package chromium "the browser tests" ||
     say "there is no chromium, and it cannot be installed here: the browser tests will be skipped"
+
+# On a machine of somebody's own the package would start a service: there it is not ours to install.
+install_coturn() { [[ ! -d /run/systemd/system ]] && install_package coturn "the tests of relayed calls"; }
+
+command -v turnserver >/dev/null || install_coturn ||
+    say "there is no turnserver (Debian's coturn): the tests of relayed calls will be skipped"

@@ -1,0 +1,118 @@
+"""A call through a real TURN server, Debian's coturn, with credentials as the server makes them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.browser.pages import PATIENT, Person, start_date
+from tests.browser.test_video_date import sees_moving_pictures
+from tests.process.house import PATIENCE_S
+
+SECRET = "a secret that two servers share"
+UNAUTHORIZED = 401
+
+# As in a network that lets nothing through but what a relay carries.
+ONLY_RELAYED = """
+window.calls = [];
+window.RTCPeerConnection = class extends RTCPeerConnection {
+  constructor(configuration) {
+    super({ ...configuration, iceTransportPolicy: "relay" });
+    window.calls.push(this);
+  }
+};
+"""
+
+# The kinds of both ends of the way that the pictures take.
+CHOSEN_WAY = """
+async () => {
+  const stats = await calls.at(-1).getStats();
+  const transport = [...stats.values()].find(({ type }) => type === "transport");
+  const { localCandidateId, remoteCandidateId } = stats.get(transport.selectedCandidatePairId);
+  return [localCandidateId, remoteCandidateId].map((id) => stats.get(id).candidateType);
+}
+"""
+
+# What comes of asking the relay with these servers: addresses, or the codes of its refusals.
+ASKED = """
+(iceServers) => new Promise((resolve) => {
+  const pc = new RTCPeerConnection({ iceServers });
+  const answers = new Set();
+  pc.onicecandidate = ({ candidate }) => {
+    if (candidate) answers.add(candidate.type);
+    else resolve([...answers]);
+  };
+  pc.onicecandidateerror = ({ errorCode }) => answers.add(errorCode);
+  pc.createDataChannel("any");
+  pc.setLocalDescription();
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a TURN server that relays on this machine only."""
+    program = shutil.which("turnserver")
+    if program is None:
+        pytest.skip("there is no TURN server here: install Debian's package coturn")
+    folder = tmp_path_factory.mktemp("relay")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [
+            *(program, "-n", "--listening-ip=127.0.0.1", f"--listening-port={port}"),
+            *("--relay-ip=127.0.0.1", "--allow-loopback-peers", "--realm=turn.test"),
+            *("--use-auth-secret", f"--static-auth-secret={SECRET}"),
+            *("--no-tls", "--no-dtls", "--no-cli", "--fingerprint"),
+            *(f"--userdb={folder / 'turndb'}", f"--pidfile={folder / 'pid'}", "--log-file=stdout"),
+        ],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield f"turn:127.0.0.1:{port}?transport=udp"
+    finally:
+        process.kill()
+        process.wait(PATIENCE_S)
+
+
+@pytest.fixture(scope="module")
+def settings(relay: str) -> dict[str, Any]:
+    return PATIENT | {
+        "matching__vote_window_s": 30,
+        "date__turn_urls": json.dumps([relay]),
+        "date__turn_secret": SECRET,
+    }
+
+
+def test_who_reaches_nobody_directly_is_seen_through_the_relay(
+    couple: tuple[Person, Person],
+) -> None:
+    for person in couple:
+        person.page.add_init_script(ONLY_RELAYED)
+        person.reload()
+    start_date(*couple)
+    for person in couple:
+        sees_moving_pictures(person)
+        assert person.page.evaluate(CHOSEN_WAY) == ["relay", "relay"]
+
+
+def test_the_relay_refuses_credentials_that_nobody_made(couple: tuple[Person, Person]) -> None:
+    ana, ben = couple
+    ana.page.add_init_script(ONLY_RELAYED)
+    ana.reload()
+    start_date(ana, ben)
+    ana.sees_video()
+    (server,) = ana.page.evaluate("calls.at(-1).getConfiguration().iceServers")
+    assert "relay" in ana.page.evaluate(ASKED, [server])
+    later = str(int(server["username"].split(":")[0]) + 1)
+    forged = server | {"username": f"{later}:{ana.user_id}"}
+    assert ana.page.evaluate(ASKED, [forged]) == [UNAUTHORIZED]
