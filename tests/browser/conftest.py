@@ -6,9 +6,7 @@ tests under trio come next.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -19,9 +17,9 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.browser.camera import write_camera_file
 from tests.browser.pages import PATIENT, Person, new_context
+from tests.npm import from_npm
 from tests.process.house import House, open_house
 
-ROOT = Path(__file__).parents[2]
 AXE_VERSION = "4.14.0"
 FLAGS = [
     "--no-sandbox",
@@ -125,22 +123,5 @@ def couple(somebody: Callable[..., Person]) -> tuple[Person, Person]:
 
 @pytest.fixture(scope="session")
 def axe() -> Path:
-    """The accessibility checker axe-core, kept outside of what is committed."""
-    home = ROOT / ".cache" / f"axe-{AXE_VERSION}"
-    script = home / "node_modules" / "axe-core" / "axe.min.js"
-    if script.exists():
-        return script
-    npm = shutil.which("npm")
-    done = npm and subprocess.run(
-        [npm, "install", "--silent", "--no-save", "--prefix", str(home), f"axe-core@{AXE_VERSION}"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    if not done or done.returncode != 0 or not script.exists():
-        reason = f"axe-core cannot be installed: {done.stderr if done else 'there is no npm'}"
-        if "CI" in os.environ:
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return script
+    """The accessibility checker axe-core."""
+    return from_npm("axe-core", AXE_VERSION) / "axe-core" / "axe.min.js"

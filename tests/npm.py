@@ -1,0 +1,39 @@
+"""Programs from npm that some tests use, kept outside of what is committed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_CACHE = Path(__file__).parents[1] / ".cache"
+_PATIENCE_S = 120
+
+
+def from_npm(package: str, version: str) -> Path:
+    """The `node_modules` that hold a package; skips the test where it cannot be had."""
+    home = _CACHE / f"{package}-{version}"
+    modules = home / "node_modules"
+    if (modules / package).exists():
+        return modules
+    npm = shutil.which("npm")
+    # Elsewhere first: what stands at its place is complete.
+    coming = home.with_suffix(f".{os.getpid()}")
+    done = npm and subprocess.run(
+        [npm, "install", "--silent", "--no-save", "--prefix", str(coming), f"{package}@{version}"],
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE_S,
+        check=False,
+    )
+    if not done or done.returncode != 0:
+        reason = f"{package} cannot be installed: {done.stderr if done else 'there is no npm'}"
+        if "CI" in os.environ:
+            pytest.fail(reason)
+        pytest.skip(reason)
+    if not modules.exists():
+        coming.rename(home)
+    return modules
