@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -240,6 +241,29 @@ async def test_leaving_folds_the_log_into_the_database(path: Path) -> None:
         await store.commit(Changes(seats=[Seat("ana")]))
         assert path.with_name("yoked.db-wal").stat().st_size > 0
     assert not path.with_name("yoked.db-wal").exists()
+
+
+async def test_a_guest_who_leaves_keeps_nobody_from_writing_while_somebody_reads(
+    path: Path,
+) -> None:
+    came, left = trio.Event(), trio.Event()
+
+    async def visit() -> None:
+        async with open_store(path, runner=ThreadRunner(), busy_timeout_s=5, shared=True):
+            came.set()
+        left.set()
+
+    # Without patience: a commit fails at once when somebody else keeps the right to write.
+    async with open_store(path, runner=InlineRunner(), busy_timeout_s=0) as store:
+        with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM seats").fetchone()
+            await store.commit(Changes(seats=[Seat("ana")]))
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(visit)
+                await came.wait()
+                while not left.is_set():
+                    await store.commit(Changes(seats=[Seat("ana", credit=1)]))
 
 
 async def test_every_commit_is_synced_to_a_write_ahead_log(path: Path) -> None:

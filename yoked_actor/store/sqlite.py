@@ -49,6 +49,8 @@ _KNOWN = statement("known")
 _QUALITY = statement("quality")
 _COUNT_QUALITY = statement("count_quality")
 _ADD_REPORT = statement("add_report")
+_FOLDING_S = 0.02
+"""How long a cut of the log waits for those who read: nobody can write meanwhile."""
 
 
 class SqliteStore:
@@ -144,7 +146,9 @@ class SqliteStore:
             await self._writer.aclose()
             if self._reader is not self._connection:
                 await self._reader_runner.run(self._reader.close)
-            await self._runner.run(lambda: _close(self._connection))
+            # Who leaves last folds the log into the database; SQLite sees to that. To fold it before
+            # would keep everybody else from writing for as long as anybody reads.
+            await self._runner.run(self._connection.close)
 
     async def _read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         if self._closed:
@@ -178,7 +182,7 @@ class SqliteStore:
             return await self._read(_fold)
 
         def run() -> bool:
-            connection = connect(self._path, busy_timeout_s=0.5)
+            connection = connect(self._path, busy_timeout_s=_FOLDING_S)
             try:
                 return _fold(connection)
             finally:
@@ -189,6 +193,9 @@ class SqliteStore:
 
 
 def _fold(connection: sqlite3.Connection) -> bool:
+    connection.execute(
+        "PRAGMA wal_checkpoint(PASSIVE)"
+    )  # most of the work, with nobody kept waiting
     (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not busy
 
@@ -225,15 +232,6 @@ def _quality(connection: sqlite3.Connection, since: Instant, most: int) -> Quali
         complete=found <= most,
         groups=[rows.group_quality_of(row) for row in groups],
     )
-
-
-def _close(connection: sqlite3.Connection) -> None:
-    try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.Error:
-        pass  # what was committed is safe in the log; the next start reads it there
-    finally:
-        connection.close()
 
 
 @asynccontextmanager
