@@ -643,3 +643,20 @@ def test_a_handler_that_computes_does_not_stall_the_others() -> None:
         assert sorted(gaps)[len(gaps) // 2] < 0.1
 
     trio.run(main)
+
+
+async def test_no_more_is_claimed_than_is_soon_recorded(autojump_clock) -> None:
+    held: list[float] = []
+    async with open_house(concurrency=4, batch=100) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            # An effect is recorded with a few others only; to run such a job takes no time at all.
+            run.effect = house.effects(run)
+            held.append(house.metrics.registry.get_sample_value("yoked_jobs_held") or 0)
+
+        house.dispatcher.register("quick", Task, handler)
+        at = house.clock.now()
+        added = await house.dispatcher.enqueue([NewJob("quick", {}, at) for _ in range(3_000)])
+        await house.until(added[-1].job_id, *ENDS)
+    assert len(held) == 3_000
+    assert max(held) <= 300

@@ -96,6 +96,8 @@ class Dispatcher:
         self._ready: deque[_Held] = deque()
         self._held: dict[int, _Held] = {}
         self._appetite = min(settings.jobs.concurrency, settings.jobs.batch)
+        # Runs may end more quickly than they are recorded; then no more are claimed for a while.
+        self._most_held = 2 * max(settings.jobs.concurrency, settings.jobs.batch)
         self._is_poked = False
         self._bell = trio.Event()
         self._beat = trio.Event()
@@ -205,7 +207,7 @@ class Dispatcher:
     async def _claim_for_ever(self) -> None:
         delay_s = self._settings.store.retry_first_s
         while True:
-            while self._draining or 2 * len(self._ready) > self._appetite:
+            while self._draining or not self._has_room():
                 await self._room_came.park()
             self._is_poked = False
             limit = self._appetite
@@ -228,6 +230,9 @@ class Dispatcher:
                 await self._adapt(began)
             elif not self._is_poked:
                 await self._sleep_until(claimed.next_due_at)
+
+    def _has_room(self) -> bool:
+        return 2 * len(self._ready) <= self._appetite and len(self._held) <= self._most_held
 
     def _take(self, jobs: list[Job]) -> None:
         (self._metrics.claims_of_some if jobs else self._metrics.claims_of_none).inc()
@@ -287,7 +292,7 @@ class Dispatcher:
             while not self._ready:
                 await self._work_came.park()
             held = self._ready.popleft()
-            if self._room_came and 2 * len(self._ready) <= self._appetite:
+            if self._room_came and self._has_room():
                 self._room_came.unpark_all()
             await self._run(held)
             runs += 1
@@ -363,6 +368,8 @@ class Dispatcher:
             self._held.pop(job.id, None)
         self._metrics.held.set(len(self._held))
         self._held_went.unpark_all()
+        if self._has_room():
+            self._room_came.unpark_all()
 
     # Leases
 

@@ -146,8 +146,8 @@ class SqliteStore:
             await self._writer.aclose()
             if self._reader is not self._connection:
                 await self._reader_runner.run(self._reader.close)
-            # Who leaves last folds the log into the database; SQLite sees to that. To fold it before
-            # would keep everybody else from writing for as long as anybody reads.
+            # Who leaves last folds the log into the database: SQLite sees to that. To fold it
+            # earlier would keep everybody else from writing for as long as anybody reads.
             await self._runner.run(self._connection.close)
 
     async def _read(self, query: Callable[[sqlite3.Connection], T]) -> T:
