@@ -64,7 +64,7 @@ def tune_interpreter() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(10_000, 100, 20)
     sys.setswitchinterval(0.001)
 
 

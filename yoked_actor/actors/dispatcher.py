@@ -39,6 +39,8 @@ from yoked_actor.store.jobs import Cancelled, Completed, Outcome, Snoozed
 
 _log = structlog.get_logger()
 _RUNS_BETWEEN_CHECKPOINTS = 16
+_RECORDERS = 2
+"""One tells what was recorded while the other records."""
 
 
 class _Why(Enum):
@@ -178,7 +180,8 @@ class Dispatcher:
     async def run(self) -> None:
         """Work until cancelled; what is held then is left to its leases, as in a crash."""
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._recorder.run)
+            for _ in range(_RECORDERS):
+                nursery.start_soon(self._recorder.run)
             nursery.start_soon(self._keep_leases)
             for _ in range(self._limits.concurrency):
                 nursery.start_soon(self._work)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from itertools import chain
 from math import asin, cos, degrees, floor, inf, pi, radians, sin, sqrt
 
 import msgspec
@@ -44,6 +45,8 @@ _WORDS = 4
 _COMMON_TAGS = 64 * _WORDS
 """So many tags are bits of words; the others have lists of who named them."""
 _CLOSED = 32_000
+_AGES = np.arange(200, dtype=np.int16)
+"""Nobody is as old as the last one."""
 _MOST_LISTED = 15_000_000
 MOST_LOOKED_AT = 2048
 
@@ -60,17 +63,19 @@ class Suiting(msgspec.Struct, frozen=True):
 class _Listed:
     """Candidates within reach of a place, by rising age."""
 
-    __slots__ = ("ages", "numbers")
+    __slots__ = ("_edges", "numbers")
 
     def __init__(self, numbers: Numbers, ages: NDArray[np.int16]) -> None:
-        order = np.argsort(ages[numbers], kind="stable")
+        theirs = ages[numbers]
+        order = np.argsort(theirs, kind="stable")
         self.numbers: Numbers = numbers[order]
-        self.ages = ages[self.numbers]
+        # How many are younger than each age.
+        self._edges: list[int] = np.searchsorted(theirs[order], _AGES).tolist()
 
     def aged(self, limits: Limits) -> Numbers:
         """Those whose age lies inside the limits."""
-        low, high = np.searchsorted(self.ages, (limits.min_age, limits.max_age + 1)).tolist()
-        return self.numbers[low:high]
+        edges, last = self._edges, len(self._edges) - 1
+        return self.numbers[edges[min(limits.min_age, last)] : edges[min(limits.max_age + 1, last)]]
 
 
 class Candidates:
@@ -86,15 +91,18 @@ class Candidates:
         self._min_ages = np.fromiter((min(p.min_age, _CLOSED) for p in people), np.int16, count)
         self._min_ages[~self.adult] = _CLOSED
         self._max_ages = np.fromiter((min(p.max_age, _CLOSED) for p in people), np.int16, count)
+        self._accepting: dict[int, NDArray[np.bool_]] = {}
         self._years: list[int] = self._ages.tolist()
-        self._rows = [_on_globe(person) for person in people]
+        self._spots = [_on_globe(person) for person in people]
+        self._wishes = [_reach2(person.max_distance_km) for person in people]
+        self._reaches = np.array(self._wishes, np.float64)
         # What is looked at together stands together: memory is what a large pool waits for.
-        self._globe = np.array(self._rows, np.float64).reshape(count, 4)
+        self._globe = np.fromiter(chain.from_iterable(self._spots), np.float64, 4 * count)
+        self._globe.shape = (count, 4)
         self._tags = _Tags(people)
         self._apart = pairs_by_first(pool.apart, count)
         self._not_again = pairs_by_first(pool.not_again, count)
         self._accepted_by = pairs_by_second(pool.accepted, count)
-        self._marked = np.zeros(count, np.bool_)
         self._kinds = _by_kind(people)
         self._by_place: dict[Kind, dict[Place, Numbers]] = {}
         self._listed: dict[tuple[Kind, Place, int], _Listed] = {}
@@ -103,6 +111,8 @@ class Candidates:
     def close(self, number: int) -> None:
         """Offer somebody no more."""
         self._min_ages[number] = _CLOSED
+        for accepting in self._accepting.values():
+            accepting[number] = False
 
     def suiting(self, one: int, limits: Limits, taken: list[int], lot: int | None) -> Suiting:
         """Everybody inside one's limits who accepts them and whom nothing keeps from them.
@@ -112,21 +122,15 @@ class Candidates:
         numbers = self._around(one, limits.max_km).aged(limits)
         every = 1 if lot is None else -(-len(numbers) // MOST_LOOKED_AT)
         if every > 1 and lot is not None:
-            numbers = numbers[lot % every :: every]
-        age = self._ages[one]
-        accepts = self._min_ages.take(numbers) <= age
-        accepts &= self._max_ages.take(numbers) >= age
-        accepts &= ~self._kept_from(one, numbers, taken)
-        numbers = numbers[accepts]
-        x, y, z, reaches = self._globe.take(numbers, axis=0).T
-        mine = self._rows[one]
-        chord2 = (x - mine[0]) ** 2 + (y - mine[1]) ** 2 + (z - mine[2]) ** 2
-        near = chord2 <= np.minimum(reaches, _reach2(limits.max_km))
-        numbers, chord2, reaches = numbers[near], chord2[near], reaches[near]
+            numbers = np.ascontiguousarray(numbers[lot % every :: every])
+        numbers = numbers[self._open_to(one, numbers, taken)]
+        chord2, reaches = self._chords(one, numbers), self._reaches.take(numbers)
+        inside = (chord2 <= np.minimum(reaches, _reach2(limits.max_km))).nonzero()[0]
+        numbers, chord2, reaches = numbers.take(inside), chord2.take(inside), reaches.take(inside)
         # By the narrower of both one's own wishes, so that the points are the same for both.
-        narrower = np.maximum(np.minimum(reaches, mine[3]), 1)
+        narrower = np.maximum(np.minimum(reaches, self._wishes[one]), 1)
         lost = np.minimum(np.sqrt(chord2 / narrower) * ONE, ONE).astype(np.int64)
-        years = np.abs(self._ages.take(numbers) - age).astype(np.int64)
+        years = np.abs(self._ages.take(numbers) - self._ages[one]).astype(np.int64)
         points = content(years, self._tags.likeness(one, numbers), lost)
         return Suiting(numbers, points, every <= 1)
 
@@ -140,26 +144,45 @@ class Candidates:
     def facts(self, one: int, other: int) -> Facts:
         """What the points of two were made of."""
         a, b = self._people[one], self._people[other]
-        mine, theirs = self._rows[one], self._rows[other]
-        chord2 = (mine[0] - theirs[0]) ** 2 + (mine[1] - theirs[1]) ** 2
-        chord2 += (mine[2] - theirs[2]) ** 2
+        x, y, z, _ = self._spots[one]
+        their_x, their_y, their_z, _ = self._spots[other]
+        chord2 = (x - their_x) ** 2 + (y - their_y) ** 2 + (z - their_z) ** 2
+        narrower = max(1.0, min(self._wishes[one], self._wishes[other]))
         shared = tuple(sorted(set(a.interests).intersection(b.interests)))
         return Facts(
             years_apart=abs(self._years[one] - self._years[other]),
             shared=shared,
             likeness=likeness(len(shared), len(a.interests), len(b.interests)),
             km=_km(a, b),
-            nearness_lost=int(min(sqrt(chord2 / max(1.0, min(mine[3], theirs[3]))) * ONE, ONE)),
+            nearness_lost=int(min(sqrt(chord2 / narrower) * ONE, ONE)),
         )
 
-    def _kept_from(self, one: int, numbers: Numbers, taken: list[int]) -> NDArray[np.bool_]:
-        marked = self._marked
-        kept = (self._apart[one], self._not_again[one], [one, *taken])
-        for others in kept:
-            marked[others] = True
-        found = marked.take(numbers)
-        for others in kept:
-            marked[others] = False
+    def _chords(self, one: int, numbers: Numbers) -> NDArray[np.float64]:
+        """The squares of how far these are from one, through the globe.
+
+        |a - b|^2 as |b|^2 - 2ab + |a|^2: all of it whole numbers below 2^53, so that each sum is
+        exact whichever way it is made.
+        """
+        x, y, z, square = self._spots[one]
+        toward = np.array((-2.0 * x, -2.0 * y, -2.0 * z, 1.0))
+        chords: NDArray[np.float64] = self._globe.take(numbers, axis=0).dot(toward) + square
+        return chords
+
+    def _open_to(self, one: int, numbers: Numbers, taken: list[int]) -> NDArray[np.bool_]:
+        """Who of these accepts one's age, and is not kept from them."""
+        accepting = self._accepting.get(self._years[one])
+        if accepting is None:
+            age = self._years[one]
+            accepting = (self._min_ages <= age) & (self._max_ages >= age)
+            self._accepting[age] = accepting
+        kept: list[int] | Numbers = [one, *taken]
+        apart, not_again = self._apart[one], self._not_again[one]
+        if len(apart) or len(not_again):
+            kept = np.concatenate((apart, not_again, kept))
+        before = accepting.take(kept)
+        accepting[kept] = False
+        found = accepting.take(numbers)
+        accepting[kept] = before
         return found
 
     def _around(self, one: int, km: float) -> _Listed:
@@ -223,17 +246,18 @@ class _Tags:
                     who[tag].append(number)
             words.append(word.to_bytes(8 * _WORDS, "little"))
             self._rest.append(tuple(others))
-        self._words = np.frombuffer(b"".join(words), "<u8").reshape(len(people), _WORDS)
+        by_person = np.frombuffer(b"".join(words), "<u8").reshape(len(people), _WORDS)
+        self._words = np.ascontiguousarray(by_person.T)
         self._who = {tag: np.array(numbers, np.int64) for tag, numbers in who.items()}
         self._marked = np.zeros(len(people), np.bool_)
 
     def likeness(self, one: int, numbers: Numbers) -> Ints:
         """How alike the tags of one and of others are."""
         shared = np.zeros(len(numbers), np.int64)
-        theirs = self._words.take(numbers, axis=0).T
-        for mine, words in zip(self._words[one], theirs, strict=True):
+        for words in self._words:
+            mine = words[one]
             if mine:
-                shared += np.bitwise_count(words & mine)
+                shared += np.bitwise_count(words.take(numbers) & mine)
         for tag in self._rest[one]:
             self._marked[self._who[tag]] = True
             shared += self._marked.take(numbers)
@@ -275,12 +299,12 @@ def _by_kind(people: tuple[FrozenPerson, ...]) -> dict[Kind, list[int]]:
     return kinds
 
 
-def _on_globe(person: FrozenPerson) -> tuple[float, float, float, float]:
-    """A position in whole units, and how far its owner's wishes reach, squared."""
+def _on_globe(person: FrozenPerson) -> tuple[int, int, int, int]:
+    """A position in whole units, and the square of its distance from the centre."""
     lat, lon = radians(person.lat), radians(person.lon)
     flat = _GLOBE * cos(lat)
-    reach = _reach2(person.max_distance_km)
-    return (round(flat * cos(lon)), round(flat * sin(lon)), round(_GLOBE * sin(lat)), reach)
+    x, y, z = round(flat * cos(lon)), round(flat * sin(lon)), round(_GLOBE * sin(lat))
+    return x, y, z, x * x + y * y + z * z
 
 
 def _reach2(km: float) -> float:

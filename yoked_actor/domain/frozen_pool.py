@@ -92,7 +92,7 @@ class FrozenPool(msgspec.Struct, frozen=True):
 
 
 class _Outside(msgspec.Struct, frozen=True):
-    """A frozen pool whose people are not decoded yet."""
+    """A frozen pool whose people are bytes."""
 
     zone: str
     day: date
@@ -187,15 +187,26 @@ def pairs_by_second(packed: bytes, people: int) -> Pairs:
 
 
 def canonical(pool: FrozenPool) -> bytes:
-    """The pool as bytes: equal pools give equal bytes."""
-    return _encode(pool)
-
-
-def thawed(content: bytes) -> FrozenPool:
-    """The pool from its bytes.
+    """The pool as bytes: equal pools give equal bytes.
 
     Person by person: one call for a hundred thousand would keep all threads from running.
     """
+    return _encode(
+        _Outside(
+            pool.zone,
+            pool.day,
+            pool.offered_at,
+            pool.expires_at,
+            [msgspec.Raw(_encode(person)) for person in pool.people],
+            pool.apart,
+            pool.not_again,
+            pool.accepted,
+        )
+    )
+
+
+def thawed(content: bytes) -> FrozenPool:
+    """The pool from its bytes; person by person, like `canonical`."""
     known = _decode_outside(content)
     return FrozenPool(
         known.zone,
@@ -211,9 +222,14 @@ def thawed(content: bytes) -> FrozenPool:
 
 def inputs_digest(pool: FrozenPool, rules: OfferRules) -> str:
     """What tells the inputs of one run from those of any other."""
+    return content_digest(canonical(pool), rules)
+
+
+def content_digest(content: bytes, rules: OfferRules) -> str:
+    """The digest of inputs, from the bytes of the pool."""
     digest = sha256(_FORMAT)
     digest.update(_encode(rules))
-    digest.update(_encode(pool))
+    digest.update(content)
     return digest.hexdigest()
 
 

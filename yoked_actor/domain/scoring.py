@@ -172,11 +172,14 @@ class ReciprocalScorer:
         """The product of both chances."""
         # A hundredth in the logit for a point, a million in a full score: the units are the same.
         shared = points + (self.base - USUAL_POINTS)
-        mine = chance(shared + (self._gives[one] + self._gets[others]))
-        theirs = chance(shared + (self._gets[one] + self._gives[others]))
+        logits = np.empty((2, len(others)), np.int64)
+        np.add(shared, self._gets.take(others) + self._gives[one], out=logits[0])
+        np.add(shared, self._gives.take(others) + self._gets[one], out=logits[1])
+        chances = chance(logits)
         if sure.any():
-            theirs = np.where(sure, _CERTAIN, theirs)
-        return mine * theirs // (_CERTAIN * (_CERTAIN // ONE))
+            chances[1, sure] = _CERTAIN
+        both: Ints = chances[0] * chances[1] // (_CERTAIN * (_CERTAIN // ONE))
+        return both
 
 
 SCORERS: dict[str, Callable[[NDArray[Any]], Scorer]] = {
@@ -188,23 +191,23 @@ SCORERS: dict[str, Callable[[NDArray[Any]], Scorer]] = {
 
 def chance(logits: Ints) -> Ints:
     """The logistic function of millionths, in thousand-millionths, from a table of exact values."""
-    table = _chances()
-    bounded = np.minimum(np.maximum(logits, -_LOGIT_LIMIT), _LOGIT_LIMIT - 1)
-    shifted = bounded + _LOGIT_LIMIT
+    table, rises = _chances()
+    shifted = np.minimum(np.maximum(logits + _LOGIT_LIMIT, 0), 2 * _LOGIT_LIMIT - 1)
     step = shifted >> _LOGIT_STEP
-    low = table.take(step)
     rest = shifted & ((1 << _LOGIT_STEP) - 1)
-    between: Ints = low + ((table.take(step + 1) - low) * rest >> _LOGIT_STEP)
+    between: Ints = table.take(step) + (rises.take(step) * rest >> _LOGIT_STEP)
     return between
 
 
 @cache
-def _chances() -> Ints:
+def _chances() -> tuple[Ints, Ints]:
+    """The values at each step, and how much they rise up to the next."""
     values = []
     for step in range(-_LOGIT_LIMIT, _LOGIT_LIMIT + 1, 1 << _LOGIT_STEP):
         power = _DECIMAL.exp(_DECIMAL.divide(Decimal(-step), Decimal(ONE)))
         values.append(int(_DECIMAL.divide(Decimal(_CERTAIN), power + 1)))
-    return np.array(values, np.int64)
+    table = np.array(values, np.int64)
+    return table, np.diff(table)
 
 
 def _shrunk_logit(yes: int, cast: int, base_yes: int, base_cast: int) -> int:

@@ -15,7 +15,13 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from yoked_actor.domain.frozen_pool import FrozenPool, OfferRules, canonical, inputs_digest, thawed
+from yoked_actor.domain.frozen_pool import (
+    FrozenPool,
+    OfferRules,
+    canonical,
+    content_digest,
+    thawed,
+)
 from yoked_actor.domain.instants import MICROSECONDS, Instant
 from yoked_actor.domain.offers import Offer, OfferSet
 from yoked_actor.domain.records import TOMBSTONE
@@ -88,11 +94,12 @@ class SqliteOffers:
             erasures = _count_erased(db)
             pool = read_pool(db, zone, day, offered_at, expires_at, rules, rematch_after_days)
             erased = 0 if frozen is None else frozen.erased
-            run = _fresh_run(pool, rules, erased)
+            content = canonical(pool)
+            run = _fresh_run(pool, content, rules, erased)
             receivers = sum(person.receives for person in pool.people)
             key, text = (day.isoformat(), zone), msgspec.json.encode(rules).decode()
             row = (*key, offered_at, expires_at, now, text, run.inputs, receivers)
-            return run, (row, (*key, zlib.compress(canonical(pool), _DEFLATION))), erasures
+            return run, (row, (*key, zlib.compress(content, _DEFLATION))), erasures
 
         run, (run_row, pool_row), erasures = await self._read_long(prepare)
 
@@ -148,11 +155,12 @@ class SqliteOffers:
         rematch_after_days: float | None = None,
     ) -> FrozenRun:
         """What a run would be made from if it were frozen now; nothing is kept."""
-        return await self._read_long(
-            lambda db: _fresh_run(
-                read_pool(db, zone, day, offered_at, expires_at, rules, rematch_after_days), rules
-            )
-        )
+
+        def prepare(db: sqlite3.Connection) -> FrozenRun:
+            pool = read_pool(db, zone, day, offered_at, expires_at, rules, rematch_after_days)
+            return _fresh_run(pool, canonical(pool), rules)
+
+        return await self._read_long(prepare)
 
     async def progress(self, zone: str, day: date) -> RunProgress | None:
         """How far a run has come; None when it was never started."""
@@ -308,8 +316,8 @@ class SqliteOffers:
         return [_kept_set(row) for row in found]
 
 
-def _fresh_run(pool: FrozenPool, rules: OfferRules, erased: int = 0) -> FrozenRun:
-    digest = inputs_digest(pool, rules)
+def _fresh_run(pool: FrozenPool, content: bytes, rules: OfferRules, erased: int = 0) -> FrozenRun:
+    digest = content_digest(content, rules)
     return FrozenRun(pool.day, pool.zone, rules, digest, None, pool, erased)
 
 
