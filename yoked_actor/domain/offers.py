@@ -56,7 +56,7 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
         return terms(self.facts)
 
 
-class OfferSet(msgspec.Struct, frozen=True):
+class OfferSet(msgspec.Struct, frozen=True, gc=False):
     """What one user is offered on one local date; the best first."""
 
     user_id: str
@@ -137,12 +137,15 @@ def make_run(
 
 def lots(pool: FrozenPool) -> list[tuple[int, int]]:
     """The lot and the number of everybody who receives, in the order that the lots give."""
+    numbers = [number for number, person in enumerate(pool.people) if person.receives]
     drawn = []
-    for number, person in enumerate(pool.people):
-        if person.receives:
-            lot = sha256(f"{pool.day.isoformat()}:{person.user_id}".encode()).digest()
-            drawn.append((int.from_bytes(lot[:8], "big"), number))
-    return sorted(drawn)
+    for number in numbers:
+        named = f"{pool.day.isoformat()}:{pool.people[number].user_id}"
+        drawn.append(sha256(named.encode()).digest()[:8])
+    # Sorted by NumPy, which keeps no other thread from running; equal lots stay as they come.
+    values = np.frombuffer(b"".join(drawn), ">u8").astype(np.uint64)
+    order = np.argsort(values, kind="stable")
+    return list(zip(values[order].tolist(), np.array(numbers)[order].tolist(), strict=True))
 
 
 class _Drawing:
