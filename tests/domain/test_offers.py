@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from tests.domain import crowds
 from tests.domain.crowds import crowd_ids, man, person, woman
-from yoked_actor.domain import candidates
+from yoked_actor.domain import candidates, tags
 from yoked_actor.domain.compatibility import attracted, both_adults
 from yoked_actor.domain.frozen_pool import (
     FrozenPool,
@@ -319,7 +319,7 @@ def test_rare_tags_count_like_common_ones(monkeypatch):
     people = crowd(80)
     pool = pool_of(*people)
     common = make_run(pool, RULES)
-    monkeypatch.setattr(candidates, "_COMMON_TAGS", 2)
+    monkeypatch.setattr(tags, "_COMMON_TAGS", 2)
     assert make_run(pool, RULES) == common
 
 

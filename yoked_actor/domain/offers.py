@@ -163,7 +163,7 @@ class _Drawing:
     def draw(self, one: int, lot: int) -> tuple[Offer, ...]:
         """Take the best that are left for one."""
         taken: dict[int, tuple[int, Tier]] = {}
-        if self._candidates.adult[one]:
+        if self._candidates.is_adult(one):
             for tier in _BY_TIERS:
                 complete = self._take(one, tier, taken, lot)
                 if not complete and len(taken) < self._rules.daily_offer_count:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
-from yoked_actor.domain.candidates import cells_within, place_of, reach_class
+from yoked_actor.domain.cells import cells_within, place_of, reach_class
 from yoked_actor.domain.frozen_pool import (
     NO_VOTES,
     FrozenPool,
