@@ -169,6 +169,51 @@ async def test_a_cancelled_caller_still_learns_how_its_write_ended(
     assert numbers(connection) == [1, 2]
 
 
+class SlowDisk:
+    """A runner that takes a second of the mock clock for each transaction."""
+
+    async def run(self, fn):
+        await trio.sleep(1)
+        return fn()
+
+    def beside(self) -> SlowDisk:
+        return self
+
+
+async def test_what_can_wait_lets_others_go_first_and_has_its_turn(
+    connection: sqlite3.Connection, autojump_clock
+) -> None:
+    committed: list[list[str]] = [[]]
+    writer = Writer(
+        connection,
+        SlowDisk(),
+        max_pending=99,
+        max_batch=99,
+        observer=lambda _: committed.append([]),
+    )
+
+    async def write(name: str, at_s: float) -> None:
+        await trio.sleep(at_s)
+        await writer.write(lambda _: committed[-1].append(name), can_wait="job" in name)
+
+    async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as callers:
+            nursery.start_soon(writer.run)
+            for n in range(4):
+                callers.start_soon(write, f"job {n}", 0.5 + n / 100)
+            for at_s in (0, 0.6, 1.6, 2.6):
+                callers.start_soon(write, f"spin at {at_s}", at_s)
+        await writer.aclose()
+    assert [sorted(batch) for batch in committed if batch] == [
+        ["spin at 0"],
+        ["spin at 0.6"],
+        ["job 0", "spin at 1.6"],
+        ["job 1", "spin at 2.6"],
+        # Nobody else is there any more.
+        ["job 2", "job 3"],
+    ]
+
+
 async def test_a_caller_cancelled_before_there_is_room_writes_nothing(
     connection: sqlite3.Connection,
 ) -> None:

@@ -38,7 +38,7 @@ from yoked_actor.store import Enqueued, JobStore, StoreUnavailable
 from yoked_actor.store.jobs import Cancelled, Completed, Outcome, Snoozed
 
 _log = structlog.get_logger()
-_RUNS_BETWEEN_CHECKPOINTS = 16
+_RUNS_BETWEEN_CHECKPOINTS = 4
 _RECORDERS = 2
 """One tells what was recorded while the other records."""
 

@@ -77,7 +77,7 @@ class SqliteJobs:
 
     async def enqueue(self, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
         """Add all or none; durable on return."""
-        return await self._writer.write(lambda db: enqueue_in(db, jobs, now))
+        return await self._writer.write(lambda db: enqueue_in(db, jobs, now), can_wait=True)
 
     async def claim(
         self,
@@ -99,11 +99,11 @@ class SqliteJobs:
                 (due_at,) = db.execute(_NEXT_DUE, (types,)).fetchone()
             return Claimed(jobs, rescued, due_at)
 
-        return await self._writer.write(apply)
+        return await self._writer.write(apply, can_wait=True)
 
     async def settle(self, outcomes: Sequence[Outcome], now: Instant) -> list[Exception | None]:
         """Record how attempts ended, each by itself."""
-        return await self._writer.write(lambda db: settle_in(db, outcomes, now))
+        return await self._writer.write(lambda db: settle_in(db, outcomes, now), can_wait=True)
 
     async def complete(
         self, job_id: int, fence: int, now: Instant, effect: Effect | None = None

@@ -3,6 +3,9 @@
 A sync of the disk costs the same for one write and for a hundred. While one batch is committed the
 next one gathers, so under load many callers share a sync and at rest nobody waits for company.
 
+Writes that `can_wait`, those of jobs, let the others go first, once: people who spin wait for what
+is being committed, and not for a morning's offers as well.
+
 Nothing here is ever cancelled half way. A caller whose write is queued learns how it ended, and the
 writer leaves only when it is closed and has nothing left to do.
 """
@@ -33,11 +36,14 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 class _Write(Generic[T]):
-    __slots__ = ("apply", "atomic", "done", "error", "result", "task")
+    __slots__ = ("apply", "atomic", "can_wait", "done", "error", "result", "task")
 
-    def __init__(self, apply: Callable[[sqlite3.Connection], T], atomic: bool) -> None:
+    def __init__(
+        self, apply: Callable[[sqlite3.Connection], T], atomic: bool, can_wait: bool
+    ) -> None:
         self.apply = apply
         self.atomic = atomic
+        self.can_wait = can_wait
         self.done = False
         self.error: Exception | None = None
         self.result: T | None = None
@@ -66,20 +72,27 @@ class Writer:
         self._max_batch = max_batch
         self._observer = observer
         self._queue, self._arrivals = trio.open_memory_channel[_Write[Any]](max_pending)
+        self._passed_over: list[_Write[Any]] = []
         self._finished = trio.Event()
 
     @property
     def pending(self) -> int:
         """How many writes wait for their commit to begin."""
-        return self._queue.statistics().current_buffer_used
+        return self._queue.statistics().current_buffer_used + len(self._passed_over)
 
-    async def write(self, apply: Callable[[sqlite3.Connection], T], *, atomic: bool = False) -> T:
+    async def write(
+        self,
+        apply: Callable[[sqlite3.Connection], T],
+        *,
+        atomic: bool = False,
+        can_wait: bool = False,
+    ) -> T:
         """Run `apply` in one transaction with whatever else is queued; durable on return.
 
         `atomic`: `apply` runs one statement, which needs no transaction or savepoint of its own. It
         may be cancelled while the queue is full, and not after that.
         """
-        write = _Write(apply, atomic)
+        write = _Write(apply, atomic, can_wait)
         try:
             try:
                 self._queue.send_nowait(write)
@@ -99,13 +112,12 @@ class Writer:
         batch: list[_Write[Any]] = []
         with trio.CancelScope(shield=True):
             try:
-                async for write in self._arrivals:
-                    batch = [write]
-                    self._gather(batch, self._max_batch)
+                while batch := await self._next():
                     await self._commit(batch)
                     batch = []
             finally:
                 # Only a mistake of ours gets here with writes left: nobody may wait for ever.
+                batch += self._passed_over
                 self._gather(batch, None)
                 self._arrivals.close()
                 for write in batch:
@@ -118,6 +130,23 @@ class Writer:
         self._queue.close()
         with trio.CancelScope(shield=True):
             await self._finished.wait()
+
+    async def _next(self) -> list[_Write[Any]]:
+        """What is committed next; nothing when there will be nothing any more."""
+        waited, self._passed_over = self._passed_over, []
+        batch = list(waited)
+        if not batch:
+            try:
+                batch.append(await self._arrivals.receive())
+            except trio.EndOfChannel:
+                return []
+        self._gather(batch, self._max_batch)
+        hurried = [write for write in batch if not write.can_wait]
+        if not hurried:
+            return batch
+        # One that was passed over has its turn now: nobody waits for ever.
+        self._passed_over = [write for write in batch if write.can_wait][len(waited[:1]) :]
+        return hurried + waited[:1]
 
     def _gather(self, batch: list[_Write[Any]], limit: int | None) -> None:
         while limit is None or len(batch) < limit:
