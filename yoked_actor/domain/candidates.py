@@ -88,6 +88,7 @@ class Candidates:
         today = utc_date(pool.offered_at)
         self._years = [age_on(person.birth_date, today) for person in people]
         self._spots = [_on_globe(person) for person in people]
+        self._angles = [_angles(person) for person in people]
         self._wishes = [_reach2(person.max_distance_km) for person in people]
         # By row:
         in_rows = [people[number] for number in self._numbers]
@@ -153,12 +154,13 @@ class Candidates:
         chord2 = (x - their_x) ** 2 + (y - their_y) ** 2 + (z - their_z) ** 2
         narrower = max(1.0, min(self._wishes[one], self._wishes[other]))
         shared = tuple(sorted(set(a.interests).intersection(b.interests)))
+        km = haversine_km(*self._angles[one], *self._angles[other])
         return Facts(
-            years_apart=abs(self._years[one] - self._years[other]),
-            shared=shared,
-            likeness=likeness(len(shared), len(a.interests), len(b.interests)),
-            km=_km(a, b),
-            nearness_lost=int(min(sqrt(chord2 / narrower) * ONE, ONE)),
+            abs(self._years[one] - self._years[other]),
+            shared,
+            likeness(len(shared), len(a.interests), len(b.interests)),
+            max(1, -floor(-km)),
+            int(min(sqrt(chord2 / narrower) * ONE, ONE)),
         )
 
     def _chords(self, one: int, rows: Rows) -> NDArray[np.float64]:
@@ -260,7 +262,7 @@ def _reach2(km: float) -> float:
     return float(floor(max(0.0, 2 * _GLOBE * sin(half) - _TOO_STRICT) ** 2))
 
 
-def _km(a: FrozenPerson, b: FrozenPerson) -> int:
-    lat_a, lat_b = radians(a.lat), radians(b.lat)
-    km = haversine_km(lat_a, cos(lat_a), radians(a.lon), lat_b, cos(lat_b), radians(b.lon))
-    return max(1, -floor(-km))
+def _angles(person: FrozenPerson) -> tuple[float, float, float]:
+    """A position in radians, with the cosine of its latitude between the two."""
+    lat = radians(person.lat)
+    return lat, cos(lat), radians(person.lon)
