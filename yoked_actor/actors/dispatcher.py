@@ -12,7 +12,6 @@ import math
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
-from enum import Enum
 from typing import Any
 
 import structlog
@@ -20,6 +19,7 @@ import trio
 from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.held_jobs import Held, HeldJobs, Why
 from yoked_actor.actors.job_recorder import Ended, JobRecorder
 from yoked_actor.actors.job_types import JobRun, JobType
 from yoked_actor.actors.job_watch import JobWatch
@@ -41,34 +41,6 @@ _log = structlog.get_logger()
 _RUNS_BETWEEN_CHECKPOINTS = 4
 _RECORDERS = 2
 """One tells what was recorded while the other records."""
-
-
-class _Why(Enum):
-    """Why a held job should not go on."""
-
-    CANCELLED = "cancelled"
-    LEASE_LOST = "lease_lost"
-    STOPPING = "stopping"
-    TOO_SLOW = "too_slow"
-
-
-class _Held:
-    """A job that this process has claimed."""
-
-    __slots__ = ("began", "is_ended", "job", "scope", "why")
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.scope: trio.CancelScope | None = None
-        self.began = math.inf
-        self.is_ended = False
-        self.why: _Why | None = None
-
-    def stop(self, why: _Why) -> None:
-        if self.why is None:
-            self.why = why
-            if self.scope is not None:
-                self.scope.cancel()
 
 
 class Dispatcher:
@@ -95,21 +67,18 @@ class Dispatcher:
         # A mock clock may jump while a thread works, so there is none then.
         self._limiter = trio.CapacityLimiter(settings.jobs.cpu_threads) if threads else None
         self._types: dict[str, JobType] = {}
-        self._ready: deque[_Held] = deque()
-        self._held: dict[int, _Held] = {}
+        self._ready: deque[Held] = deque()
         self._appetite = min(settings.jobs.concurrency, settings.jobs.batch)
         # Runs may end more quickly than they are recorded; then no more are claimed for a while.
         self._most_held = 2 * max(settings.jobs.concurrency, settings.jobs.batch)
         self._is_poked = False
         self._bell = trio.Event()
-        self._beat = trio.Event()
         self._work_came = trio.lowlevel.ParkingLot()
         self._room_came = trio.lowlevel.ParkingLot()
-        self._held_came = trio.lowlevel.ParkingLot()
-        self._held_went = trio.lowlevel.ParkingLot()
         self._draining = False
         self.watch = JobWatch(jobs, clock, settings.jobs, self._metrics)
         self._recorder = JobRecorder(jobs, clock, settings, metrics, self.watch, self._let_go)
+        self._held = HeldJobs(jobs, clock, settings.jobs, self._recorder.count_lost)
 
     # For those who have work
 
@@ -162,7 +131,7 @@ class Dispatcher:
         job = await self._jobs.cancel(job_id, self._clock.now())
         held = self._held.get(job_id)
         if held is not None and job.status is JobStatus.IN_PROGRESS:
-            held.stop(_Why.CANCELLED)
+            held.stop(Why.CANCELLED)
         return job
 
     def poke(self, *, from_outside: bool = False) -> None:
@@ -171,7 +140,7 @@ class Dispatcher:
         self._bell.set()
         self.watch.stir()
         if from_outside:
-            self._beat.set()
+            self._held.beat_now()
         elif self._ring is not None:
             self._ring()
 
@@ -182,7 +151,7 @@ class Dispatcher:
         async with trio.open_nursery() as nursery:
             for _ in range(_RECORDERS):
                 nursery.start_soon(self._recorder.run)
-            nursery.start_soon(self._keep_leases)
+            nursery.start_soon(self._held.keep_leases)
             for _ in range(self._limits.concurrency):
                 nursery.start_soon(self._work)
             await self._claim_for_ever()
@@ -194,16 +163,12 @@ class Dispatcher:
         while self._ready:
             self._give_back(self._ready.popleft())
         with trio.move_on_after(self._limits.drain_s):
-            await self._until_nothing_is_held()
-        for held in self._held.values():
-            held.stop(_Why.STOPPING)
+            await self._held.until_empty()
+        for held in self._held:
+            held.stop(Why.STOPPING)
         # A thread cannot be stopped: what it computes is left to its lease.
         with trio.move_on_after(self._limits.drain_s):
-            await self._until_nothing_is_held()
-
-    async def _until_nothing_is_held(self) -> None:
-        while self._held:
-            await self._held_went.park()
+            await self._held.until_empty()
 
     # Claims
 
@@ -244,13 +209,11 @@ class Dispatcher:
             return
         self._metrics.claimed.inc(len(jobs))
         for job in jobs:
-            held = self._held[job.id] = _Held(job)
-            self._ready.append(held)
+            self._ready.append(self._held.add(job))
             if self._draining:
                 self._give_back(self._ready.pop())
         self._metrics.held.set(len(self._held))
         self._work_came.unpark(count=len(jobs))
-        self._held_came.unpark_all()
         self.watch.stir()
 
     async def _adapt(self, began: float) -> None:
@@ -303,7 +266,7 @@ class Dispatcher:
                 # A handler that never waits would keep everybody else from running.
                 await trio.lowlevel.checkpoint()
 
-    async def _run(self, held: _Held) -> None:
+    async def _run(self, held: Held) -> None:
         job = held.job
         kind = self._types[job.type]
         if held.why is not None:
@@ -320,7 +283,7 @@ class Dispatcher:
                 runs=kind.policy.max_runs,
             )
         held.began = began
-        # Without a deadline, which would cost more than a small job does: see _keep_leases.
+        # Without a deadline, which would cost more than a small job does: see HeldJobs.
         held.scope = scope = trio.CancelScope()
         try:
             with scope:
@@ -344,15 +307,15 @@ class Dispatcher:
             outcome = Cancelled(job.id, job.fence, result.reason)
         self._recorder.put(Ended(job, kind, outcome, seconds, run.then))
 
-    def _end_stopped(self, held: _Held, kind: JobType, seconds: float) -> None:
+    def _end_stopped(self, held: Held, kind: JobType, seconds: float) -> None:
         """Record an attempt that was ended from outside."""
         held.is_ended = True
         job = held.job
-        if held.why is _Why.LEASE_LOST:
+        if held.why is Why.LEASE_LOST:
             self._let_go([job])
-        elif held.why is _Why.STOPPING:
+        elif held.why is Why.STOPPING:
             self._recorder.put(Ended(job, kind, Snoozed(job.id, job.fence), seconds))
-        elif held.why is _Why.CANCELLED:
+        elif held.why is Why.CANCELLED:
             outcome = Cancelled(job.id, job.fence, "cancelled while it ran")
             self._recorder.put(Ended(job, kind, outcome, seconds))
         else:
@@ -360,51 +323,14 @@ class Dispatcher:
             error = trio.TooSlowError(f"the run took longer than {limit_s} s")
             self._recorder.put_failure(job, kind, error, seconds)
 
-    def _give_back(self, held: _Held) -> None:
-        held.stop(_Why.STOPPING)
+    def _give_back(self, held: Held) -> None:
+        held.stop(Why.STOPPING)
         self._end_stopped(held, self._types[held.job.type], 0.0)
 
     def _let_go(self, jobs: list[Job], some_wait_again: bool = False) -> None:
         if some_wait_again:
             self.poke()  # they may be due before what is slept for
-        for job in jobs:
-            self._held.pop(job.id, None)
+        self._held.let_go(jobs)
         self._metrics.held.set(len(self._held))
-        self._held_went.unpark_all()
         if self._has_room():
             self._room_came.unpark_all()
-
-    # Leases
-
-    async def _keep_leases(self) -> None:
-        while True:
-            while not self._held:
-                await self._held_came.park()
-            with trio.move_on_after(self._limits.lease_s / 3):
-                await self._beat.wait()
-            self._beat = trio.Event()
-            self._stop_the_slow()
-            running = [held.job for held in self._held.values() if not held.is_ended]
-            leases = [(job.id, job.fence) for job in running]
-            if not leases:
-                continue
-            try:
-                extended = await self._jobs.extend(leases, self._clock.now(), self._limits.lease_s)
-            except StoreUnavailable as error:
-                _log.warning("job_leases_not_extended", error=str(error))
-                continue
-            for job_id in extended.lost:
-                held = self._held.get(job_id)
-                if held is not None and not held.is_ended:
-                    self._recorder.count_lost(held.job)
-                    held.stop(_Why.LEASE_LOST)
-            for job_id in extended.cancel_asked:
-                held = self._held.get(job_id)
-                if held is not None and not held.is_ended:
-                    held.stop(_Why.CANCELLED)
-
-    def _stop_the_slow(self) -> None:
-        line = trio.current_time() - self._limits.run_timeout_s
-        for held in self._held.values():
-            if held.began <= line and not held.is_ended:
-                held.stop(_Why.TOO_SLOW)
