@@ -24,7 +24,8 @@ from tests.edge.raw_client import (
 )
 from yoked_actor.edge.keepalive import SilentObserver
 from yoked_actor.edge.limits import EdgeLimits
-from yoked_actor.edge.transport import SocketTransport, StreamTransport
+from yoked_actor.edge.socket_transport import SocketTransport
+from yoked_actor.edge.stream_transport import StreamTransport
 from yoked_actor.edge.websocket import WebSocketConnection
 
 SMALL = EdgeLimits(

@@ -30,7 +30,7 @@ from tests.edge.raw_client import (
 )
 from yoked_actor.edge.keepalive import Keepalive
 from yoked_actor.edge.limits import EdgeLimits
-from yoked_actor.edge.transport import StreamTransport
+from yoked_actor.edge.stream_transport import StreamTransport
 from yoked_actor.edge.websocket import WebSocketConnection
 
 LIMIT = EdgeLimits().max_message_bytes

@@ -24,7 +24,9 @@ from yoked_actor.edge.hypercorn_bridge import HypercornBridge
 from yoked_actor.edge.keepalive import EdgeObserver, Keepalive, SilentObserver
 from yoked_actor.edge.limits import AddressLimiter, EdgeLimits
 from yoked_actor.edge.request_head import MalformedRequest, RequestHead, plain_answer, receive_head
-from yoked_actor.edge.transport import SocketTransport, StreamTransport, Transport
+from yoked_actor.edge.socket_transport import SocketTransport
+from yoked_actor.edge.stream_transport import StreamTransport
+from yoked_actor.edge.transport import Transport
 from yoked_actor.edge.websocket import WebSocketConnection
 
 _log = structlog.get_logger()
