@@ -158,9 +158,10 @@ class JobMachine(RuleBasedStateMachine):
             assert (job.owner, job.fence, job.attempts) == (worker, old.fence + 1, old.attempts + 1)
             self.attempts.append(Attempt(job.id, job.fence))
         order = [(job.priority, job.scheduled_for, job.id) for job in found.jobs]
-        assert order == sorted(order)
+        left = [j for j in after.values() if j.status in WAITING and j.type in policies]
+        due = [(j.priority, j.scheduled_for, j.id) for j in left if j.scheduled_for <= self.now]
+        assert order + sorted(due) == sorted(order + due), "who comes first is claimed first"
         if len(found.jobs) < limit:
-            left = [j for j in after.values() if j.status in WAITING and j.type in policies]
             assert all(j.scheduled_for > self.now for j in left), "what is due is claimed"
             instants = [j.scheduled_for for j in left]
             instants += [
