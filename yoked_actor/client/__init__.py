@@ -10,8 +10,9 @@ async with open_client("http://127.0.0.1:8080", token) as ana:
 
 from __future__ import annotations
 
+from yoked_actor.client.commands import CommandRefused, ConnectionLost, Event
 from yoked_actor.client.http import Api, CallRefused
-from yoked_actor.client.live import Client, CommandRefused, ConnectionLost, Event, open_client
+from yoked_actor.client.live import Client, open_client
 
 __all__ = [
     "Api",

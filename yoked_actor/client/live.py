@@ -18,6 +18,7 @@ import msgspec
 import trio
 from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection, wrap_client_stream
 
+from yoked_actor.client.commands import CommandRefused, Commands, ConnectionLost, Event
 from yoked_actor.client.dialing import Address, Dial
 
 UNREACHABLE = 1006
@@ -38,37 +39,6 @@ _GONE = (
 _MAX_EVENTS = 10_000
 
 
-class Event(msgspec.Struct, frozen=True):
-    """Something the server said: its fields are attributes, as in the protocol."""
-
-    type: str
-    fields: dict[str, Any]
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.fields[name]
-        except KeyError:
-            raise AttributeError(f"{self.type} has no {name}") from None
-
-
-class CommandRefused(Exception):
-    """The server refused a command."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(f"{code}: {message}")
-        self.code = code
-        self.message = message
-
-
-class ConnectionLost(Exception):
-    """The connection has ended for good."""
-
-    def __init__(self, code: int | None, reason: str | None) -> None:
-        super().__init__(f"the connection is closed: {code} {reason or ''}".rstrip())
-        self.code = code
-        self.reason = reason
-
-
 class _Awaited:
     __slots__ = ("arrived", "reply", "text")
 
@@ -78,7 +48,7 @@ class _Awaited:
         self.reply: dict[str, Any] | None = None
 
 
-class Client:
+class Client(Commands):
     """One user's side of the conversation. Made by `open_client`."""
 
     def __init__(self, address: Address, dial: Dial, token: str) -> None:
@@ -112,55 +82,6 @@ class Client:
         self.lost: ConnectionLost | None = None
 
     # Commands
-
-    async def spin(self) -> Event:
-        """Get in line."""
-        return await self.command("spin")
-
-    async def explain(self) -> Event:
-        """Ask why nobody has come yet."""
-        return await self.command("explain")
-
-    async def leave(self) -> Event:
-        """Get out of line, or out of the match."""
-        return await self.command("leave")
-
-    async def acknowledge(self, match_id: str) -> Event:
-        """The match is on the screen."""
-        return await self.command("acknowledge", match_id=match_id)
-
-    async def vote(self, match_id: str, vote: str) -> Event:
-        """Vote `yes` or `pass`."""
-        return await self.command("vote", match_id=match_id, vote=vote)
-
-    async def signal(self, date_id: str, data: Any) -> Event:
-        """Say something to the partner of the video date; `data` is anything that JSON can say."""
-        return await self.command("signal", date_id=date_id, data=data)
-
-    async def end_date(self, date_id: str) -> Event:
-        """Hang up."""
-        return await self.command("end_date", date_id=date_id)
-
-    async def answer_offer(self, offer_id: str, answer: str) -> Event:
-        """Answer an offer of the day with `accept` or `decline`."""
-        return await self.command("answer_offer", offer_id=offer_id, answer=answer)
-
-    async def start_date(self, connection_id: str) -> Event:
-        """Start a video date with a connection who is online."""
-        return await self.command("start_date", connection_id=connection_id)
-
-    async def block(self, user_id: str) -> Event:
-        """Never meet that user (again)."""
-        return await self.command("block", user_id=user_id)
-
-    async def report(self, user_id: str, reason: str, match_id: str | None = None) -> Event:
-        """Report a user to the operator."""
-        extra = {} if match_id is None else {"match_id": match_id}
-        return await self.command("report", user_id=user_id, reason=reason, **extra)
-
-    async def heartbeat(self) -> Event:
-        """A sign of life."""
-        return await self.command("heartbeat")
 
     async def command(self, type: str, *, id: str | None = None, **fields: Any) -> Event:
         """Send a command and wait for its reply; a refusal raises `CommandRefused`."""
