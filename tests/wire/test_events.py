@@ -16,6 +16,7 @@ from yoked_actor.domain.people import Card
 from yoked_actor.domain.records import CancelReason
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire import events as wire
+from yoked_actor.wire import rendering
 
 NOW = 1_767_254_400 * MICROSECONDS
 LATER = NOW + 5_500_000
@@ -126,7 +127,7 @@ def said(message: Any) -> Any:
 
 @pytest.mark.parametrize(("notice", "fields"), NOTICES)
 def test_a_notice_becomes_a_numbered_event(notice: told.Notice, fields: dict[str, Any]) -> None:
-    event = wire.event_of(notice, 7, to_datetime(NOW), ICE)
+    event = rendering.event_of(notice, 7, to_datetime(NOW), ICE)
     assert said(event) == {**fields, "seq": 7, "at": "2026-01-01T08:00:00Z"}
 
 
@@ -139,7 +140,7 @@ def test_every_kind_of_notice_has_its_event() -> None:
 
 def test_something_that_is_no_notice_has_no_event() -> None:
     with pytest.raises(TypeError, match="no event"):
-        wire.event_of(told.Notice(), 1, to_datetime(NOW), ICE)
+        rendering.event_of(told.Notice(), 1, to_datetime(NOW), ICE)
 
 
 @pytest.mark.parametrize(
@@ -161,13 +162,13 @@ def test_something_that_is_no_notice_has_no_event() -> None:
 def test_a_reply_carries_what_there_is_and_no_nulls(
     reply: told.Reply, fields: dict[str, Any]
 ) -> None:
-    assert said(wire.ok_reply("c1", reply)) == {"type": "ok", "re": "c1", **fields}
+    assert said(rendering.ok_reply("c1", reply)) == {"type": "ok", "re": "c1", **fields}
 
 
 def test_an_explanation_says_also_what_there_is_not() -> None:
     rejected = told.Rejections(1, 2, 3, 4)
     reply = told.Explanation(10.5, Tier.FORCED, None, 10, rejected, None)
-    assert said(wire.ok_reply("c1", reply)) == {
+    assert said(rendering.ok_reply("c1", reply)) == {
         "type": "ok",
         "re": "c1",
         "waiting_s": 10.5,
@@ -182,14 +183,14 @@ def test_an_explanation_says_also_what_there_is_not() -> None:
 def test_an_explanation_names_the_nearest_relaxation() -> None:
     nearest = told.Relaxation("age", 3, "years", 2)
     reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, told.Rejections(0, 0, 0, 0), nearest)
-    part = said(wire.ok_reply("c1", reply))
+    part = said(rendering.ok_reply("c1", reply))
     assert part["nearest"] == {"constraint": "age", "by": 3, "unit": "years", "gives": 2}
     assert part["next_tier_in_s"] == 1.5
 
 
 def test_a_refusal_becomes_an_error() -> None:
     reply = told.Refusal(told.Code.ON_A_DATE, "end it first")
-    assert said(wire.ok_reply("c1", reply)) == {
+    assert said(rendering.ok_reply("c1", reply)) == {
         "type": "error",
         "re": "c1",
         "code": "on_a_date",
@@ -204,12 +205,12 @@ def test_an_error_without_a_command_says_so() -> None:
 
 def test_a_snapshot_of_somebody_idle_is_short() -> None:
     snapshot = told.Snapshot(State.IDLE, 0)
-    assert said(wire.snapshot_part(snapshot, ICE)) == {"state": "idle", "credit": 0}
+    assert said(rendering.snapshot_part(snapshot, ICE)) == {"state": "idle", "credit": 0}
 
 
 def test_a_snapshot_in_line_tells_since_when_and_in_which_tier() -> None:
     snapshot = told.Snapshot(State.WAITING, 10, NOW, tier=Tier.WIDER)
-    assert said(wire.snapshot_part(snapshot, ICE)) == {
+    assert said(rendering.snapshot_part(snapshot, ICE)) == {
         "state": "waiting",
         "credit": 10,
         "waiting_since": "2026-01-01T08:00:00Z",
@@ -219,7 +220,7 @@ def test_a_snapshot_in_line_tells_since_when_and_in_which_tier() -> None:
 
 def test_a_snapshot_in_a_match_tells_of_the_open_window_only() -> None:
     view = told.MatchView("m1", BEN, True, False, None, LATER)
-    part = said(wire.snapshot_part(told.Snapshot(State.VOTING, 0, match=view), ICE))
+    part = said(rendering.snapshot_part(told.Snapshot(State.VOTING, 0, match=view), ICE))
     assert part["match"] == {
         "match_id": "m1",
         "partner": BEN_SEEN,
@@ -234,7 +235,7 @@ def test_a_snapshot_on_a_date_holds_all_that_the_call_needs() -> None:
     snapshot = told.Snapshot(
         State.IDLE, 0, date=view, last_outcome=Outcome.BOTH_YES, last_match_id="m1"
     )
-    part = said(wire.snapshot_part(snapshot, ICE))
+    part = said(rendering.snapshot_part(snapshot, ICE))
     assert part["date"] == {
         "date_id": "d2",
         "partner": BEN_SEEN,

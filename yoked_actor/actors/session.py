@@ -27,6 +27,7 @@ from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.store import Report, StoreUnavailable
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as wire
+from yoked_actor.wire import rendering
 from yoked_actor.wire.signal_data import problem_with
 
 REPLACED = 4001
@@ -235,11 +236,11 @@ class Session:
     def tell(self, notice: told.Notice, now: Instant) -> None:
         """Tell the user something: numbered, kept, and sent if somebody listens."""
         servers = self._ice_servers(now) if type(notice) is told.DateStarted else ()
-        self._emit(wire.event_of(notice, self.seq + 1, to_datetime(now), servers))
+        self._emit(rendering.event_of(notice, self.seq + 1, to_datetime(now), servers))
 
     def show(self, snapshot: told.Snapshot, now: Instant) -> wire.Snapshot:
         """How things stand, as the user is told."""
-        return wire.snapshot_part(snapshot, self._ice_servers(now) if snapshot.date else ())
+        return rendering.snapshot_part(snapshot, self._ice_servers(now) if snapshot.date else ())
 
     def _ice_servers(self, now: Instant) -> wire.IceServers:
         return ice_servers(self._around.settings.date, self.user_id, now)
@@ -336,7 +337,7 @@ class Session:
     def _answered(self, session_id: str, id: str, reply: told.Reply, now: Instant) -> None:
         """A reply has come; a newer session of the same user knows nothing of the command."""
         if session_id == self.session_id:
-            self._reply(id, wire.ok_reply(id, reply))
+            self._reply(id, rendering.ok_reply(id, reply))
 
     def _reply(self, id: str, reply: wire.Ok | wire.Error) -> None:
         text = wire.encode(reply)

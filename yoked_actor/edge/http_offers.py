@@ -13,7 +13,7 @@ from yoked_actor.domain.instants import to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
 from yoked_actor.wire import http_offers as http
-from yoked_actor.wire.events import offer_parts
+from yoked_actor.wire.rendering import offer_parts
 
 
 def add_offer_calls(app: QuartTrio, doors: Doors) -> None:
