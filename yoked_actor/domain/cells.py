@@ -14,7 +14,6 @@ _CELLS_A_DEGREE = 2
 _CELLS_AROUND = 360 * _CELLS_A_DEGREE
 REACHES_KM = (5, 10, 20, 35, 50, 75, 100, 150, 250, 400, 700, 1000)
 """The distances for which lists are kept."""
-FURTHEST_KM = REACHES_KM[-1]
 
 
 def place_of(lat: float, lon: float) -> Cell:
@@ -23,7 +22,7 @@ def place_of(lat: float, lon: float) -> Cell:
 
 
 def reach_class(km: float) -> int:
-    """The distance for which lists are kept that holds this one; `FURTHEST_KM` for all beyond."""
+    """The distance for which lists are kept that holds this one; the furthest for all beyond."""
     return REACHES_KM[min(bisect_left(REACHES_KM, km), len(REACHES_KM) - 1)]
 
 
