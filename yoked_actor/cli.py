@@ -32,7 +32,7 @@ from yoked_actor.error_reports import CannotReport, report_errors
 from yoked_actor.jobs_command import jobs
 from yoked_actor.log import configure_logging
 from yoked_actor.offers_command import offers
-from yoked_actor.orders import SIGNALS, Orders
+from yoked_actor.orders import Orders, heard_signals
 from yoked_actor.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.reloading import reload
 from yoked_actor.server import DATABASE, open_server
@@ -160,7 +160,7 @@ async def _serve(
     # Until it is ready there is nothing to read again.
     orders = Orders(None if dev else lambda: None)
     with (
-        trio.open_signal_receiver(*SIGNALS) as signals,
+        heard_signals() as signals,
         contextlib.ExitStack() as closing,
     ):
         listeners = open_listeners(settings.server.host, settings.server.port)
@@ -227,7 +227,7 @@ def worker(config_file: Path | None, data_dir: Path | None) -> None:
 
 async def _work(settings: Settings, load: Callable[[], Settings]) -> None:
     orders = Orders(lambda: reload(settings, load))
-    with trio.open_signal_receiver(*SIGNALS) as signals:
+    with heard_signals() as signals:
         async with trio.open_nursery() as beside:
             beside.start_soon(orders.hear, signals)
             async with open_worker(settings, settings.server.data_dir / DATABASE):

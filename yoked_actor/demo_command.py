@@ -25,7 +25,7 @@ from yoked_actor.domain.lifecycle import State
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.listening import open_listeners
 from yoked_actor.log import configure_logging
-from yoked_actor.orders import SIGNALS, Orders
+from yoked_actor.orders import Orders, heard_signals
 from yoked_actor.server import DATABASE, Server, open_server
 from yoked_actor.settings import Settings
 from yoked_actor.starting import (
@@ -98,7 +98,7 @@ async def _run(settings: Settings, people: int, open_browser: bool) -> None:
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir)
     orders = Orders()
     with (
-        trio.open_signal_receiver(*SIGNALS) as signals,
+        heard_signals() as signals,
         contextlib.ExitStack() as closing,
     ):
         listeners = open_listeners(settings.server.host, settings.server.port)

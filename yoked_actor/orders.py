@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 
 import structlog
 import trio
@@ -14,6 +15,18 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # One press may arrive twice: Ctrl-C reaches both processes of the one-file binary, and the first
 # hands it on.
 SAME_PRESS_S = 1.0
+
+
+@contextmanager
+def heard_signals() -> Iterator[AsyncIterator[int]]:
+    """The signals that come to this process; those that come when all is over are ignored.
+
+    The second half of a press may be that late, and the process has done as it was told.
+    """
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # what is in force again in the end
+    with trio.open_signal_receiver(*SIGNALS) as signals:
+        yield signals
 
 
 class Orders:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 import trio
 
-from tests.process.house import PATIENCE_S, House, open_house
+from tests.process.house import PATIENCE_S, House, environment, open_house
 from tests.process.witnesses import until
 from yoked_actor.client import Api, CallRefused, Client, open_client
 from yoked_actor.edge.auth import Tokens
@@ -126,3 +128,38 @@ async def test_a_closed_terminal_ends_a_server_in_development(tmp_path):
     with open_house(tmp_path / "data") as house:
         house.signal(signal.SIGHUP)
         assert await trio.to_thread.run_sync(house.wait) == 0
+
+
+PRESSED_TWICE = """
+import os, signal, trio
+from yoked_actor.orders import Orders, heard_signals
+
+async def serve():
+    orders = Orders()
+    with heard_signals() as signals:
+        async with trio.open_nursery() as beside:
+            beside.start_soon(orders.hear, signals)
+            print("ready", flush=True)
+            await orders.stop.wait()
+            beside.cancel_scope.cancel()
+
+trio.run(serve)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    os.kill(os.getpid(), number)
+print("over", flush=True)
+"""
+
+
+def test_a_signal_that_comes_when_all_is_over_does_not_spoil_the_end():
+    with subprocess.Popen(
+        [sys.executable, "-c", PRESSED_TWICE],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read().endswith("over\n")
+        assert process.wait(PATIENCE_S) == 0
