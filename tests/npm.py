@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,20 +22,22 @@ def from_npm(package: str, version: str) -> Path:
     if (modules / package).exists():
         return modules
     npm = shutil.which("npm")
-    # Elsewhere first: what stands at its place is complete.
-    coming = home.with_suffix(f".{os.getpid()}")
-    done = npm and subprocess.run(
-        [npm, "install", "--silent", "--no-save", "--prefix", str(coming), f"{package}@{version}"],
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE_S,
-        check=False,
-    )
-    if not done or done.returncode != 0:
+    _CACHE.mkdir(exist_ok=True)
+    # Elsewhere first: what stands at its place is complete. Another worker may be quicker.
+    with tempfile.TemporaryDirectory(dir=_CACHE, ignore_cleanup_errors=True) as coming:
+        done = npm and subprocess.run(
+            [npm, "install", "--silent", "--no-save", "--prefix", coming, f"{package}@{version}"],
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+        if done and done.returncode == 0:
+            with suppress(OSError):
+                Path(coming).rename(home)
+    if not (modules / package).exists():
         reason = f"{package} cannot be installed: {done.stderr if done else 'there is no npm'}"
         if "CI" in os.environ:
             pytest.fail(reason)
         pytest.skip(reason)
-    if not modules.exists():
-        coming.rename(home)
     return modules

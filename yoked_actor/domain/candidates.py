@@ -98,6 +98,7 @@ class Candidates:
         self._min_ages = np.fromiter((min(p.min_age, _CLOSED) for p in in_rows), np.int16, count)
         self._min_ages[self._ages < ADULT_AGE] = _CLOSED
         self._max_ages = np.fromiter((min(p.max_age, _CLOSED) for p in in_rows), np.int16, count)
+        # Who accepts an age, for each that somebody has: hardly more than a hundred.
         self._accepting: dict[int, NDArray[np.bool_]] = {}
         self._reaches = np.array(self._wishes, np.float64)[self._numbers]
         spots = np.fromiter(chain.from_iterable(self._spots), np.float64, 4 * count)
