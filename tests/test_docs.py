@@ -88,6 +88,25 @@ def test_every_page_can_be_reached_from_the_readme():
     assert {name_of(page) for page in PAGES} <= {name_of(page) for page in found}
 
 
+def test_every_ruling_that_is_cited_is_on_the_page_of_rulings():
+    page = (ROOT / "docs" / "rulings.md").read_text("utf-8")
+    explained = set(re.findall(r"^\| (R\d+) \|", page, re.MULTILINE))
+    cited = set()
+    for folder, pattern in (("yoked_actor", "*.py"), ("yoked_actor", "*.sql"), ("tests", "*.py")):
+        for file in (ROOT / folder).rglob(pattern):
+            cited |= set(re.findall(r"\bR\d+\b", file.read_text("utf-8")))
+    assert cited <= explained
+
+
+def test_every_test_that_a_page_names_exists():
+    named = {
+        path
+        for page in PAGES
+        for path in re.findall(r"`(tests/[\w/]+(?:\.py|/))`", page.read_text("utf-8"))
+    }
+    assert {path for path in named if not (ROOT / path).exists()} == set()
+
+
 def test_the_metrics_that_are_explained_are_the_metrics_that_exist():
     metrics = Metrics()
     metrics.watch(waiting=float, sessions=float, mailbox=float, writes=float, ready=float)
