@@ -50,6 +50,7 @@ async def test_the_connected_are_told_of_their_sets_and_nobody_else(autojump_clo
                 # 60, less 8 for two years, plus 40 times a quarter: one tag of two and two unnamed.
                 "score": 62.0,
                 "reasons": ["you both like jazz", "2 years apart", "1 km away"],
+                "offered_at": "2026-01-01T10:00:00Z",
                 "expires_at": "2026-01-01T11:00:00Z",
             }
         ]

@@ -251,6 +251,9 @@ def _view(kept: KeptSet, faces: Faces, now: Instant) -> told.OffersMade:
         if card is not None:
             units = min(max(sum(term.units for term in offer.terms), 0), ONE)
             views.append(
-                told.OfferView(offer_id, card, units, offer.reasons, made.expires_at, answer)
+                told.OfferView(
+                    *(offer_id, card, units, offer.reasons),
+                    *(made.offered_at, made.expires_at, answer),
+                )
             )
     return told.OffersMade(made.day, tuple(views))

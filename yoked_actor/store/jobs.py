@@ -213,6 +213,16 @@ class JobStore(Protocol):
         """Let the dead letters of a type run from the start; the ids, at most `limit`."""
         ...
 
+    async def rerun(
+        self, job_type: str, payload: Mapping[str, str], now: Instant, limit: int, after: int = 0
+    ) -> list[int]:
+        """Let dead letters of a type run from the start, and failed jobs now rather than later.
+
+        Those whose payload has all these values and whose id is greater than `after`; the ids in
+        ascending order, at most `limit`.
+        """
+        ...
+
     async def prune(self, ended_before: Instant, limit: int) -> int:
         """Delete jobs that ended before an instant, at most `limit`; returns how many."""
         ...

@@ -11,7 +11,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -60,15 +60,19 @@ def read_pool(
     db.execute("BEGIN")  # one snapshot for all of it
     try:
         near = {"zone": zone, "day": day.isoformat(), "at": offered_at, "apart": TOO_NEAR}
-        residents: list[Person] = []
-        receivers: list[str] = []
-        for *row, has_set in _giving_way(db.execute(_RECEIVERS, near)):
-            residents.append(rows.person_of(tuple(row)))
-            if not has_set:
-                receivers.append(row[0])
+        have_sets: set[str] = set()
+
+        def living_here() -> Iterator[tuple[Any, ...]]:
+            for *row, has_set in _giving_way(db.execute(_RECEIVERS, near)):
+                if has_set:
+                    have_sets.add(row[0])
+                yield tuple(row)
+
+        residents = list(rows.people_of(living_here()))
+        receivers = [one.user_id for one in residents if one.user_id not in have_sets]
         cells = _json(sorted(_cells_of(residents, rules.tier3_distance)))
         found = db.execute(_PEOPLE, (cells, zone))
-        others = [rows.person_of(row) for row in _giving_way(found)]
+        others = list(rows.people_of(_giving_way(found)))
         votes = {
             who: Votes(*counts)
             for who, *counts in db.execute(_VOTES, {"newest": NEWEST_MATCHES, "at": offered_at})

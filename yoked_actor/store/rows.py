@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any
 
 import msgspec
+import structlog
 
 from yoked_actor.domain.ballot import Outcome, Vote
 from yoked_actor.domain.lifecycle import State
@@ -27,6 +29,8 @@ Row = tuple[Any, ...]
 PERSON_COLUMNS = 12
 SEAT_COLUMNS = 7
 MATCH_COLUMNS = 14
+
+_log = structlog.get_logger()
 
 _encode = msgspec.json.Encoder().encode
 _decode_instants = msgspec.json.Decoder(dict[str, int]).decode
@@ -114,6 +118,15 @@ def person_of(row: Row) -> Person:
         max_age=row[10],
         max_distance_km=row[11],
     )
+
+
+def people_of(found: Iterable[Row]) -> Iterator[Person]:
+    """Profiles from their rows; one that cannot be decoded is logged, and left out."""
+    for row in found:
+        try:
+            yield person_of(row)
+        except (msgspec.MsgspecError, ValueError) as error:
+            _log.error("profile_unreadable", user_id=row[0], error=str(error))
 
 
 def seat_row(seat: Seat) -> Row:

@@ -207,13 +207,14 @@ def drop_offer(db: sqlite3.Connection, day: str, receiver: str, rank: int) -> No
     )
 
 
-def was_frozen_before(db: sqlite3.Connection, day: str, zone: str, at: Instant) -> bool:
-    """Whether a run was frozen before an instant, or is not known at all."""
-    (frozen_at,) = db.execute(
-        "SELECT coalesce(max(frozen_at), 0) FROM offer_runs WHERE day = ? AND zone = ?",
-        (day, zone),
+def was_frozen_before(
+    db: sqlite3.Connection, day: str, zone: str, inputs: str | None, at: Instant
+) -> bool:
+    """Whether the inputs of a set were frozen before an instant, or are not those of its run."""
+    found = db.execute(
+        "SELECT frozen_at, inputs FROM offer_runs WHERE day = ? AND zone = ?", (day, zone)
     ).fetchone()
-    return int(frozen_at) <= at
+    return found is None or found[0] <= at or (inputs is not None and inputs != found[1])
 
 
 def without_a_profile(db: sqlite3.Connection, users: set[str]) -> set[str]:
@@ -261,8 +262,16 @@ def _jobs_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
     return [
         job_id
         for job_id, payload, key in found
-        if _names(msgspec.json.decode(payload), user) or (key is not None and _is_part(user, key))
+        if _payload_names(payload, user) or (key is not None and _is_part(user, key))
     ]
+
+
+def _payload_names(payload: str, user: str) -> bool:
+    """Whether a payload that holds a user's id names the user; one that cannot be read may."""
+    try:
+        return _names(msgspec.json.decode(payload), user)
+    except msgspec.MsgspecError:
+        return True
 
 
 def _errors_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
@@ -295,8 +304,16 @@ def _pools_with(db: sqlite3.Connection, user: str, after: int) -> list[tuple[int
         for number, day, zone, content in db.execute(
             "SELECT number, day, zone, content FROM offer_pools WHERE number > ?", (after,)
         )
-        if wanted in zlib.decompress(content)
+        if _may_hold(content, wanted)
     ]
+
+
+def _may_hold(content: bytes, wanted: bytes) -> bool:
+    """Whether a pool names a user; one that cannot be read may, and is dropped with them."""
+    try:
+        return wanted in zlib.decompress(content)
+    except zlib.error:
+        return True
 
 
 def _numbers(db: sqlite3.Connection, table: str, between: tuple[str, int]) -> list[int]:

@@ -17,10 +17,9 @@ import msgspec
 import trio
 
 from yoked_actor.domain.instants import Instant, to_datetime
-from yoked_actor.domain.offers import offer_id
-from yoked_actor.domain.scoring import Facts, reasons
-from yoked_actor.domain.tiers import Tier
 from yoked_actor.store.errors import StoreUnavailable
+from yoked_actor.store.offer_rows import readable_sets
+from yoked_actor.store.offers import KeptSet
 from yoked_actor.store.opening import statement
 from yoked_actor.store.personal_data import (
     OwnConnection,
@@ -227,22 +226,18 @@ def _reports(db: sqlite3.Connection, user: str) -> list[OwnReport]:
 
 def _offers(db: sqlite3.Connection, user: str) -> list[OwnOffers]:
     query = f"{_LOAD_SETS} WHERE s.user_id = ? ORDER BY s.offered_at"
-    return [_offers_of(row, user) for row in db.execute(query, (user,))]
+    return [_offers_of(kept) for kept in readable_sets(db.execute(query, (user,)))]
 
 
-def _offers_of(row: _Row, user: str) -> OwnOffers:
-    day, _, zone, offered_at, expires_at, _, _, delivered_at = row[:8]
-    offers = []
-    for candidate, score, tier, years, shared, alike, km, lost, answer in msgspec.json.decode(
-        row[9]
-    ):
-        facts = Facts(years, tuple(shared), alike, km, lost)
-        why = reasons(facts, widened=tier > Tier.EXACT)
-        name = offer_id(date.fromisoformat(day), user, candidate)
-        offers.append(OwnOffer(name, candidate, score, list(why), answer))
+def _offers_of(kept: KeptSet) -> OwnOffers:
+    made = kept.offers
+    offers = [
+        OwnOffer(offer_id, offer.candidate, offer.score, list(offer.reasons), answer)
+        for offer_id, offer, answer in zip(made.ids(), made.offers, kept.answers, strict=True)
+    ]
     return OwnOffers(
-        *(day, zone, to_datetime(offered_at), to_datetime(expires_at)),
-        *(offers, _moment(delivered_at)),
+        *(made.day.isoformat(), kept.zone, to_datetime(made.offered_at)),
+        *(to_datetime(made.expires_at), offers, _moment(kept.delivered_at)),
     )
 
 

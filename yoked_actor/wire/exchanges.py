@@ -53,6 +53,7 @@ OFFER = ev.OfferPart(
     CARD,
     61.3333,
     ("you both like climbing", "2 years apart", "4 km away"),
+    moment(0),
     datetime(2026, 1, 2, 8, tzinfo=UTC),
 )
 _DATA = msgspec.Raw(b'{"description": {"type": "offer", "sdp": "v=0..."}}')
