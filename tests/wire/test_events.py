@@ -98,7 +98,7 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
     ),
     (
         told.OffersMade(
-            date(2026, 1, 1), (told.OfferView("o1", BEN, 613_333, ("4 km away",), AT, LATER),)
+            date(2026, 1, 1), (told.OfferView("o1", BEN, 613_333, ("4 km away",), NOW, LATER),)
         ),
         {
             "type": "offers",
