@@ -304,7 +304,7 @@ def _show(sets: dict[str, OfferSet], as_json: bool) -> None:
     if as_json:
         shown = {
             user_id: [
-                {"offer_id": offer_id, "candidate": one.candidate, "reasons": one.reasons}
+                {"offer_id": offer_id, "candidate": one.candidate, "reasons": one.reasons(None)}
                 for offer_id, one in zip(made.ids(), made.offers, strict=True)
             ]
             for user_id, made in sets.items()

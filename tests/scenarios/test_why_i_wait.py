@@ -35,7 +35,7 @@ async def test_the_answer_names_what_rejects_whom_and_what_would_help(autojump_c
         "next_tier_in_s": 1.0,
         "pool": 5,
         "rejected_by": {"seeking": 1, "history": 1, "age": 1, "distance": 2},
-        "nearest": {"constraint": "distance", "by": 155, "unit": "km", "gives": 1},
+        "nearest": {"constraint": "distance", "by": 400, "unit": "km", "gives": 1},
     }
     assert answer == {key: reply.fields[key] for key in answer}
 

@@ -45,10 +45,9 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
     """How wide the receiver's own limits had to be for it."""
     facts: Facts
 
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why, in words for the one who gets it."""
-        return reasons(self.facts, widened=self.tier > Tier.EXACT)
+    def reasons(self, shown_km: int | None) -> tuple[str, ...]:
+        """Why, in words for the one who gets it, who is told such a distance."""
+        return reasons(self.facts, shown_km, widened=self.tier > Tier.EXACT)
 
     @property
     def terms(self) -> tuple[Term, ...]:

@@ -16,7 +16,8 @@ from yoked_actor.domain.frozen_pool import FrozenPool, OfferRules
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.offers import OfferSet
-from yoked_actor.domain.people import Card, Person, card_of
+from yoked_actor.domain.people import Card, Person
+from yoked_actor.domain.shown_places import ShownPlaces
 from yoked_actor.store.errors import StoreError
 
 
@@ -152,12 +153,12 @@ class Faces(msgspec.Struct, frozen=True):
     blocked: frozenset[tuple[str, str]]
     """Which of the pairs that were asked for are kept apart by a block, of either side."""
 
-    def of(self, viewer: str, other: str, now: Instant) -> Card | None:
+    def of(self, viewer: str, other: str, places: ShownPlaces, now: Instant) -> Card | None:
         """What one sees of another; None when nothing may be shown."""
         person, own = self.people.get(other), self.people.get(viewer)
         if person is None or own is None or not self.may_see(viewer, other):
             return None
-        return card_of(person, own, now)
+        return places.card(person, own, now)
 
     def may_see(self, viewer: str, other: str) -> bool:
         """Whether one may see another: there is a profile, and no block between them."""

@@ -48,7 +48,9 @@ ERASE_JOB = "users.erase"
 """The type of the job that erases: it is not stopped by what it does."""
 
 _RECENT = 3600 * 1_000_000
-_DISTANCE = "distance_km = 0, distance_score = 0, preference_match = 0, priority = 0"
+_DISTANCE = (
+    "distance_km = 0, shown_km = NULL, distance_score = 0, preference_match = 0, priority = 0"
+)
 
 
 class Traces(msgspec.Struct, frozen=True):

@@ -10,13 +10,13 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import date, datetime
-from math import ceil
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 import trio
 
 from yoked_actor.domain.instants import Instant, to_datetime
+from yoked_actor.domain.scoring import shown_points
 from yoked_actor.store.errors import StoreUnavailable
 from yoked_actor.store.offer_rows import readable_sets
 from yoked_actor.store.offers import KeptSet
@@ -171,7 +171,7 @@ def _matches(db: sqlite3.Connection, user: str) -> list[OwnMatch]:
     query = (
         "SELECT m.number, m.a, m.b, m.status, m.paired_at, m.a_acknowledged, m.b_acknowledged,"
         " m.voting_at, m.a_vote, m.b_vote, m.outcome, m.cancelled_for, m.ended_at,"
-        " q.a_tier, q.b_tier, q.a_wait_s, q.b_wait_s, q.distance_km,"
+        " q.a_tier, q.b_tier, q.a_wait_s, q.b_wait_s, q.shown_km,"
         " EXISTS (SELECT 1 FROM blocks AS k WHERE k.blocker = ?1 AND k.at = m.ended_at"
         " AND k.blocked IN (m.a, m.b))"
         " FROM matches AS m LEFT JOIN quality AS q ON q.match_number = m.number"
@@ -196,7 +196,7 @@ def _matches(db: sqlite3.Connection, user: str) -> list[OwnMatch]:
                 ended_at=_moment(row[12]),
                 tier=row[13 + mine],
                 waited_s=row[15 + mine],
-                distance_km=None if row[17] is None else max(1, ceil(row[17])),
+                distance_km=row[17],
             )
         )
     return found
@@ -232,7 +232,11 @@ def _offers(db: sqlite3.Connection, user: str) -> list[OwnOffers]:
 def _offers_of(kept: KeptSet) -> OwnOffers:
     made = kept.offers
     offers = [
-        OwnOffer(offer_id, offer.candidate, offer.score, list(offer.reasons), answer)
+        # Without the distance: the stored one is exact, and was told as the edge of a band.
+        OwnOffer(
+            *(offer_id, offer.candidate, shown_points(offer.facts, None)),
+            *(list(offer.reasons(None)), answer),
+        )
         for offer_id, offer, answer in zip(made.ids(), made.offers, kept.answers, strict=True)
     ]
     return OwnOffers(
