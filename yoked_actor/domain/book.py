@@ -40,6 +40,15 @@ class Book(Generic[K, V]):
                 self._before[key] = self.rows[key]
             del self.rows[key]
 
+    def revise(self, key: K, value: V) -> None:
+        """Set a value for good: `undo` does not bring back the one it replaces."""
+        assert not self._before, "a book is revised when it is settled"
+        self.rows[key] = value
+
+    def touch(self, key: K) -> None:
+        """Have the value of a key stored as it is."""
+        self._before.setdefault(key, self.rows[key])
+
     def touched(self) -> Iterable[K]:
         """The keys that were changed since the book last settled."""
         return self._before.keys()

@@ -101,7 +101,7 @@ class Doors(msgspec.Struct):
         suspension = self.sessions.suspended.get(user_id)
         if suspension is not None and not even_suspended:
             raise Refused(Code.FORBIDDEN, f"you are suspended: {suspension.reason}")
-        if not session.may_speak(self.clock.now()):
+        if not session.may_speak():
             raise Refused(Code.RATE_LIMITED, "too many calls; slow down")
         return session
 
