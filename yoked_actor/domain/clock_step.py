@@ -61,6 +61,8 @@ def restate(floor: Floor) -> None:
     for date in floor.dates.rows.values():
         if date.ended_at is None:
             floor.dates.touch(date.date_id)
+    for pair in floor.acquaintance.bars.rows:
+        floor.acquaintance.bars.touch(pair)
 
 
 def not_in_the_future(left: LeftOpen, now: Instant) -> LeftOpen:
