@@ -185,7 +185,7 @@ async def open_server(
             threads=mock_clock is None,
             stored=desk.announce,
         ).register(dispatcher)
-        Webhook(settings.alerts, dial_webhook).register(dispatcher)
+        Webhook(settings.alerts, store.jobs, clock, dial_webhook).register(dispatcher)
         care = Care(sessions, store, clock)
         await care.load()
         register_care(dispatcher, care, store, clock, settings.privacy)
