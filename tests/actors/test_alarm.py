@@ -299,6 +299,12 @@ class BrokenAlerts:
             raise StoreUnavailable("the disk is full")
         await self._alerts.record(changes, jobs, now)
 
+    async def dead_letters(self):
+        return await self._alerts.dead_letters()
+
+    async def take_dead_letters(self, now, window_s, tell):
+        return await self._alerts.take_dead_letters(now, window_s, tell)
+
 
 async def test_what_cannot_be_stored_is_said_at_once_and_told_later(
     autojump_clock: MockClock,
