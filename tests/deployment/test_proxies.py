@@ -75,7 +75,7 @@ def house(tmp_path_factory):
 
 @contextmanager
 def behind_nginx(server_port: int, folder: Path) -> Iterator[tuple[str, Dial]]:
-    nginx = program("nginx", "nginx-light")
+    nginx = program("nginx", "nginx")
     port, plain_port = free_port(), free_port()
     authority = trustme.CA()
     certificate = authority.issue_cert(NAME, "127.0.0.1")
