@@ -1,11 +1,12 @@
 """Everything that touches the inside of Hypercorn and Quart-Trio.
 
 Hypercorn serves HTTP on connections that the front door has already looked at, so it is given a
-stream that yields the bytes read so far first. Three faults are mended here:
+stream that yields the bytes read so far first. Faults that are mended here:
 
 - Hypercorn shields its `send_all`, so a client that does not read would hang the shutdown. The
   stream bounds every write itself and can be cut off from outside.
-- Hypercorn keeps a connection whose client is gone until the keep-alive time is over.
+- Hypercorn keeps a connection whose client is gone until the keep-alive time is over, and closes
+  one whose next request has arrived while the process was stalled.
 - quart-trio cancels the response task when the request's end of stream arrives, which is in the
   middle of sending it: connections then never close. Ours cancels only a body that streams to a
   client that is gone; a handler that is still at work runs to its end.
@@ -74,8 +75,9 @@ class MendedHTTPConnection(TrioASGIHTTPConnection):
 
 
 class MendedTCPServer(TCPServer):
-    """Hypercorn's connection, without the idle timer that outlives its client."""
+    """Hypercorn's connection, with an idle timer that looks before it closes."""
 
+    stream: ReplayingStream  # type: ignore[assignment]
     _reading_over = False
 
     async def _read_data(self) -> None:
@@ -84,8 +86,20 @@ class MendedTCPServer(TCPServer):
         await self.idle_task.stop()
 
     async def _idle_timeout(self) -> None:
-        if not self._reading_over:
-            await super()._idle_timeout()
+        # After a stall of the process the next request may already lie in the socket. A complete
+        # one stops this task; half of one gets one more period.
+        for _ in range(2):
+            if self._reading_over:
+                return
+            before = self.stream.received_bytes
+            with trio.move_on_after(self.config.keep_alive_timeout):
+                await self.context.terminated.wait()
+                break
+            await trio.lowlevel.checkpoint()  # the reader may have been woken in the same turn
+            if self.stream.received_bytes == before:
+                break
+        with trio.CancelScope(shield=True):
+            await self._initiate_server_close()
 
 
 class _Address:
@@ -116,12 +130,15 @@ class ReplayingStream(trio.abc.HalfCloseableStream):
         self._stall_timeout_s = stall_timeout_s
         self._sending: trio.CancelScope | None = None
         self._cut_off = False
+        self.received_bytes = 0
         self.socket = address
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """The replayed bytes first, then the stream's."""
         if not self._replay:
-            return bytes(await self._stream.receive_some(max_bytes))
+            data = bytes(await self._stream.receive_some(max_bytes))
+            self.received_bytes += len(data)
+            return data
         await trio.lowlevel.checkpoint()
         size = len(self._replay) if max_bytes is None else max_bytes
         data, self._replay = self._replay[:size], self._replay[size:]
