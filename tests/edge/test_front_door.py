@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import random
 import socket
 import ssl
@@ -217,6 +218,35 @@ async def test_an_idle_http_connection_is_closed(autojump_clock: trio.testing.Mo
         await HttpClient(stream).get("/hello")
         await read_to_end(stream)
         assert trio.current_time() == pytest.approx(door.limits.http_keep_alive_s)
+        await stream.aclose()
+
+
+async def test_after_a_stall_a_request_that_has_arrived_is_answered(
+    listener: socket.socket, mock_clock: trio.testing.MockClock
+) -> None:
+    """The process slept past the keep-alive time, and the next request came meanwhile."""
+    async with open_door(listeners=[listener]) as door:
+        for _ in range(20):  # trio runs the timer and the reader in random order
+            async with await connect(listener) as stream:
+                assert (await HttpClient(stream).get("/hello"))[0] == 200
+                await trio.testing.wait_all_tasks_blocked()
+                request = b"GET /hello HTTP/1.1\r\nHost: yoked.test\r\n\r\n"
+                with socket.socket(fileno=os.dup(stream.socket.fileno())) as raw:
+                    raw.send(request)
+                mock_clock.jump(door.limits.http_keep_alive_s + 1)
+                assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
+
+
+async def test_half_a_request_after_a_stall_does_not_keep_the_connection(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with open_door() as door, trio.open_nursery() as nursery:
+        stream = dial(door, nursery)
+        await HttpClient(stream).get("/hello")
+        await trio.sleep(door.limits.http_keep_alive_s - 0.001)
+        await stream.send_all(b"GET /hello HT")
+        assert await read_to_end(stream) == b""
+        assert trio.current_time() <= 2 * door.limits.http_keep_alive_s + 0.001
         await stream.aclose()
 
 

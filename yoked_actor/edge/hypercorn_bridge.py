@@ -3,16 +3,17 @@
 Hypercorn serves HTTP on connections that the front door has already looked at, so it is given a
 stream that yields the bytes read so far first. It speaks HTTP/1.1 and nothing else: by itself
 Hypercorn would go over to HTTP/2 whenever a client asks for it, and then neither the limits of the
-front door nor the path rules of a proxy in front of it would hold. Four faults are mended here:
+front door nor the path rules of a proxy in front of it would hold. Faults that are mended here:
 
 - Hypercorn shields its `send_all`, so a client that does not read would hang the shutdown. The
   stream bounds every write itself and can be cut off from outside.
-- Hypercorn keeps a connection whose client is gone until the keep-alive time is over.
+- Hypercorn keeps a connection whose client is gone until the keep-alive time is over, and closes
+  one whose next request has arrived while the process was stalled.
 - quart-trio cancels the response task when the request's end of stream arrives, which is in the
   middle of sending it: connections then never close. Ours cancels only a body that streams to a
   client that is gone; a handler that is still at work runs to its end.
 - Hypercorn keeps a connection open after a request that has both a `Content-Length` and a
-  `Transfer-Encoding`, of which a proxy may have believed the other one. Ours is refused.
+  `Transfer-Encoding`, of which a proxy may have believed the other one. Here it is refused.
 """
 
 from __future__ import annotations
@@ -112,11 +113,12 @@ class Http1Protocol(H11Protocol):
 
 
 class MendedTCPServer(TCPServer):
-    """Hypercorn's connection: HTTP/1.1 only, and without the idle timer that outlives its client.
+    """Hypercorn's connection: HTTP/1.1 only, with an idle timer that looks before it closes.
 
     The stream is ready to be read: TLS, if any, has shaken hands.
     """
 
+    stream: ReplayingStream  # type: ignore[assignment]
     _reading_over = False
 
     def __init__(
@@ -166,8 +168,20 @@ class MendedTCPServer(TCPServer):
         await self.idle_task.stop()
 
     async def _idle_timeout(self) -> None:
-        if not self._reading_over:
-            await super()._idle_timeout()
+        # After a stall of the process the next request may already lie in the socket. A complete
+        # one stops this task; half of one gets one more period.
+        for _ in range(2):
+            if self._reading_over:
+                return
+            before = self.stream.received_bytes
+            with trio.move_on_after(self.config.keep_alive_timeout):
+                await self.context.terminated.wait()
+                break
+            await trio.lowlevel.checkpoint()  # the reader may have been woken in the same turn
+            if self.stream.received_bytes == before:
+                break
+        with trio.CancelScope(shield=True):
+            await self._initiate_server_close()
 
 
 class HypercornBridge:

@@ -1,4 +1,4 @@
-"""The stream that Hypercorn serves: it starts with bytes already read, and its writes are bounded."""
+"""The stream that Hypercorn serves: bytes already read come first, and writes are bounded."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ class ReplayingStream(trio.abc.HalfCloseableStream):
         self._stall_timeout_s = stall_timeout_s
         self._sending: trio.CancelScope | None = None
         self._cut_off = False
+        self.received_bytes = 0
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """The replayed bytes first, then the stream's."""
         if not self._replay:
-            return bytes(await self._stream.receive_some(max_bytes))
+            data = bytes(await self._stream.receive_some(max_bytes))
+            self.received_bytes += len(data)
+            return data
         await trio.lowlevel.checkpoint()
         size = len(self._replay) if max_bytes is None else max_bytes
         data, self._replay = self._replay[:size], self._replay[size:]
