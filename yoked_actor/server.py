@@ -45,11 +45,11 @@ from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_calls import add_all_calls
-from yoked_actor.edge.listening import EdgeMetrics, edge_limits
+from yoked_actor.edge.listening import EdgeMetrics, edge_limits, without_wire_timeouts
 from yoked_actor.edge.status_board import StatusBoard
 from yoked_actor.edge.webhook import Dial, Webhook
 from yoked_actor.metrics import Metrics
-from yoked_actor.settings import LONGEST_S, Settings
+from yoked_actor.settings import Settings
 from yoked_actor.store import (
     Batch,
     InlineRunner,
@@ -242,8 +242,8 @@ async def open_server(
         add_all_calls(app, doors, care, store.calendar, stop.set)
         limits = edge_limits(settings.edge)
         if mock_clock is not None and listeners:
-            # An hour may pass here in no time on the wire: nobody could answer a ping.
-            limits = msgspec.structs.replace(limits, ping_interval_s=LONGEST_S)
+            limits = without_wire_timeouts(limits)
+            app.config.update(BODY_TIMEOUT=None, RESPONSE_TIMEOUT=None)
         front_door = FrontDoor(
             app,
             conversations.hold,
