@@ -144,6 +144,10 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         told.ConnectionOpened("c3", BEN),
         {"type": "connection", "connection_id": "c3", "partner": BEN_SEEN},
     ),
+    (
+        told.Suspended("rude", None),
+        {"type": "suspended", "reason": "rude", "until": None},
+    ),
 ]
 
 

@@ -83,6 +83,19 @@ class Session:
         self._around.mailbox.put_nowait(Message(event, self, then))
         self.in_flight += 1
 
+    async def post_when_there_is_room(self, event: ev.Event, then: Then) -> None:
+        """Put an event into the mailbox, however long that has to be waited for.
+
+        Cancelled before there was room, it has put nothing.
+        """
+        # Counted before there is room for it: the user must not leave memory meanwhile.
+        self.in_flight += 1
+        try:
+            await self._around.mailbox.put(Message(event, self, then))
+        except BaseException:
+            self.in_flight -= 1
+            raise
+
     def may_speak(self, now: Instant) -> bool:
         """Whether the user is within the rate; if so, this is counted."""
         self.spoke_at = now
@@ -223,7 +236,7 @@ class Session:
         except StoreUnavailable:
             self._answered(session_id, id, _STORE_AWAY, now)
             return
-        if session_id != self.session_id:
+        if session_id != self.session_id or self._around.suspensions.of(self.user_id):
             return
         if partner is None:
             message = f"you have no connection {command.connection_id!r}"
@@ -264,7 +277,10 @@ class Session:
             self.connection.close(code, reason)
 
     async def attach(self, connection: Connection, hello: cmd.Hello, device: int) -> None:
-        """Let a socket speak for the user; returns when it has been welcomed."""
+        """Let a socket speak for the user; returns when it has been welcomed.
+
+        Raises `UserSuspended` when the user has been suspended while there was no room.
+        """
         welcomed = trio.Event()
 
         def bind(reply: told.Reply, now: Instant) -> None:
@@ -275,10 +291,14 @@ class Session:
         # Counted before there is room for it: who waits for that must not leave memory meanwhile.
         self.in_flight += 1
         try:
-            await self._around.mailbox.put(Message(ev.Attached(self.user_id, device), self, bind))
+            await self._around.mailbox.wait_for_room()
+            # What takes a suspended user out may be in the mailbox already: nothing follows it.
+            self._around.suspensions.check(self.user_id)
         except BaseException:
             self.in_flight -= 1
             raise
+        message = Message(ev.Attached(self.user_id, device), self, bind)
+        self._around.mailbox.put_nowait(message)
         await welcomed.wait()
 
     def detach(self, connection: Connection, device: int) -> None:

@@ -202,6 +202,13 @@ class ConnectionEvent(Event, frozen=True, kw_only=True, tag="connection"):
     partner: Card
 
 
+class SuspendedEvent(Event, frozen=True, kw_only=True, tag="suspended"):
+    """You are suspended, until then or without an end; the socket is closed."""
+
+    reason: str
+    until: datetime | None
+
+
 class Draining(Event, frozen=True, kw_only=True, tag="draining"):
     """The server is about to stop: come back after a moment."""
 
@@ -223,6 +230,7 @@ EVENTS: tuple[type[Event], ...] = (
     DateEnded,
     OffersEvent,
     ConnectionEvent,
+    SuspendedEvent,
     Draining,
 )
 
@@ -247,11 +255,13 @@ class Ok(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="error"):
-    """A command was refused, and nothing has changed."""
+    """A command was refused, and nothing has changed. `suspended` has `reason` and `until`."""
 
     re: str | None
     code: told.Code
     message: str
+    reason: str | UnsetType = UNSET
+    until: datetime | UnsetType | None = UNSET
 
 
 _encoder = msgspec.json.Encoder()

@@ -30,6 +30,7 @@ from yoked_actor.wire.events import (
     OutcomeEvent,
     Signal,
     Snapshot,
+    SuspendedEvent,
     TierEvent,
     Voting,
     Waiting,
@@ -116,6 +117,12 @@ def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
             return Ok(re=re)
 
 
+def suspended_error(re: str, message: str, reason: str, until: Instant | None) -> Error:
+    """The refusal of a hello of a suspended user."""
+    code = told.Code.SUSPENDED
+    return Error(re=re, code=code, message=message, reason=reason, until=_moment(until))
+
+
 def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServers) -> Event:
     """The wire form of what the lobby says to a user."""
     match notice:
@@ -167,6 +174,8 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
             return OffersEvent(seq=seq, at=at, date=day, offers=offer_parts(offers))
         case told.ConnectionOpened(connection_id, partner):
             return ConnectionEvent(seq=seq, at=at, connection_id=connection_id, partner=partner)
+        case told.Suspended(reason, until):
+            return SuspendedEvent(seq=seq, at=at, reason=reason, until=_moment(until))
     raise TypeError(f"no event for {notice!r}")
 
 

@@ -107,6 +107,12 @@ export function farewell(code) {
   return "The connection is closed.";
 }
 
+/** What a suspended person is told. @param {{reason: string, until: string|null}} told */
+export function suspension({ reason, until }) {
+  const end = until ? ` until ${new Date(until).toLocaleString([], { dateStyle: "long", timeStyle: "short" })}` : "";
+  return `You are suspended${end}. The reason: ${reason}`;
+}
+
 const people = (count) => (count === 1 ? "1 person" : `${count} people`);
 
 /**
