@@ -81,8 +81,8 @@ export class Console {
     this.#pulse("Connecting…", "away");
   }
 
-  #beat({ pulse, retry_in_s }) {
-    if (pulse === "refused") return this.signOut("That token is no longer good, or not an operator's.");
+  #beat({ pulse, reason, retry_in_s }) {
+    if (pulse === "refused") return this.signOut(reason === "suspended" ? "You are suspended." : "That token is no longer good, or not an operator's.");
     if (pulse === "live") {
       this.draining = false;
       this.#pulse("Live", "live");
@@ -158,7 +158,7 @@ export class Console {
     try {
       return await this.api.call(method, path, body);
     } catch (error) {
-      if (error.code === "unauthorized") this.signOut(refusal(error));
+      if (error.code === "unauthorized" || error.code === "suspended") this.signOut(refusal(error));
       else this.tell(refusal(error), "bad");
       return null;
     }
