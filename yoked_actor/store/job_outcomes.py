@@ -35,6 +35,7 @@ LONGEST_ERROR = 16_384
 
 _COMPLETE = statement("job_complete")
 _LEAVE = statement("job_leave")
+_NOTE_DEAD = statement("dead_letter_note")
 _REMEMBER_ATTEMPT = statement("job_remember_attempt")
 
 
@@ -71,7 +72,7 @@ def leave(
     match outcome:
         case Failed(_, _, due_at, error):
             status, cause = JobStatus.FAILED, JobCause.FAILED
-        case Buried(_, _, error):
+        case Buried(_, _, error, _):
             status, cause = JobStatus.DEAD_LETTER, JobCause.BURIED
         case Cancelled(_, _, error):
             status, cause = JobStatus.CANCELLED, JobCause.CANCELLED
@@ -89,6 +90,8 @@ def leave(
         _LEAVE,
         (*which, at.now, status.value, due_at, given_back, error, is_rescue, at.lease),
     ).rowcount
+    if found and isinstance(outcome, Buried):
+        db.execute(_NOTE_DEAD, (*which, outcome.kind.value))
     return None if found else LeaseLost(*which)
 
 
