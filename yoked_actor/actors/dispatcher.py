@@ -8,7 +8,6 @@ the handlers; how they end is recorded many at a time.
 
 from __future__ import annotations
 
-import math
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -31,6 +30,7 @@ from yoked_actor.domain.jobs import (
     NewJob,
     RetryPolicy,
     Snooze,
+    max_runs,
 )
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
@@ -246,8 +246,7 @@ class Dispatcher:
 
     async def _sleep_until(self, at: Instant | None) -> None:
         self._bell = trio.Event()
-        deadline = math.inf if at is None else self._clock.trio_time(at)
-        with trio.move_on_at(deadline):
+        with self._clock.until(at):
             await self._bell.wait()
 
     # Runs
@@ -280,7 +279,7 @@ class Dispatcher:
                 fence=job.fence,
                 type=job.type,
                 attempt=job.attempts,
-                runs=kind.policy.max_runs,
+                runs=max_runs(kind.policy, job),
             )
         held.began = began
         # Without a deadline, which would cost more than a small job does: see HeldJobs.

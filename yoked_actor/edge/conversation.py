@@ -16,7 +16,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR, Sessions
-from yoked_actor.domain.instants import MICROSECONDS, Instant, after
+from yoked_actor.actors.suspensions import UserSuspended
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
@@ -33,6 +33,7 @@ from yoked_actor.wire.commands import (
     decode_command,
 )
 from yoked_actor.wire.events import Error, encode
+from yoked_actor.wire.rendering import suspended_error
 
 PROTOCOL_ERROR = 4000
 BAD_TOKEN = 4003
@@ -58,14 +59,14 @@ class Conversations:
         self.arrived = arrived
         """Told who has been welcomed."""
         self.board = board
-        self._strangers: deque[tuple[Instant, _Conversation]] = deque()
+        self._strangers: deque[tuple[float, _Conversation]] = deque()
         self._stranger_came = trio.Event()
 
     async def hold(self, connection: WebSocketConnection) -> None:
         """Talk to one client until the connection ends."""
         conversation = _Conversation(self, connection)
-        due_at = after(self.clock.now(), self.settings.hello_timeout_s)
-        self._strangers.append((due_at, conversation))
+        due_s = trio.current_time() + self.settings.hello_timeout_s
+        self._strangers.append((due_s, conversation))
         self._stranger_came.set()
         try:
             await connection.run(conversation.hear)
@@ -78,8 +79,8 @@ class Conversations:
             while not self._strangers:
                 self._stranger_came = trio.Event()
                 await self._stranger_came.wait()
-            due_at, conversation = self._strangers[0]
-            await trio.sleep_until(self.clock.trio_time(due_at))
+            due_s, conversation = self._strangers[0]
+            await trio.sleep_until(due_s)
             self._strangers.popleft()
             conversation.run_out_of_patience()
 
@@ -90,9 +91,9 @@ class _Conversation:
     __slots__ = ("_all", "_bucket", "_connection", "_device", "_session", "_watcher")
 
     def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
-        settings, now = all.settings, all.clock.now()
+        settings, now_s = all.settings, trio.current_time()
         self._all = all
-        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now / MICROSECONDS)
+        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now_s)
         self._connection = connection
         self._session: Session | None = None
         self._watcher: Watcher | None = None
@@ -100,13 +101,13 @@ class _Conversation:
 
     async def hear(self, text: bytes) -> None:
         """Hear one message of the client."""
-        if not self._bucket.take(self._all.clock.now() / MICROSECONDS):
+        if not self._bucket.take(trio.current_time()):
             self._connection.close(RATE_LIMITED, "too many messages")
             return
         try:
             if self._session is not None:
                 # What was still on the way when the user was suspended is not listened to.
-                if self._session.user_id not in self._all.sessions.suspended:
+                if self._all.sessions.suspensions.of(self._session.user_id) is None:
                     await self._session.receive(text)
             elif self._watcher is not None:
                 self._watcher.receive(text, self._all.clock.now())
@@ -136,34 +137,37 @@ class _Conversation:
         except BadToken as error:
             connection.close(BAD_TOKEN, str(error))
             return
-        if isinstance(first, Watch):
-            self._watch(first, identity)
-            return
         try:
-            session = await sessions.enter(identity.user_id)
+            sessions.suspensions.check(identity.user_id)
+            if isinstance(first, Watch):
+                self._watch(first, identity)
+            else:
+                await self._welcome(first, identity.user_id)
+        except UserSuspended as error:
+            suspension = error.suspension
+            refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
+            connection.send(encode(refusal))
+            connection.close(BAD_TOKEN, "suspended")
         except StoreUnavailable:
             connection.close(INTERNAL_ERROR, "the store is not available; try again")
-            return
-        suspension = sessions.suspended.get(identity.user_id)
-        if suspension is not None:
-            message = f"you are suspended: {suspension.reason}"
-            connection.send(encode(Error(re=first.id, code=Code.FORBIDDEN, message=message)))
-            connection.close(BAD_TOKEN, "suspended")
-            return
+
+    async def _welcome(self, hello: Hello, user_id: str) -> None:
+        sessions = self._all.sessions
+        session = await sessions.enter(user_id)
         self._session, self._device = session, sessions.new_device()
-        await session.attach(connection, first, self._device)
-        self._all.arrived((session.user_id,))
+        await session.attach(self._connection, hello, self._device)
+        self._all.arrived((user_id,))
 
     def _watch(self, watch: Watch, identity: Identity) -> None:
         connection, board = self._connection, self._all.board
-        if not identity.is_admin or identity.user_id in self._all.sessions.suspended:
+        if not identity.is_admin:
             message = "this is for the operator"
             connection.send(encode(Error(re=watch.id, code=Code.FORBIDDEN, message=message)))
             connection.close(BAD_TOKEN, message)
         elif board.is_full:
             connection.close(RATE_LIMITED, "too many watch already")
         else:
-            self._watcher = board.admit(connection, watch)
+            self._watcher = board.admit(connection, watch, identity.user_id)
 
     def run_out_of_patience(self) -> None:
         """The time for a hello is over."""

@@ -4,6 +4,7 @@ SELECT id, status
 FROM jobs
 WHERE
     status IN ('dead_letter', 'failed')
+    AND dismissed_at IS NULL
     AND (status = 'dead_letter' OR scheduled_for > :now)
     AND type = :type
     AND id > :after
