@@ -348,7 +348,9 @@ def test_no_reason_or_term_tells_how_others_have_voted():
     one, other = (make_run(pool, RULES)["ana"].offers for pool in (dull, adored))
     assert [offer.candidate for offer in one] == ["ben", "bob"]
     assert [offer.candidate for offer in other] == ["bob", "ben"]
-    told = [{o.candidate: (o.reasons, o.terms, o.facts) for o in offers} for offers in (one, other)]
+    told = [
+        {o.candidate: (o.reasons(5), o.terms, o.facts) for o in offers} for offers in (one, other)
+    ]
     assert told[0] == told[1]
 
 

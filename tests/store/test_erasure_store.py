@@ -60,7 +60,7 @@ NAMES_NOBODY = {
     *("offer_runs.day", "offer_runs.zone", "offer_runs.rules", "offer_runs.inputs"),
     *("offer_runs.outputs", "offer_pools.day", "offer_pools.zone"),
     *("offer_sets.day", "offer_sets.zone", "offer_sets.scoring", "offer_sets.digest"),
-    "offer_sets.inputs",
+    *("offer_sets.inputs", "secrets.name", "secrets.value"),
     *("offers.day", "offers.shared", "offer_answers.day", "offer_answers.answer"),
 }
 

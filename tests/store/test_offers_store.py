@@ -28,6 +28,7 @@ from yoked_actor.domain.offers import (
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Match, MatchStatus
 from yoked_actor.domain.scoring import Votes
+from yoked_actor.domain.shown_places import WITHOUT_SECRET
 from yoked_actor.store import InlineRunner, SqliteStore, ThreadRunner, open_store
 from yoked_actor.store.offers import (
     Answer,
@@ -203,7 +204,7 @@ async def test_a_profile_that_cannot_be_read_keeps_nobody_else_from_their_set(op
         await invite(store, woman("ana"), man("bob"), man("cem"))
         raw[-1].execute("UPDATE people SET interests = 'nonsense' WHERE user_id = 'cem'")
         assert receivers(await freeze(store)) == ["ana", "bob"]
-        faces = await store.offers.faces([("ana", "bob"), ("ana", "cem")])
+        faces = await store.offers.faces([("ana", "bob"), ("ana", "cem")], NINE)
         assert sorted(faces.people) == ["ana", "bob"]
 
 
@@ -490,12 +491,12 @@ async def test_faces_are_those_with_a_profile_and_without_a_block_of_either_side
         faces = await store.offers.faces(
             [("ana", "bob"), ("ana", "carl"), ("carl", "ana"), ("ana", "gone")], NINE
         )
-    card = faces.of("ana", "bob", NINE)
+    card = faces.of("ana", "bob", WITHOUT_SECRET, NINE)
     assert card is not None
     assert card.user_id == "bob"
-    assert faces.of("ana", "carl", NINE) is None
-    assert faces.of("carl", "ana", NINE) is None
-    assert faces.of("ana", "gone", NINE) is None
+    assert faces.of("ana", "carl", WITHOUT_SECRET, NINE) is None
+    assert faces.of("carl", "ana", WITHOUT_SECRET, NINE) is None
+    assert faces.of("ana", "gone", WITHOUT_SECRET, NINE) is None
     assert [faces.may_see("ana", other) for other in ("bob", "carl", "gone")] == [
         True,
         False,
