@@ -20,11 +20,11 @@ from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Known
 from yoked_actor.store import rows
+from yoked_actor.store.directory_lock import DirectoryLock
 from yoked_actor.store.errors import StoreError
 from yoked_actor.store.interface import QualityReport, Recovered, Report
 from yoked_actor.store.lease_clock import LeaseClock, ReadMachineTime, open_lease_clock
 from yoked_actor.store.opening import (
-    DirectoryLock,
     check_is_current,
     connect,
     connect_for_writing,
