@@ -212,6 +212,7 @@ async def open_server(
             enqueued=dispatcher.poke,
             loop_lag_s=lambda: lag.p99_s,
             free_share=(lambda: free_share_of(directory)) if directory and is_real else None,
+            lost_files=store.lost_files,
             is_restless=is_real,
         )
         metrics.expect(settings.matching.policy)
@@ -220,7 +221,9 @@ async def open_server(
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
             writes=lambda: store.pending_writes,
-            ready=lambda: not (sessions.around.draining or matchmaker.stalled),
+            ready=lambda: (
+                not (sessions.around.draining or matchmaker.stalled or store.lost_files())
+            ),
         )
         doors = Doors(
             settings,

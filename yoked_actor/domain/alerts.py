@@ -30,6 +30,7 @@ class Alert(StrEnum):
     LOOP_LAG = "event_loop_lag"
     COMMIT_FAILURES = "commit_failures"
     AUDIT_VIOLATIONS = "audit_violations"
+    DATABASE_LOST = "database_lost"
     DISK = "disk_nearly_full"
     DEAD_LETTER = "dead_letter"
 
@@ -46,6 +47,7 @@ class Limits(msgspec.Struct, frozen=True):
     audit_violations: int = 0
     disk_free_share: float = 0.05
     """The least, where the others are the most."""
+    lost_files: int = 0
 
 
 class Numbers(msgspec.Struct, frozen=True):
@@ -60,6 +62,8 @@ class Numbers(msgspec.Struct, frozen=True):
     commit_failures: int = 0
     audit_violations: int = 0
     disk_free_share: float = 1.0
+    lost_files: int = 0
+    """1 when a file of the database was deleted or replaced while it was open."""
 
     @property
     def failure_rate(self) -> float:
@@ -87,6 +91,7 @@ def readings(numbers: Numbers, limits: Limits) -> list[Reading]:
         (Alert.LOOP_LAG, numbers.loop_lag_s, limits.loop_lag_s),
         (Alert.COMMIT_FAILURES, numbers.commit_failures, limits.commit_failures),
         (Alert.AUDIT_VIOLATIONS, numbers.audit_violations, limits.audit_violations),
+        (Alert.DATABASE_LOST, numbers.lost_files, limits.lost_files),
     )
     found = [Reading(alert, value, limit, value > limit) for alert, value, limit in most]
     free, least = numbers.disk_free_share, limits.disk_free_share

@@ -205,7 +205,7 @@ class QualityAnswer(msgspec.Struct, frozen=True):
 class Health(msgspec.Struct, frozen=True):
     """Whether the server is well."""
 
-    status: Literal["ok", "draining", "store_unavailable"]
+    status: Literal["ok", "draining", "store_unavailable", "database_lost"]
 
 
 class Empty(msgspec.Struct, frozen=True):
