@@ -59,10 +59,9 @@ class Care:
         self._sessions.suspended = await self._store.operators.suspensions()
 
     async def refresh(self) -> None:
-        """Learn who is suspended now, and take those out who were not before."""
-        before = self._sessions.suspended
+        """Learn who is suspended now, and take those out who are still in memory."""
         await self.load()
-        for user_id in self._sessions.suspended.keys() - before.keys():
+        for user_id in list(self._sessions.suspended):
             if user_id in self._sessions:
                 session = await self._sessions.enter(user_id)
                 await self._put_out(session, ev.Expel(user_id), "suspended")

@@ -1,4 +1,4 @@
-"""When somebody has to look: eight numbers, their limits, and when an alert is over (R45).
+"""When somebody has to look: nine numbers, their limits, and when an alert is over (R45).
 
 An alert is raised by the first look that finds its number past the limit. It is over when every
 look for a while has found the number within the limit again: a number that sways around its limit
@@ -26,6 +26,7 @@ class Alert(StrEnum):
     LOOP_LAG = "event_loop_lag"
     COMMIT_FAILURES = "commit_failures"
     AUDIT_VIOLATIONS = "audit_violations"
+    ACTOR_RESTARTS = "actor_restarts"
     DISK = "disk_nearly_full"
 
 
@@ -39,6 +40,7 @@ class Limits(msgspec.Struct, frozen=True):
     loop_lag_s: float = 0.25
     commit_failures: int = 5
     audit_violations: int = 0
+    actor_restarts: int = 0
     disk_free_share: float = 0.05
     """The least, where the others are the most."""
 
@@ -54,6 +56,7 @@ class Numbers(msgspec.Struct, frozen=True):
     loop_lag_s: float = 0.0
     commit_failures: int = 0
     audit_violations: int = 0
+    actor_restarts: int = 0
     disk_free_share: float = 1.0
 
     @property
@@ -82,6 +85,7 @@ def readings(numbers: Numbers, limits: Limits) -> list[Reading]:
         (Alert.LOOP_LAG, numbers.loop_lag_s, limits.loop_lag_s),
         (Alert.COMMIT_FAILURES, numbers.commit_failures, limits.commit_failures),
         (Alert.AUDIT_VIOLATIONS, numbers.audit_violations, limits.audit_violations),
+        (Alert.ACTOR_RESTARTS, numbers.actor_restarts, limits.actor_restarts),
     )
     found = [Reading(alert, value, limit, value > limit) for alert, value, limit in most]
     free, least = numbers.disk_free_share, limits.disk_free_share

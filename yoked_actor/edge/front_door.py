@@ -18,6 +18,7 @@ import structlog
 import trio
 from quart_trio import QuartTrio
 
+from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.edge.forwarded import TrustedProxies
 from yoked_actor.edge.handshake import answer_handshake, wants_websocket
 from yoked_actor.edge.hypercorn_bridge import HypercornBridge
@@ -47,10 +48,13 @@ class FrontDoor:
         allowed_origins: Iterable[str] = (),
         trusted_proxies: Iterable[str] = (),
         observer: EdgeObserver | None = None,
+        supervisor: Supervisor | None = None,
     ) -> None:
+        """Without a `supervisor`, an error in the timers of all connections ends `serve`."""
         self.limits = EdgeLimits() if limits is None else limits
         self.draining = False
         self._on_websocket = on_websocket
+        self._supervisor = supervisor
         self._allowed_origins = frozenset(allowed_origins)
         self._proxies = TrustedProxies(trusted_proxies)
         self._observer: EdgeObserver = SilentObserver() if observer is None else observer
@@ -112,7 +116,11 @@ class FrontDoor:
         async with trio.open_nursery() as app:
             await app.start(self._bridge.run)
             async with trio.open_nursery() as timers:
-                timers.start_soon(self._keepalive.run)
+                if self._supervisor is None:
+                    timers.start_soon(self._keepalive.run)
+                else:
+                    run_side = self._supervisor.run_side
+                    timers.start_soon(run_side, "keepalive", self._keepalive.run)
                 async with trio.open_nursery() as nursery:
                     self._nursery = nursery
                     try:

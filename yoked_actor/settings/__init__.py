@@ -28,7 +28,13 @@ from yoked_actor.settings.people import (
     OfferSettings,
     PrivacySettings,
 )
-from yoked_actor.settings.work import AlertSettings, JobSettings, MatchmakerSettings, StoreSettings
+from yoked_actor.settings.work import (
+    AlertSettings,
+    JobSettings,
+    MatchmakerSettings,
+    StoreSettings,
+    SupervisorSettings,
+)
 
 __all__ = [
     "LONGEST_S",
@@ -49,6 +55,7 @@ __all__ = [
     "Settings",
     "SettingsModel",
     "StoreSettings",
+    "SupervisorSettings",
 ]
 
 
@@ -64,6 +71,7 @@ class Settings(SettingsModel):
     console: ConsoleSettings = ConsoleSettings()
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
+    supervisor: SupervisorSettings = SupervisorSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
