@@ -65,6 +65,21 @@ class JobMetrics:
         self.claims_of_none = claims.labels("none")
         self.claims_refused = claims.labels("busy")
         self.claimed = Counter("yoked_jobs_claimed", "Jobs claimed", registry=r)
+        self.races_lost = Counter(
+            "yoked_job_races_lost",
+            "Jobs that this process expected and another one claimed first",
+            registry=r,
+        )
+        self.failure_ratio = Gauge(
+            "yoked_job_failure_ratio",
+            "Of the jobs that ended in jobs.alert_window_s: the share of dead letters",
+            registry=r,
+        )
+        self.retry_ratio = Gauge(
+            "yoked_job_retry_ratio",
+            "Of the runs that ended in jobs.alert_window_s: the share that is tried again",
+            registry=r,
+        )
         self.leases_lost = Counter(
             "yoked_job_leases_lost", "Runs whose lease was over before they ended", registry=r
         )

@@ -117,9 +117,13 @@ class OfferJobs:
             raise Permanent("the pool was dropped: the run is too long ago")
         receivers = [person.user_id for person in frozen.pool.people if person.receives]
         _log.info("offers_frozen", zone=name, date=day.isoformat(), users=len(receivers))
+        enqueued = 0
         for jobs in _in_parts(user_jobs(name, day, at, receivers), JOBS_AT_ONCE):
+            run.report(enqueued, len(receivers), "jobs enqueued")
             await self._jobs.enqueue(jobs, self._clock.now())
             self._poke()
+            enqueued += len(jobs)
+        run.report(enqueued, len(receivers), "jobs enqueued")
         now = self._clock.now()
         check = check_job(name, day, after(now, CHECK_AFTER_S))
 
@@ -131,7 +135,8 @@ class OfferJobs:
 
     async def _user(self, run: JobRun[UserMorning]) -> None:
         zone, day, user_id = run.payload.zone, run.payload.date, run.payload.user_id
-        made = (await self._runs.sets(zone, day)).get(user_id)
+        # Whoever comes first makes the run for all, which takes minutes in a large zone.
+        made = (await self._runs.sets(zone, day, run.report)).get(user_id)
         if made is None:
             raise Permanent(f"the run of {day} in {zone} has no set for this user")
         effect = StoreSet(made, self._clock.now())

@@ -53,6 +53,7 @@ class Numbers(msgspec.Struct, frozen=True):
 
     completed: int = 0
     dead: int = 0
+    retried: int = 0
     duration_p95_s: float = 0.0
     depth: int = 0
     duplicate_offers: int = 0
@@ -66,6 +67,12 @@ class Numbers(msgspec.Struct, frozen=True):
         """The share of ended jobs that are dead letters."""
         ended = self.completed + self.dead
         return self.dead / ended if ended else 0.0
+
+    @property
+    def retry_rate(self) -> float:
+        """The share of ended runs that are tried again."""
+        ended = self.completed + self.dead + self.retried
+        return self.retried / ended if ended else 0.0
 
 
 class Reading(msgspec.Struct, frozen=True):

@@ -58,6 +58,7 @@ from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
 _EXTEND = statement("job_extend")
+_LOST = statement("job_lost")
 _NEXT_DUE = statement("job_next_due")
 _LIST = statement("job_list")
 _OPEN_COUNTS = statement("job_open_counts")
@@ -97,6 +98,7 @@ class SqliteJobs:
         lease_s: float,
         limit: int,
         policies: Mapping[str, RetryPolicy] | None = None,
+        expected: Sequence[int] = (),
     ) -> Claimed:
         """Rescue what was left, then lease what is due."""
         types = None if policies is None else json_text(list(policies))
@@ -108,7 +110,11 @@ class SqliteJobs:
             due_at = now
             if len(jobs) < limit and len(rescued) < limit:
                 (due_at,) = db.execute(_NEXT_DUE, (types,)).fetchone()
-            return Claimed(jobs, rescued, due_at)
+            lost: tuple[int, ...] = ()
+            if expected:
+                rows = db.execute(_LOST, (json_text(expected), owner)).fetchall()
+                lost = tuple(job_id for (job_id,) in rows)
+            return Claimed(jobs, rescued, due_at, lost)
 
         return await self._writer.write(apply, can_wait=True)
 
