@@ -40,8 +40,12 @@ class GiveWay:
     def __init__(self) -> None:
         self._next = 0.0
 
-    def __call__(self, done: int, of: int) -> bool:
-        """To be called often; whether it was given up just now."""
+    def __call__(self, done: int, of: int) -> None:
+        """To be called often."""
+        self.breathe()
+
+    def breathe(self) -> bool:
+        """The same; whether it was given up just now."""
         if time.monotonic() < self._next:
             return False
         time.sleep(0)
@@ -110,13 +114,13 @@ class OfferRuns:
         assert pool is not None
         is_wanted, give_way = True, GiveWay()
 
-        def go_on(done: int, of: int) -> bool:
+        def go_on() -> bool:
             if not is_wanted:
                 raise _NotWanted
-            return give_way(done, of)
+            return give_way.breathe()
 
         def choose(done: int, of: int) -> None:
-            if go_on(done, of) and report is not None:
+            if go_on() and report is not None:
                 report(done, max(done, of), "users whose offers are chosen")
 
         def compute() -> tuple[Sets, str]:
@@ -125,7 +129,7 @@ class OfferRuns:
             for user_id in list(made):
                 # What is prepared takes a third of the room of what it is made from.
                 sets[user_id] = prepare_set(pool.zone, made.pop(user_id))
-                go_on(len(sets), len(made))
+                go_on()
             return sets, joint_digest(one.digest for one in sets.values())
 
         if self._limiter is None:

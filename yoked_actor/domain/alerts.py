@@ -53,7 +53,6 @@ class Numbers(msgspec.Struct, frozen=True):
 
     completed: int = 0
     dead: int = 0
-    retried: int = 0
     duration_p95_s: float = 0.0
     depth: int = 0
     duplicate_offers: int = 0
@@ -61,6 +60,7 @@ class Numbers(msgspec.Struct, frozen=True):
     commit_failures: int = 0
     audit_violations: int = 0
     disk_free_share: float = 1.0
+    retried: int = 0
 
     @property
     def failure_rate(self) -> float:
