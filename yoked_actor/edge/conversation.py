@@ -17,7 +17,6 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR, Sessions
 from yoked_actor.actors.suspensions import UserSuspended
-from yoked_actor.domain.instants import MICROSECONDS, Instant, after
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
@@ -60,14 +59,14 @@ class Conversations:
         self.arrived = arrived
         """Told who has been welcomed."""
         self.board = board
-        self._strangers: deque[tuple[Instant, _Conversation]] = deque()
+        self._strangers: deque[tuple[float, _Conversation]] = deque()
         self._stranger_came = trio.Event()
 
     async def hold(self, connection: WebSocketConnection) -> None:
         """Talk to one client until the connection ends."""
         conversation = _Conversation(self, connection)
-        due_at = after(self.clock.now(), self.settings.hello_timeout_s)
-        self._strangers.append((due_at, conversation))
+        due_s = trio.current_time() + self.settings.hello_timeout_s
+        self._strangers.append((due_s, conversation))
         self._stranger_came.set()
         try:
             await connection.run(conversation.hear)
@@ -80,8 +79,8 @@ class Conversations:
             while not self._strangers:
                 self._stranger_came = trio.Event()
                 await self._stranger_came.wait()
-            due_at, conversation = self._strangers[0]
-            await trio.sleep_until(self.clock.trio_time(due_at))
+            due_s, conversation = self._strangers[0]
+            await trio.sleep_until(due_s)
             self._strangers.popleft()
             conversation.run_out_of_patience()
 
@@ -92,9 +91,9 @@ class _Conversation:
     __slots__ = ("_all", "_bucket", "_connection", "_device", "_session", "_watcher")
 
     def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
-        settings, now = all.settings, all.clock.now()
+        settings, now_s = all.settings, trio.current_time()
         self._all = all
-        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now / MICROSECONDS)
+        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now_s)
         self._connection = connection
         self._session: Session | None = None
         self._watcher: Watcher | None = None
@@ -102,7 +101,7 @@ class _Conversation:
 
     async def hear(self, text: bytes) -> None:
         """Hear one message of the client."""
-        if not self._bucket.take(self._all.clock.now() / MICROSECONDS):
+        if not self._bucket.take(trio.current_time()):
             self._connection.close(RATE_LIMITED, "too many messages")
             return
         try:
