@@ -79,6 +79,7 @@ class Server(msgspec.Struct):
     desk: OfferDesk
     board: StatusBoard
     alarm: Alarm
+    conversations: Conversations
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -264,6 +265,7 @@ async def open_server(
             desk,
             board,
             alarm,
+            conversations,
             front_door,
             tokens,
             metrics,

@@ -31,6 +31,7 @@ from yoked_actor.wire import rendering
 from yoked_actor.wire.signal_data import problem_with
 
 REPLACED = 4001
+TRY_AGAIN = 1011
 
 
 class Session:
@@ -264,11 +265,19 @@ class Session:
             self.connection.close(code, reason)
 
     async def attach(self, connection: Connection, hello: cmd.Hello, device: int) -> None:
-        """Let a socket speak for the user; returns when it has been welcomed."""
-        welcomed = trio.Event()
+        """Let a socket speak for the user; returns when it has been welcomed.
+
+        Cancelled, the lobby may still hear of the socket, which `detach` then takes back; it does
+        not speak for the user.
+        """
+        welcomed, abandoned = trio.Event(), False
 
         def bind(reply: told.Reply, now: Instant) -> None:
             assert isinstance(reply, told.Snapshot)
+            if abandoned:
+                # To the lobby the newer device has replaced the older one, and is gone.
+                self.hang_up(TRY_AGAIN, "the server was too busy; try again")
+                return
             self._bind(connection, hello, reply, now)
             welcomed.set()
 
@@ -279,7 +288,11 @@ class Session:
         except BaseException:
             self.in_flight -= 1
             raise
-        await welcomed.wait()
+        try:
+            await welcomed.wait()
+        except trio.Cancelled:
+            abandoned = True
+            raise
 
     def detach(self, connection: Connection, device: int) -> None:
         """The socket is gone."""
