@@ -45,11 +45,11 @@ from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_calls import add_all_calls
-from yoked_actor.edge.listening import EdgeMetrics, edge_limits
+from yoked_actor.edge.listening import EdgeMetrics, edge_limits, without_wire_timeouts
 from yoked_actor.edge.status_board import StatusBoard
 from yoked_actor.edge.webhook import Dial, Webhook
 from yoked_actor.metrics import Metrics
-from yoked_actor.settings import LONGEST_S, Settings
+from yoked_actor.settings import Settings
 from yoked_actor.store import (
     Batch,
     InlineRunner,
@@ -80,6 +80,7 @@ class Server(msgspec.Struct):
     board: StatusBoard
     alarm: Alarm
     conversations: Conversations
+    care: Care
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -186,9 +187,8 @@ async def open_server(
             threads=mock_clock is None,
             stored=desk.announce,
         ).register(dispatcher)
-        Webhook(settings.alerts, dial_webhook).register(dispatcher)
-        care = Care(sessions, store, clock)
-        await care.load()
+        Webhook(settings.alerts, store.jobs, clock, dial_webhook).register(dispatcher)
+        care = Care(sessions, store, clock, settings.store)
         register_care(dispatcher, care, store, clock, settings.privacy)
         await dispatcher.enqueue([prune_job(clock.now()), prune_store_job(clock.now())])
         calendar = Calendar(
@@ -243,8 +243,8 @@ async def open_server(
         add_all_calls(app, doors, care, store.calendar, stop.set)
         limits = edge_limits(settings.edge)
         if mock_clock is not None and listeners:
-            # An hour may pass here in no time on the wire: nobody could answer a ping.
-            limits = msgspec.structs.replace(limits, ping_interval_s=LONGEST_S)
+            limits = without_wire_timeouts(limits)
+            app.config.update(BODY_TIMEOUT=None, RESPONSE_TIMEOUT=None)
         front_door = FrontDoor(
             app,
             conversations.hold,
@@ -266,6 +266,7 @@ async def open_server(
             board,
             alarm,
             conversations,
+            care,
             front_door,
             tokens,
             metrics,
@@ -282,6 +283,7 @@ async def open_server(
         async with trio.open_nursery() as core:
             core.start_soon(matchmaker.run)
             core.start_soon(sessions.run)
+            core.start_soon(care.run)
             core.start_soon(conversations.run)
             core.start_soon(dispatcher.run)
             core.start_soon(calendar.run)
@@ -292,6 +294,8 @@ async def open_server(
                 core.start_soon(lag.run)
             if directory is not None:
                 core.start_soon(listen, directory, rung)
+            # A user may have been suspended while no server ran: out before anybody comes in.
+            await care.refresh()
             async with trio.open_nursery() as edge:
                 await edge.start(_serve, front_door, listeners, ssl_context)
                 yield server

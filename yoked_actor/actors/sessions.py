@@ -19,13 +19,13 @@ from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.matchmaker import Message
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.surroundings import Desk, Surroundings
+from yoked_actor.actors.suspensions import Suspensions
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.instants import Instant, after
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
-from yoked_actor.store.sqlite_audit import Suspension
 
 _log = structlog.get_logger()
 
@@ -51,7 +51,7 @@ class Sessions:
         self._store = store
         self._metrics = metrics
         self._around: Surroundings | None = None
-        self.suspended: dict[str, Suspension] = {}
+        self.suspensions = Suspensions(clock)
         """Who may not come in; see `care`."""
         self.after_round: Callable[[], None] | None = None
         """Called when a round is over and everybody has been told."""
@@ -73,6 +73,7 @@ class Sessions:
             self._settings,
             self._new_session_id,
             desk,
+            self.suspensions,
         )
 
     @property
@@ -173,7 +174,10 @@ class Sessions:
     # For HTTP
 
     async def ask(self, session: Session, event: ev.Event) -> told.Reply:
-        """Put an event to the lobby for a user who calls over HTTP, and wait for the reply."""
+        """Put an event to the lobby for a user who calls over HTTP, and wait for the reply.
+
+        Raises `UserSuspended`, and `MailboxFull`; nothing has been put then.
+        """
         answered = trio.Event()
         replies: list[told.Reply] = []
 
@@ -183,8 +187,7 @@ class Sessions:
 
         # A body may take its time, and the user may have left memory since the head was read.
         session = await self.enter(session.user_id)
-        if session.user_id in self.suspended:
-            return told.Refusal(told.Code.FORBIDDEN, "you are suspended")
+        self.suspensions.check(session.user_id)
         session.post(ev.Called(session.user_id))
         session.post(event, answer)
         await answered.wait()

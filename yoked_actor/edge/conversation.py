@@ -15,6 +15,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR, Sessions
+from yoked_actor.actors.suspensions import UserSuspended
 from yoked_actor.domain.instants import MICROSECONDS
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.token_bucket import TokenBucket
@@ -33,6 +34,7 @@ from yoked_actor.wire.commands import (
     decode_command,
 )
 from yoked_actor.wire.events import Error, encode
+from yoked_actor.wire.rendering import suspended_error
 
 PROTOCOL_ERROR = 4000
 BAD_TOKEN = 4003
@@ -97,7 +99,7 @@ class _Conversation:
         try:
             if self._session is not None:
                 # What was still on the way when the user was suspended is not listened to.
-                if self._session.user_id not in self._all.sessions.suspended:
+                if self._all.sessions.suspensions.of(self._session.user_id) is None:
                     await self._session.receive(text)
             elif self._watcher is not None:
                 self._watcher.receive(text, self._all.clock.now())
@@ -128,41 +130,40 @@ class _Conversation:
         except BadToken as error:
             connection.close(BAD_TOKEN, str(error))
             return
-        if isinstance(first, Watch):
-            self._watch(first, identity)
-            return
-        with trio.move_on_after(self._all.settings.welcome_timeout_s) as patience:
-            await self._welcome(first, identity)
-        if patience.cancelled_caught:
-            connection.close(INTERNAL_ERROR, "the server is too busy; try again")
-
-    async def _welcome(self, first: Hello, identity: Identity) -> None:
-        connection, sessions = self._connection, self._all.sessions
         try:
-            session = await sessions.enter(identity.user_id)
+            sessions.suspensions.check(identity.user_id)
+            if isinstance(first, Watch):
+                self._watch(first, identity)
+            else:
+                with trio.move_on_after(self._all.settings.welcome_timeout_s) as patience:
+                    await self._welcome(first, identity.user_id)
+                if patience.cancelled_caught:
+                    connection.close(INTERNAL_ERROR, "the server is too busy; try again")
+        except UserSuspended as error:
+            suspension = error.suspension
+            refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
+            connection.send(encode(refusal))
+            connection.close(BAD_TOKEN, "suspended")
         except StoreUnavailable:
             connection.close(INTERNAL_ERROR, "the store is not available; try again")
-            return
-        suspension = sessions.suspended.get(identity.user_id)
-        if suspension is not None:
-            message = f"you are suspended: {suspension.reason}"
-            connection.send(encode(Error(re=first.id, code=Code.FORBIDDEN, message=message)))
-            connection.close(BAD_TOKEN, "suspended")
-            return
+
+    async def _welcome(self, hello: Hello, user_id: str) -> None:
+        sessions = self._all.sessions
+        session = await sessions.enter(user_id)
         self._session, self._device = session, sessions.new_device()
-        await session.attach(connection, first, self._device)
-        self._all.arrived((session.user_id,))
+        await session.attach(self._connection, hello, self._device)
+        self._all.arrived((user_id,))
 
     def _watch(self, watch: Watch, identity: Identity) -> None:
         connection, board = self._connection, self._all.board
-        if not identity.is_admin or identity.user_id in self._all.sessions.suspended:
+        if not identity.is_admin:
             message = "this is for the operator"
             connection.send(encode(Error(re=watch.id, code=Code.FORBIDDEN, message=message)))
             connection.close(BAD_TOKEN, message)
         elif board.is_full:
             connection.close(RATE_LIMITED, "too many watch already")
         else:
-            self._watcher = board.admit(connection, watch)
+            self._watcher = board.admit(connection, watch, identity.user_id)
 
     def run_out_of_time(self) -> None:
         """The time for a hello is over, and nothing was said."""

@@ -30,7 +30,7 @@ def add_me_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
 
     @app.get("/api/me/export")
     async def export() -> Response:
-        # Who is suspended may still know what is kept of them.
+        # A suspended user may still know what is kept of them.
         session = await doors.caller(even_suspended=True)
         take_turn(session.user_id)
         with trio.move_on_after(doors.settings.edge.request_timeout_s):

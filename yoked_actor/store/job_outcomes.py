@@ -34,6 +34,7 @@ LONGEST_ERROR = 16_384
 
 _COMPLETE = statement("job_complete")
 _LEAVE = statement("job_leave")
+_NOTE_DEAD = statement("dead_letter_note")
 _REMEMBER_ATTEMPT = statement("job_remember_attempt")
 
 
@@ -63,7 +64,7 @@ def leave(
     match outcome:
         case Failed(_, _, at, error):
             status, cause = JobStatus.FAILED, JobCause.FAILED
-        case Buried(_, _, error):
+        case Buried(_, _, error, _):
             status, cause = JobStatus.DEAD_LETTER, JobCause.BURIED
         case Cancelled(_, _, error):
             status, cause = JobStatus.CANCELLED, JobCause.CANCELLED
@@ -80,6 +81,8 @@ def leave(
     found = db.execute(
         _LEAVE, (*which, now, status.value, at, given_back, error, is_rescue)
     ).rowcount
+    if found and isinstance(outcome, Buried):
+        db.execute(_NOTE_DEAD, (*which, outcome.kind.value))
     return None if found else LeaseLost(*which)
 
 
