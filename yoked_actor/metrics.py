@@ -154,6 +154,29 @@ class DeskMetrics:
         )
 
 
+class ClockMetrics:
+    """What is counted of the system's clock."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        steps = Counter(
+            "yoked_clock_steps",
+            "Steps of the system's clock, by direction",
+            ["direction"],
+            registry=registry,
+        )
+        self._forward, self._back = steps.labels("forward"), steps.labels("back")
+        self._last = Gauge(
+            "yoked_clock_last_step_seconds",
+            "Size of the last step of the system's clock; negative when it was set back",
+            registry=registry,
+        )
+
+    def count(self, seconds: float) -> None:
+        """Count a step."""
+        (self._forward if seconds > 0 else self._back).inc()
+        self._last.set(seconds)
+
+
 class Metrics:
     """What the server counts and measures."""
 
@@ -226,6 +249,7 @@ class Metrics:
         self.jobs = JobMetrics(r)
         self.calendar = CalendarMetrics(r)
         self.desk = DeskMetrics(r)
+        self.clock = ClockMetrics(r)
         self.recent = RecentMinutes()
         """The last hour by the minute, for the operator's console."""
         self.last_commits_s: deque[float] = deque(maxlen=_KEPT_COMMITS)

@@ -8,7 +8,6 @@ the handlers; how they end is recorded many at a time.
 
 from __future__ import annotations
 
-import math
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -247,8 +246,7 @@ class Dispatcher:
 
     async def _sleep_until(self, at: Instant | None) -> None:
         self._bell = trio.Event()
-        deadline = math.inf if at is None else self._clock.trio_time(at)
-        with trio.move_on_at(deadline):
+        with self._clock.until(at):
             await self._bell.wait()
 
     # Runs

@@ -22,8 +22,8 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_types import JobRun
 from yoked_actor.actors.offer_runs import OfferRuns
-from yoked_actor.domain.instants import Instant, after
-from yoked_actor.domain.jobs import NewJob, Permanent, RetryPolicy
+from yoked_actor.domain.instants import Instant, after, seconds_between
+from yoked_actor.domain.jobs import NewJob, Permanent, RetryPolicy, Snooze
 from yoked_actor.domain.local_day import next_run
 from yoked_actor.domain.zones import zone_named
 from yoked_actor.metrics import Metrics
@@ -98,8 +98,13 @@ class OfferJobs:
         dispatcher.register(CHECK, RunCheck, self._check, POLICY)
         self._poke = dispatcher.poke
 
-    async def _zone_run(self, run: JobRun[ZoneMorning]) -> None:
+    async def _zone_run(self, run: JobRun[ZoneMorning]) -> Snooze | None:
         name, day, at = run.payload.zone, run.payload.date, run.payload.scheduled_at
+        early_s = seconds_between(self._clock.now(), at)
+        if early_s > 0:
+            # The clock was ahead when this was claimed, and was corrected since.
+            _log.warning("zone_run_early", zone=name, date=day.isoformat(), early_s=early_s)
+            return Snooze(early_s)
         zone = zone_named(name) or zone_named("UTC")
         assert zone is not None
         settings = self._settings
@@ -128,6 +133,7 @@ class OfferJobs:
             finish_zone_run(connection, name, day, now, frozen.inputs)
 
         run.effect = effect
+        return None
 
     async def _user(self, run: JobRun[UserMorning]) -> None:
         zone, day, user_id = run.payload.zone, run.payload.date, run.payload.user_id

@@ -16,7 +16,6 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR, Sessions
 from yoked_actor.actors.suspensions import UserSuspended
-from yoked_actor.domain.instants import MICROSECONDS
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
@@ -60,7 +59,7 @@ class Conversations:
         self.arrived = arrived
         """Told who has been welcomed."""
         self.board = board
-        self.strangers = Strangers(clock, settings.hello_timeout_s)
+        self.strangers = Strangers(settings.hello_timeout_s)
 
     async def hold(self, connection: WebSocketConnection) -> None:
         """Talk to one client until the connection ends."""
@@ -83,9 +82,9 @@ class _Conversation:
     __slots__ = ("_all", "_bucket", "_connection", "_device", "_session", "_watcher")
 
     def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
-        settings, now = all.settings, all.clock.now()
+        settings, now_s = all.settings, trio.current_time()
         self._all = all
-        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now / MICROSECONDS)
+        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now_s)
         self._connection = connection
         self._session: Session | None = None
         self._watcher: Watcher | None = None
@@ -93,7 +92,7 @@ class _Conversation:
 
     async def hear(self, text: bytes) -> None:
         """Hear one message of the client."""
-        if not self._bucket.take(self._all.clock.now() / MICROSECONDS):
+        if not self._bucket.take(trio.current_time()):
             self._connection.close(RATE_LIMITED, "too many messages")
             return
         try:

@@ -42,6 +42,11 @@ class ServerSettings(SettingsModel):
         description="How long, at most, a stopping server waits for matches to be decided; when"
         " there are none it does not wait.",
     )
+    clock_step_s: Duration = Field(
+        1.0,
+        description="How far the system's clock has to move away from the machine's own time before"
+        " that counts as a step, which is logged and followed.",
+    )
     reconnect_after_s: DurationOrZero = Field(
         2.0, description="What clients are told to wait before they come back after a drain."
     )
