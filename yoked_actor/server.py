@@ -80,6 +80,7 @@ class Server(msgspec.Struct):
     desk: OfferDesk
     board: StatusBoard
     alarm: Alarm
+    conversations: Conversations
     care: Care
     front_door: FrontDoor
     tokens: Tokens
@@ -266,6 +267,7 @@ async def open_server(
             desk,
             board,
             alarm,
+            conversations,
             care,
             front_door,
             tokens,

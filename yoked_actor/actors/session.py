@@ -31,6 +31,7 @@ from yoked_actor.wire import rendering
 from yoked_actor.wire.signal_data import problem_with
 
 REPLACED = 4001
+TRY_AGAIN = 1011
 _STORE_AWAY = told.Refusal(told.Code.INTERNAL, "the store is not available; try again")
 
 
@@ -281,11 +282,17 @@ class Session:
         """Let a socket speak for the user; returns when it has been welcomed.
 
         Raises `UserSuspended` when the user has been suspended while there was no room.
+        Cancelled, the lobby may still hear of the socket, which `detach` then takes back; it does
+        not speak for the user.
         """
-        welcomed = trio.Event()
+        welcomed, abandoned = trio.Event(), False
 
         def bind(reply: told.Reply, now: Instant) -> None:
             assert isinstance(reply, told.Snapshot)
+            if abandoned:
+                # To the lobby the newer device has replaced the older one, and is gone.
+                self.hang_up(TRY_AGAIN, "the server was too busy; try again")
+                return
             self._bind(connection, hello, reply, now)
             welcomed.set()
 
@@ -300,7 +307,11 @@ class Session:
             raise
         message = Message(ev.Attached(self.user_id, device), self, bind)
         self._around.mailbox.put_nowait(message)
-        await welcomed.wait()
+        try:
+            await welcomed.wait()
+        except trio.Cancelled:
+            abandoned = True
+            raise
 
     def detach(self, connection: Connection, device: int) -> None:
         """The socket is gone."""
