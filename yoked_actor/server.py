@@ -13,6 +13,7 @@ the front door) ends the server, because nothing it says could be trusted any mo
 
 from __future__ import annotations
 
+import math
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -30,7 +31,7 @@ from yoked_actor.actors.alarm import Alarm, free_share_of
 from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.care import Care
 from yoked_actor.actors.care_jobs import prune_store_job, register_care
-from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.clock import LOOK_EVERY_S, Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.drain import Drain
 from yoked_actor.actors.job_bell import listen, ring
@@ -49,11 +50,11 @@ from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_calls import add_all_calls
-from yoked_actor.edge.listening import EdgeMetrics, edge_limits
+from yoked_actor.edge.listening import EdgeMetrics, edge_limits, without_wire_timeouts
 from yoked_actor.edge.status_board import StatusBoard
 from yoked_actor.edge.webhook import Dial, Webhook
 from yoked_actor.metrics import Metrics
-from yoked_actor.settings import LONGEST_S, Settings
+from yoked_actor.settings import Settings
 from yoked_actor.store import (
     Batch,
     InlineRunner,
@@ -84,6 +85,8 @@ class Server(msgspec.Struct):
     board: StatusBoard
     alarm: Alarm
     supervisor: Supervisor
+    conversations: Conversations
+    care: Care
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -132,7 +135,7 @@ async def open_server(
     `stop` is set when an operator asks for a drain; the block has to be left then.
     """
     stop = trio.Event() if stop is None else stop
-    clock = Clock.real() if clock is None else clock
+    clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
     metrics = Metrics()
     # A mock clock may jump while a thread works, so there the store works on this thread.
     inline = mock_clock is not None or settings.store.runner == "inline"
@@ -144,6 +147,7 @@ async def open_server(
         checkpoint_pages=settings.store.checkpoint_pages,
         max_pending=settings.store.max_pending,
         max_batch=settings.store.max_batch,
+        machine=clock.machine_time,
         observer=_commit_observer(metrics),
     ) as store:
         recovered = await store.recover()
@@ -190,8 +194,8 @@ async def open_server(
             threads=mock_clock is None,
             stored=desk.announce,
         ).register(dispatcher)
-        Webhook(settings.alerts, dial_webhook).register(dispatcher)
-        care = Care(sessions, store, clock)
+        Webhook(settings.alerts, store.jobs, clock, dial_webhook).register(dispatcher)
+        care = Care(sessions, store, clock, settings.store)
         register_care(dispatcher, care, store, clock, settings.privacy)
         calendar = Calendar(
             store.calendar,
@@ -247,8 +251,8 @@ async def open_server(
         add_all_calls(app, doors, care, store.calendar, stop.set)
         limits = edge_limits(settings.edge)
         if mock_clock is not None and listeners:
-            # An hour may pass here in no time on the wire: nobody could answer a ping.
-            limits = msgspec.structs.replace(limits, ping_interval_s=LONGEST_S)
+            limits = without_wire_timeouts(limits)
+            app.config.update(BODY_TIMEOUT=None, RESPONSE_TIMEOUT=None)
         front_door = FrontDoor(
             app,
             conversations.hold,
@@ -271,6 +275,8 @@ async def open_server(
             board,
             alarm,
             supervisor,
+            conversations,
+            care,
             front_door,
             tokens,
             metrics,
@@ -288,7 +294,10 @@ async def open_server(
             now = clock.now()
             await dispatcher.enqueue([prune_job(now), prune_store_job(now)])
 
+        look_every_s = LOOK_EVERY_S if is_real else math.inf
         side: dict[str, Actor] = {
+            "clock": partial(clock.watch, metrics.clock.count, look_every_s),
+            "suspensions": care.run,
             "hello_timeouts": conversations.run,
             "dispatcher": dispatcher.run,
             "calendar": calendar.run,
@@ -304,11 +313,11 @@ async def open_server(
         async with trio.open_nursery() as core:
             core.start_soon(matchmaker.run)
             core.start_soon(supervisor.run_core, "sessions", sessions.run)
-            # Before the front door opens: a user who is suspended must not get in meanwhile.
-            await core.start(supervisor.run_side, "suspensions", care.refresh)
             await core.start(supervisor.run_side, "upkeep", enqueue_upkeep)
             for name, actor in side.items():
                 core.start_soon(supervisor.run_side, name, actor)
+            # A user may have been suspended while no server ran: out before anybody comes in.
+            await care.open()
             async with trio.open_nursery() as edge:
                 await edge.start(_serve, supervisor, front_door, listeners, ssl_context)
                 yield server

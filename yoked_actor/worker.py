@@ -31,7 +31,7 @@ _PATIENCE_S = 10.0
 @asynccontextmanager
 async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispatcher]:
     """Run jobs until the block is left, then let them end or give them back."""
-    clock = Clock.real()
+    clock = Clock.real(settings.server.clock_step_s)
     async with open_store(
         database,
         runner=ThreadRunner(),
@@ -40,6 +40,7 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
         max_pending=settings.store.max_pending,
         max_batch=settings.store.max_batch,
         shared=True,
+        machine=clock.machine_time,
     ) as store:
         directory = database.parent
         metrics = Metrics()
@@ -52,6 +53,8 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
         async with trio.open_nursery() as nursery:
             run_side = supervisor.run_side
+            watch_clock = partial(clock.watch, metrics.clock.count)
+            nursery.start_soon(run_side, "clock", watch_clock)
             nursery.start_soon(run_side, "alarm", alarm.run)
             nursery.start_soon(run_side, "dispatcher", dispatcher.run)
             rung = partial(dispatcher.poke, from_outside=True)

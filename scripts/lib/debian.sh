@@ -8,7 +8,8 @@ want_debian() {
     local command=$1 package=$2
     local folder="$root/.cache/debian/$package"
     local failed="$folder.failed"
-    command -v "$command" >/dev/null && return
+    # An ordinary user's PATH leaves out the folder of daemons.
+    PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "$command" >/dev/null && return
     if [[ ! -x "$folder/bin/$command" && -z "$(find "$failed" -mtime -1 2>/dev/null)" ]]; then
         say "fetching $command from Debian's package $package (once)"
         mkdir -p "$folder/bin"
@@ -25,9 +26,13 @@ fetch_debian() (
     # Fresh containers know no packages yet; only root may tell them.
     refresh() { [[ $(id -u) == 0 ]] && timeout 120 apt-get "${options[@]}" update; }
 
+    # The libraries that the package depends on are not fetched: without one, the program is no use.
+    runs_here() { ! ldd "$1" | grep "not found"; }
+
     command -v apt-get && command -v dpkg-deb && cd "$3" &&
         { download "$2" || { refresh && download "$2"; }; } &&
         dpkg-deb --fsys-tarfile ./*.deb | tar --extract --wildcards "./usr/*bin/$1" &&
+        runs_here ./usr/*bin/"$1" &&
         mv ./usr/*bin/"$1" bin/ &&
         rm -rf ./usr ./*.deb
 )

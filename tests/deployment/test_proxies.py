@@ -75,7 +75,7 @@ def house(tmp_path_factory):
 
 @contextmanager
 def behind_nginx(server_port: int, folder: Path) -> Iterator[tuple[str, Dial]]:
-    nginx = program("nginx", "nginx-light")
+    nginx = program("nginx", "nginx")
     port, plain_port = free_port(), free_port()
     authority = trustme.CA()
     certificate = authority.issue_cert(NAME, "127.0.0.1")
@@ -212,6 +212,139 @@ async def test_a_client_cannot_say_who_it_is(proxy, path, tmp_path):
         nursery.cancel_scope.cancel()
     [head] = heads
     assert re.findall(rb"(?i)^x-forwarded-for: *(.*)\r$", head, re.MULTILINE) == [b"127.0.0.1"]
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+async def test_clients_do_not_share_a_connection_to_the_server(proxy, tmp_path):
+    """The address and the scheme of the client are read from the first request only."""
+    requests: list[int] = []
+
+    async def answer(stream: trio.SocketStream) -> None:
+        requests.append(0)
+        number = len(requests) - 1
+        while await stream.receive_some():
+            requests[number] += 1
+            await stream.send_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+
+    async with trio.open_nursery() as nursery:
+        [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, answer, [listener])
+        with PROXIES[proxy](listener.socket.getsockname()[1], tmp_path) as (url, dial):
+            host = url.partition("://")[2]
+            for _ in range(3):
+                assert b" 403 " in await exchange(dial, request_head("/api/profile", host))
+        nursery.cancel_scope.cancel()
+    assert requests == [1, 1, 1]
+
+
+SETTINGS = "HTTP2-Settings: AAMAAABkAAQAAP__"
+FOREIGN_UPGRADES = {
+    "h2c": ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", SETTINGS),
+    "H2C": ("connection: UPGRADE, HTTP2-SETTINGS", "upgrade: H2C", SETTINGS),
+    "h2c, then websocket": ("Connection: Upgrade", "Upgrade: h2c", "Upgrade: websocket", SETTINGS),
+    "websocket, then h2c": ("Connection: Upgrade", "Upgrade: websocket", "Upgrade: h2c", SETTINGS),
+    "a list": ("Connection: Upgrade", "Upgrade: websocket, h2c", SETTINGS),
+    "anything": ("Connection: Upgrade", "Upgrade: tunnel"),
+}
+OTHER_SPELLINGS = ("/%77s", "//ws", "/./ws", "/x/../ws", "/WS", "/ws/", "/%2fws", "/ws%3F", "/ws;a")
+
+
+def request_head(target: str, host: str, *lines: str, method: str = "GET") -> bytes:
+    return "\r\n".join([f"{method} {target} HTTP/1.1", f"Host: {host}", *lines, "", ""]).encode()
+
+
+async def exchange(dial: Dial, request: bytes) -> bytes:
+    """The beginning of what is answered to some bytes."""
+    stream = await dial()
+    try:
+        with trio.fail_after(PATIENCE_S):
+            await stream.send_all(request)
+            return bytes(await stream.receive_some())
+    finally:
+        await trio.aclose_forcefully(stream)
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+async def test_a_proxy_passes_on_only_upgrades_to_websocket_at_the_exact_path(proxy, tmp_path):
+    """The server here takes every upgrade: it is the proxy that must not ask for one."""
+    upgrades: list[tuple[bytes, bytes]] = []
+
+    async def agree(stream: trio.SocketStream) -> None:
+        while head := bytes(await stream.receive_some()):
+            found = re.findall(rb"(?im)^upgrade: *(.*)\r$", head)
+            upgrades.extend((head.split(b" ")[1], value) for value in found)
+            if found:
+                await stream.send_all(
+                    b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
+                    b"Upgrade: " + found[0] + b"\r\n\r\n"
+                )
+            else:
+                await stream.send_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+
+    async with trio.open_nursery() as nursery:
+        [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, agree, [listener])
+        with PROXIES[proxy](listener.socket.getsockname()[1], tmp_path) as (url, dial):
+            host = url.partition("://")[2]
+            for lines in FOREIGN_UPGRADES.values():
+                for target in ("/", "/ws", "/ws?x=1", "/api/profile", *OTHER_SPELLINGS):
+                    answer = await exchange(dial, request_head(target, host, *lines))
+                    # Where both are offered, the proxy may settle for the WebSocket.
+                    if b" 101 " in answer:
+                        assert target in ("/ws", "/ws?x=1"), (target, lines)
+                        assert b"h2c" not in answer.lower(), (target, lines)
+            for target in ("/", "/api/profile", *OTHER_SPELLINGS):
+                answer = await exchange(dial, upgrade_request(target, host=host))
+                assert b" 101 " not in answer, target
+            assert {value for _, value in upgrades} <= {b"websocket"}
+            assert {target for target, _ in upgrades} <= {b"/ws", b"/ws?x=1"}
+            upgrades.clear()
+            for name in ("websocket", "WebSocket"):
+                answer = await exchange(dial, upgrade_request(host=host, upgrade=name))
+                assert b" 101 " in answer
+            assert upgrades == [(b"/ws", b"websocket")] * 2
+        nursery.cancel_scope.cancel()
+
+
+async def test_no_tunnel_leads_through_a_proxy(public):
+    url, dial = public
+    host = url.partition("://")[2]
+    for name, lines in FOREIGN_UPGRADES.items():
+        for target in ("/", "/ws", "/api/profile", *OTHER_SPELLINGS):
+            # Without what the WebSocket's handshake needs, no offer of one is good either.
+            answer = await exchange(dial, request_head(target, host, *lines))
+            assert b" 101 " not in answer, (name, target)
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"
+    stream = await dial()
+    try:
+        with trio.fail_after(PATIENCE_S):
+            await stream.send_all(request_head("/api/profile", host))
+            assert b" 401 " in await stream.receive_some()
+            await stream.send_all(preface)
+            answer = b""
+            while more := await stream.receive_some():
+                answer += more
+    except trio.BrokenResourceError:
+        pass
+    finally:
+        await trio.aclose_forcefully(stream)
+    # An HTTP/2 server would begin with a frame of settings.
+    assert b"\0\x04\0\0\0\0\0" not in answer
+
+
+async def test_no_spelling_of_a_path_leads_to_what_is_inside(public):
+    url, dial = public
+    host = url.partition("://")[2]
+    spellings = (
+        *("/%6detrics", "//metrics", "/./metrics", "/x/../metrics", "/metrics?x", "/metrics/"),
+        *("/%2fmetrics", "/ws/../metrics", "/%2e/metrics", "/metrics;x", "/METRICS", "/metrics%3f"),
+        *("/metrics#x", f"{url}/metrics", "///metrics", "/.//metrics", "/x/..%2fmetrics"),
+    )
+    for target in spellings:
+        for lines in ((), FOREIGN_UPGRADES["h2c"]):
+            answer = await exchange(dial, request_head(target, host, "Connection: close", *lines))
+            assert re.match(rb"HTTP/1\.[01] (400|404) ", answer), (target, lines, answer[:200])
+            assert b"yoked_" not in answer, target
 
 
 def test_a_silent_websocket_is_left_to_the_pings_of_the_server():

@@ -140,6 +140,13 @@ class HttpClient:
         )
         return await self.response()
 
+    async def response_to_get(self) -> tuple[int, bytes]:
+        """The response to a GET that was sent by other means."""
+        sent = h11.Request(method="GET", target="/", headers=[("host", "yoked.test")])
+        self._connection.send(sent)
+        self._connection.send(h11.EndOfMessage())
+        return await self.response()
+
     async def start_post(self, target: str, size: int, **headers: str) -> bytes:
         """The bytes of a POST's head."""
         head = {"host": "yoked.test", "content-length": str(size)} | headers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import random
 import socket
 import ssl
@@ -220,6 +221,35 @@ async def test_an_idle_http_connection_is_closed(autojump_clock: trio.testing.Mo
         await stream.aclose()
 
 
+async def test_after_a_stall_a_request_that_has_arrived_is_answered(
+    listener: socket.socket, mock_clock: trio.testing.MockClock
+) -> None:
+    """The process slept past the keep-alive time, and the next request came meanwhile."""
+    async with open_door(listeners=[listener]) as door:
+        for _ in range(20):  # trio runs the timer and the reader in random order
+            async with await connect(listener) as stream:
+                assert (await HttpClient(stream).get("/hello"))[0] == 200
+                await trio.testing.wait_all_tasks_blocked()
+                request = b"GET /hello HTTP/1.1\r\nHost: yoked.test\r\n\r\n"
+                with socket.socket(fileno=os.dup(stream.socket.fileno())) as raw:
+                    raw.send(request)
+                mock_clock.jump(door.limits.http_keep_alive_s + 1)
+                assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
+
+
+async def test_half_a_request_after_a_stall_does_not_keep_the_connection(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with open_door() as door, trio.open_nursery() as nursery:
+        stream = dial(door, nursery)
+        await HttpClient(stream).get("/hello")
+        await trio.sleep(door.limits.http_keep_alive_s - 0.001)
+        await stream.send_all(b"GET /hello HT")
+        assert await read_to_end(stream) == b""
+        assert trio.current_time() <= 2 * door.limits.http_keep_alive_s + 0.001
+        await stream.aclose()
+
+
 async def test_an_upgrade_on_a_used_connection_is_refused() -> None:
     async with open_door() as door, trio.open_nursery() as nursery:
         stream = dial(door, nursery)
@@ -227,6 +257,97 @@ async def test_an_upgrade_on_a_used_connection_is_refused() -> None:
         await stream.send_all(upgrade_request())
         assert b" 400 " in await RawWebSocket(stream).read_head()
         await stream.aclose()
+
+
+H2_SETTINGS = "HTTP2-Settings: AAMAAABkAAQAAP__"
+H2C_UPGRADES = {
+    "as the RFC says": ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", H2_SETTINGS),
+    "in capitals": ("UPGRADE: H2C", "CONNECTION: UPGRADE, HTTP2-SETTINGS", H2_SETTINGS),
+    "settings first": (H2_SETTINGS, "upgrade: H2c", "connection: http2-settings, upgrade"),
+    "without connection": ("Upgrade: h2c",),
+    "after another": ("Connection: Upgrade", "Upgrade: foo", "Upgrade: h2c", H2_SETTINGS),
+    "over TLS": ("Connection: Upgrade", "Upgrade: h2", H2_SETTINGS),
+    "in a list": ("Connection: Upgrade", "Upgrade: foo, h2c", H2_SETTINGS),
+}
+H2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+H2_EMPTY_SETTINGS = b"\0\0\0\x04\0\0\0\0\0"
+
+
+def plain_request(*lines: str, target: str = "/hello") -> bytes:
+    head = [f"GET {target} HTTP/1.1", "Host: yoked.test", *lines]
+    return "\r\n".join([*head, "", ""]).encode()
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("form", H2C_UPGRADES)
+async def test_an_upgrade_to_http2_is_answered_over_http1(form: str, is_first: bool) -> None:
+    with trio.fail_after(5):
+        async with open_door() as door, trio.open_nursery() as nursery:
+            stream = dial(door, nursery)
+            if not is_first:
+                assert (await HttpClient(stream).get("/hello"))[0] == 200
+            await stream.send_all(plain_request(*H2C_UPGRADES[form]))
+            assert await HttpClient(stream).response_to_get() == (
+                200,
+                b"hello over http from 127.0.0.1",
+            )
+            # What comes next is read as HTTP/1.1 again, not as frames.
+            await stream.send_all(H2_PREFACE + H2_EMPTY_SETTINGS)
+            assert (await read_to_end(stream)).startswith(b"HTTP/1.1 505 ")
+            await stream.aclose()
+            await everyone_gone(door)
+
+
+@pytest.mark.parametrize("version", ["2.0", "1.2", "0.9", "3.0"])
+@pytest.mark.parametrize("method", ["PRI *", "GET /hello", "GET /ws"])
+async def test_another_version_of_http_ends_a_kept_alive_connection(
+    version: str, method: str
+) -> None:
+    with trio.fail_after(5):
+        async with open_door() as door, trio.open_nursery() as nursery:
+            stream = dial(door, nursery)
+            assert (await HttpClient(stream).get("/hello"))[0] == 200
+            await stream.send_all(f"{method} HTTP/{version}\r\nHost: a\r\n\r\nSM\r\n\r\n".encode())
+            answer = await read_to_end(stream)
+            assert answer.startswith(b"HTTP/1.1 505 ")
+            assert answer.count(b"HTTP/1.1 ") == 1
+            await stream.aclose()
+            await everyone_gone(door)
+
+
+async def test_a_preface_behind_a_request_in_one_packet_is_refused() -> None:
+    with trio.fail_after(5):
+        async with open_door() as door, trio.open_nursery() as nursery:
+            stream = dial(door, nursery)
+            await stream.send_all(plain_request() + H2_PREFACE + H2_EMPTY_SETTINGS)
+            answers = await read_to_end(stream)
+            assert answers.startswith(b"HTTP/1.1 200 ")
+            assert b"HTTP/1.1 505 " in answers
+            await stream.aclose()
+            await everyone_gone(door)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Content-Length: 5", "Transfer-Encoding: chunked"),
+        ("transfer-encoding: CHUNKED", "content-length: 5"),
+    ],
+)
+async def test_a_body_of_two_lengths_is_refused(is_first: bool, lines: tuple[str, ...]) -> None:
+    with trio.fail_after(5):
+        async with open_door() as door, trio.open_nursery() as nursery:
+            stream = dial(door, nursery)
+            if not is_first:
+                assert (await HttpClient(stream).get("/hello"))[0] == 200
+            head = ["POST /size HTTP/1.1", "Host: yoked.test", *lines, "", ""]
+            await stream.send_all("\r\n".join(head).encode() + b"0\r\n\r\n" + plain_request())
+            answer = await read_to_end(stream)
+            assert answer.startswith(b"HTTP/1.1 400 ")
+            assert answer.count(b"HTTP/1.1 ") == 1
+            await stream.aclose()
+            await everyone_gone(door)
 
 
 async def test_a_draining_door_refuses_websockets_and_still_serves_http() -> None:
@@ -475,6 +596,25 @@ async def test_http_is_served_over_tls(
             with trio.fail_after(5):
                 assert await read_to_end(stream) == b""
         with trio.fail_after(5):
+            await everyone_gone(door)
+
+
+async def test_http2_is_not_to_be_had_over_tls(
+    listener: socket.socket, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    client_tls.set_alpn_protocols(["h2"])
+    with trio.fail_after(5):
+        async with open_door(listeners=[listener], ssl_context=server_tls) as door:
+            async with await open_tls(listener, client_tls) as stream:
+                assert stream.selected_alpn_protocol() is None
+                await stream.send_all(H2_PREFACE + H2_EMPTY_SETTINGS)
+                assert (await read_to_end(stream)).startswith(b"HTTP/1.1 505 ")
+            async with await open_tls(listener, client_tls) as stream:
+                for lines in H2C_UPGRADES.values():
+                    await stream.send_all(plain_request(*lines))
+                    assert (await HttpClient(stream).response_to_get())[0] == 200
+                await stream.send_all(H2_PREFACE + H2_EMPTY_SETTINGS)
+                assert (await read_to_end(stream)).startswith(b"HTTP/1.1 505 ")
             await everyone_gone(door)
 
 

@@ -145,6 +145,31 @@ async def test_on_a_mock_clock_who_beats_stays_and_who_is_silent_is_lost_after_t
             assert (ana.welcomes, eva.welcomes) == (1, 1), "frozen time is no reason to hang up"
 
 
+async def test_moving_the_mock_clock_cuts_no_request_and_no_kept_connection(tmp_path):
+    """A browser opens connections ahead, keeps used ones, and sends bodies in their own time."""
+    request = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    body = b'{"user_id": "ana"}'
+    login = (
+        b"POST /api/dev/login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    )
+    with open_house(tmp_path / "data", "--mock-clock") as house:
+        with trio.fail_after(PATIENCE_S):
+            opened_ahead, kept, half_sent = [
+                await trio.open_tcp_stream("127.0.0.1", house.port) for _ in range(3)
+            ]
+            async with opened_ahead, kept, half_sent:
+                await kept.send_all(request)
+                assert (await kept.receive_some()).startswith(b"HTTP/1.1 200")
+                await half_sent.send_all(login)
+                await Api(house.url).call("POST", "/api/dev/clock/advance", {"seconds": 3600})
+                await half_sent.send_all(body)
+                for stream in (opened_ahead, kept):
+                    await stream.send_all(request)
+                for stream in (opened_ahead, kept, half_sent):
+                    assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
+
+
 async def test_a_frozen_server_stops_though_a_client_does_not_say_goodbye(tmp_path):
     with open_house(tmp_path / "data", "--mock-clock", server__drain_s=1) as house:
         async with welcomed(house, "ana"):

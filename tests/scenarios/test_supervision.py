@@ -22,6 +22,7 @@ from yoked_actor.actors import job_bell
 from yoked_actor.actors.alarm import Alarm
 from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.care import Care
+from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.client import Client
@@ -39,10 +40,11 @@ SIDE_ACTORS = {
     "job_bell": (job_bell, "listen"),
     "keepalive": (Keepalive, "run"),
     "status_board": (StatusBoard, "run"),
-    "suspensions": (Care, "refresh"),
+    "suspensions": (Care, "run"),
+    "clock": (Clock, "watch"),
     "upkeep": (Dispatcher, "enqueue"),
 }
-BRIEF = {"suspensions", "upkeep"}
+BRIEF = {"upkeep"}
 """Actors that return when they are done."""
 SIDE_TABLES = (
     "jobs",

@@ -86,6 +86,7 @@ def register_care(
             ("reports", settings.keep_reports_days),
             ("quality", settings.keep_quality_days),
             ("audit", settings.keep_audit_days),
+            ("suspended", 0),
         ):
             line = after(now, -days * _DAY_S)
             # A little at a time: other writes want their turn.

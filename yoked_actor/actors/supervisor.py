@@ -22,7 +22,7 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.instants import Instant, after
+from yoked_actor.domain.instants import Instant
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import SupervisorSettings
 
@@ -66,6 +66,8 @@ class Supervisor:
         self._metrics = metrics
         self._failed = failed
         self._troubles: dict[str, Trouble] = {}
+        self._started_s: dict[str, float] = {}
+        """When actors that had failed were started again; those that wait for it are not here."""
 
     def degraded(self) -> list[Trouble]:
         """The side actors that are in trouble now, by name."""
@@ -100,6 +102,7 @@ class Supervisor:
             await trio.sleep(pause_s)
             trouble = self._troubles[name]
             self._troubles[name] = msgspec.structs.replace(trouble, started_at=self._clock.now())
+            self._started_s[name] = trio.current_time()
             _log.info("actor_restarted", actor=name, failures=trouble.failures)
 
     async def run_core(self, name: str, actor: Actor) -> None:
@@ -111,16 +114,18 @@ class Supervisor:
             raise ActorCrashed(f"{name} has crashed") from error
 
     def _is_well(self, trouble: Trouble) -> bool:
-        started_at = trouble.started_at
-        if started_at is None:
+        # By trio's clock: the time of day may be stepped meanwhile.
+        started_s = self._started_s.get(trouble.actor)
+        if started_s is None:
             return False
-        return after(started_at, self._settings.well_after_s) <= self._clock.now()
+        return started_s + self._settings.well_after_s <= trio.current_time()
 
     def _note(self, name: str, failure: Exception) -> float:
         """Note a failure; returns how long to wait before the next start."""
         before = self._troubles.get(name)
         failures = 1 if before is None or self._is_well(before) else before.failures + 1
         text = f"{type(failure).__name__}: {failure}".splitlines()[0][:_LONGEST_ERROR]
+        self._started_s.pop(name, None)
         self._troubles[name] = Trouble(name, text, self._clock.now(), failures)
         pause_s = self._pause_s(name, failures)
         self._metrics.count_restart(name)

@@ -10,6 +10,7 @@ import msgspec
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.matchmaker import Message
+from yoked_actor.actors.suspensions import Suspensions
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.ballot import Vote
@@ -54,6 +55,7 @@ class Surroundings(msgspec.Struct):
     settings: Settings
     new_session_id: Callable[[], str]
     desk: Desk
+    suspensions: Suspensions
     draining: bool = False
 
 

@@ -1,27 +1,35 @@
 """Everything that touches the inside of Hypercorn and Quart-Trio.
 
 Hypercorn serves HTTP on connections that the front door has already looked at, so it is given a
-stream that yields the bytes read so far first. Three faults are mended here:
+stream that yields the bytes read so far first. It speaks HTTP/1.1 and nothing else: by itself
+Hypercorn would go over to HTTP/2 whenever a client asks for it, and then neither the limits of the
+front door nor the path rules of a proxy in front of it would hold. Faults that are mended here:
 
 - Hypercorn shields its `send_all`, so a client that does not read would hang the shutdown. The
   stream bounds every write itself and can be cut off from outside.
-- Hypercorn keeps a connection whose client is gone until the keep-alive time is over.
+- Hypercorn keeps a connection whose client is gone until the keep-alive time is over, and closes
+  one whose next request has arrived while the process was stalled.
 - quart-trio cancels the response task when the request's end of stream arrives, which is in the
   middle of sending it: connections then never close. Ours cancels only a body that streams to a
   client that is gone; a handler that is still at work runs to its end.
+- Hypercorn keeps a connection open after a request that has both a `Content-Length` and a
+  `Transfer-Encoding`, of which a proxy may have believed the other one. Here it is refused.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import socket
 from typing import Any, cast
 
+import h11
 import trio
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
+from hypercorn.events import Closed, Event
+from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.lifespan import Lifespan
+from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import (
@@ -39,10 +47,13 @@ from quart_trio import QuartTrio
 from quart_trio.asgi import TrioASGIHTTPConnection
 
 from yoked_actor.edge.limits import EdgeLimits
+from yoked_actor.edge.replaying_stream import ReplayingStream
 
-_CHUNK_BYTES = 64 * 1024
 _APP_SHUTDOWN_S = 10
+_VERSIONS = (b"1.0", b"1.1")
 _MISPLACED = b"A WebSocket needs a connection of its own.\n"
+
+Address = tuple[str, int]
 
 
 class MendedHTTPConnection(TrioASGIHTTPConnection):
@@ -73,10 +84,83 @@ class MendedHTTPConnection(TrioASGIHTTPConnection):
         await super().handle_request(nursery, request, noting)
 
 
-class MendedTCPServer(TCPServer):
-    """Hypercorn's connection, without the idle timer that outlives its client."""
+class Refused(Exception):
+    """A request that has been answered already, and after which the connection closes."""
 
+
+class Http1Protocol(H11Protocol):
+    """Hypercorn's HTTP/1.1, which never becomes HTTP/2."""
+
+    async def handle(self, event: Event) -> None:
+        """Take what came; a refused request is the last one."""
+        try:
+            await super().handle(event)
+        except Refused:
+            await self.send(Closed())
+
+    async def _check_protocol(self, event: h11.Request) -> None:
+        # Hypercorn upgrades here. An upgrade to h2c is ignored instead, as the RFC allows: some
+        # clients ask for it with every request, and are content with an answer over HTTP/1.1.
+        if event.http_version not in _VERSIONS:
+            await self._refuse(505)
+        names = {name for name, _ in event.headers}
+        if {b"content-length", b"transfer-encoding"} <= names:
+            await self._refuse(400)
+
+    async def _refuse(self, status: int) -> None:
+        await self._send_error_response(status)
+        raise Refused
+
+
+class MendedTCPServer(TCPServer):
+    """Hypercorn's connection: HTTP/1.1 only, with an idle timer that looks before it closes.
+
+    The stream is ready to be read: TLS, if any, has shaken hands.
+    """
+
+    stream: ReplayingStream  # type: ignore[assignment]
     _reading_over = False
+
+    def __init__(
+        self,
+        app: ASGIWrapper,
+        config: Config,
+        context: WorkerContext,
+        state: LifespanState,
+        stream: ReplayingStream,
+        *,
+        is_tls: bool,
+        peer: Address,
+        local: Address,
+    ) -> None:
+        super().__init__(app, config, context, state, cast(Any, stream))
+        self._is_tls = is_tls
+        self._addresses = peer, local
+
+    async def run(self) -> None:
+        """Serve until the connection closes."""
+        try:
+            async with TaskGroup() as task_group:
+                self._task_group = task_group
+                self.protocol = cast(
+                    Any,
+                    Http1Protocol(
+                        self.app,
+                        self.config,
+                        self.context,
+                        task_group,
+                        ConnectionState(self.state),
+                        self._is_tls,
+                        *self._addresses,
+                        self.protocol_send,
+                    ),
+                )
+                await self.idle_task.restart(task_group, self._idle_timeout)
+                await self._read_data()
+        except OSError:
+            pass
+        finally:
+            await self._close()
 
     async def _read_data(self) -> None:
         await super()._read_data()
@@ -84,103 +168,20 @@ class MendedTCPServer(TCPServer):
         await self.idle_task.stop()
 
     async def _idle_timeout(self) -> None:
-        if not self._reading_over:
-            await super()._idle_timeout()
-
-
-class _Address:
-    """As much of a socket as Hypercorn asks for."""
-
-    __slots__ = ("_local", "_peer")
-    family = socket.AF_INET
-
-    def __init__(self, peer: tuple[str, int], local: tuple[str, int]) -> None:
-        self._peer = peer
-        self._local = local
-
-    def getpeername(self) -> tuple[str, int]:
-        return self._peer
-
-    def getsockname(self) -> tuple[str, int]:
-        return self._local
-
-
-class ReplayingStream(trio.abc.HalfCloseableStream):
-    """A stream that yields bytes already read first, and whose writes are bounded in time."""
-
-    def __init__(
-        self, stream: trio.abc.Stream, replay: bytes, address: _Address, stall_timeout_s: float
-    ) -> None:
-        self._stream = stream
-        self._replay = replay
-        self._stall_timeout_s = stall_timeout_s
-        self._sending: trio.CancelScope | None = None
-        self._cut_off = False
-        self.socket = address
-
-    async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """The replayed bytes first, then the stream's."""
-        if not self._replay:
-            return bytes(await self._stream.receive_some(max_bytes))
-        await trio.lowlevel.checkpoint()
-        size = len(self._replay) if max_bytes is None else max_bytes
-        data, self._replay = self._replay[:size], self._replay[size:]
-        return data
-
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Send, or break the stream when the peer takes nothing for too long."""
-        view = memoryview(data)
-        for start in range(0, len(view), _CHUNK_BYTES):
-            with trio.move_on_after(self._stall_timeout_s) as self._sending:
-                if self._cut_off:
-                    self._sending.cancel()
-                await self._stream.send_all(view[start : start + _CHUNK_BYTES])
-            stalled = self._sending.cancelled_caught
-            self._sending = None
-            if stalled:
-                await trio.aclose_forcefully(self._stream)
-                raise trio.BrokenResourceError("the peer does not read")
-
-    async def wait_send_all_might_not_block(self) -> None:
-        """As the stream's own."""
-        await self._stream.wait_send_all_might_not_block()
-
-    async def send_eof(self) -> None:
-        """Half-close where that exists; TLS closes as a whole, in `aclose`."""
-        if isinstance(self._stream, trio.abc.HalfCloseableStream):
-            with trio.move_on_after(self._stall_timeout_s):
-                await self._stream.send_eof()
-
-    async def aclose(self) -> None:
-        """Close, politely for a bounded time."""
-        with trio.move_on_after(self._stall_timeout_s) as self._sending:
-            if self._cut_off:
-                self._sending.cancel()
-            await self._stream.aclose()
-        self._sending = None
-
-    def cut_off(self) -> None:
-        """Give up whatever is being sent, now and from now on."""
-        self._cut_off = True
-        if self._sending is not None:
-            self._sending.cancel()
-
-
-class TlsReplayingStream(ReplayingStream):
-    """The same over TLS, whose handshake is over: Hypercorn learns the scheme from the methods."""
-
-    @property
-    def transport_stream(self) -> TlsReplayingStream:
-        """Where Hypercorn looks for the addresses."""
-        return self
-
-    async def do_handshake(self) -> None:
-        """Nothing: it has been done."""
-        await trio.lowlevel.checkpoint()
-
-    def selected_alpn_protocol(self) -> str:
-        """The only one on offer."""
-        return "http/1.1"
+        # After a stall of the process the next request may already lie in the socket. A complete
+        # one stops this task; half of one gets one more period.
+        for _ in range(2):
+            if self._reading_over:
+                return
+            before = self.stream.received_bytes
+            with trio.move_on_after(self.config.keep_alive_timeout):
+                await self.context.terminated.wait()
+                break
+            await trio.lowlevel.checkpoint()  # the reader may have been woken in the same turn
+            if self.stream.received_bytes == before:
+                break
+        with trio.CancelScope(shield=True):
+            await self._initiate_server_close()
 
 
 class HypercornBridge:
@@ -207,19 +208,20 @@ class HypercornBridge:
             await lifespan.wait_for_shutdown()
             nursery.cancel_scope.cancel()
 
-    async def serve(self, stream: trio.abc.Stream, replay: bytes, peer: tuple[str, int]) -> None:
+    async def serve(self, stream: trio.abc.Stream, replay: bytes, peer: Address) -> None:
         """Serve HTTP on one connection until it closes."""
-        kind = TlsReplayingStream if isinstance(stream, trio.SSLStream) else ReplayingStream
-        address = _Address(peer, _local_name(stream))
-        replaying = kind(stream, replay, address, self._limits.http_stall_timeout_s)
+        replaying = ReplayingStream(stream, replay, self._limits.http_stall_timeout_s)
         self._streams.add(replaying)
         try:
             await MendedTCPServer(
                 self._app,
                 self._config,
                 self._context,
-                ConnectionState(self._state.copy()),
-                cast(Any, replaying),
+                self._state.copy(),
+                replaying,
+                is_tls=isinstance(stream, trio.SSLStream),
+                peer=peer,
+                local=_local_name(stream),
             ).run()
         finally:
             self._streams.discard(replaying)
@@ -240,7 +242,7 @@ class HypercornBridge:
             stream.cut_off()
 
 
-def _local_name(stream: trio.abc.Stream) -> tuple[str, int]:
+def _local_name(stream: trio.abc.Stream) -> Address:
     if isinstance(stream, trio.SSLStream):
         return _local_name(stream.transport_stream)
     if isinstance(stream, trio.SocketStream):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import socket
 import ssl
 
+import msgspec
+
 from yoked_actor.edge.keepalive import EdgeObserver
 from yoked_actor.edge.limits import EdgeLimits
 from yoked_actor.metrics import Metrics
-from yoked_actor.settings import EdgeSettings
+from yoked_actor.settings import LONGEST_S, EdgeSettings
 
 
 def edge_limits(edge: EdgeSettings) -> EdgeLimits:
@@ -31,6 +33,22 @@ def edge_limits(edge: EdgeSettings) -> EdgeLimits:
         http_stall_timeout_s=edge.http_stall_timeout_s,
         http_requests_per_connection=edge.http_requests_per_connection,
         remembered_addresses=edge.remembered_addresses,
+    )
+
+
+def without_wire_timeouts(limits: EdgeLimits) -> EdgeLimits:
+    """Limits for real sockets under a mock clock, where an hour passes in no time on the wire.
+
+    A request that is on its way, or a connection that a browser keeps for its next request, must
+    not be closed because the clock was moved. Time-outs that the protocol promises (hello, slow
+    readers) stay.
+    """
+    return msgspec.structs.replace(
+        limits,
+        ping_interval_s=LONGEST_S,
+        handshake_timeout_s=LONGEST_S,
+        http_keep_alive_s=LONGEST_S,
+        http_stall_timeout_s=LONGEST_S,
     )
 
 

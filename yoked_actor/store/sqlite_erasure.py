@@ -31,6 +31,8 @@ COLUMNS = frozenset(
         *("offer_sets.user_id", "offers.user_id", "offers.candidate", "offer_pools.content"),
         *("offer_answers.user_id", "offer_answers.candidate", "connections.a", "connections.b"),
         *("jobs.payload", "jobs.dedup_key", "jobs.last_error", "job_ledger.key"),
+        *("jobs.progress_note", "jobs.dismissed_by", "jobs.dismissed_reason"),
+        *("job_answers.receiver_id", "job_answers.body"),
         *("job_attempts.error", "audit.who", "audit.subject", "audit.detail"),
     }
 )
@@ -43,6 +45,9 @@ PAYLOAD_KEYS = frozenset(
     }
 )
 """Under which names a job's payload may say whom it is about."""
+
+DISMISSED = "dismiss_job"
+"""What the audit calls the dismissal of a dead letter; its detail is the reason, in free words."""
 
 ERASE_JOB = "users.erase"
 """The type of the job that erases: it is not stopped by what it does."""
@@ -64,7 +69,7 @@ class Traces(msgspec.Struct, frozen=True):
     dates: tuple[int, ...] = ()
     jobs: tuple[int, ...] = ()
     errors: tuple[int, ...] = ()
-    """Jobs whose errors speak of the user."""
+    """Jobs whose errors, notes or dismissals speak of the user."""
     keys: tuple[tuple[str, str], ...] = ()
     pools: tuple[tuple[int, str, str], ...] = ()
     """Number, day and zone of the runs whose pool the user is in."""
@@ -231,7 +236,8 @@ def _erase_from_jobs(
 ) -> None:
     for job_id in dict.fromkeys(traces.jobs):
         db.execute(
-            "UPDATE jobs SET payload = '{}', last_error = NULL,"
+            "UPDATE jobs SET payload = '{}', last_error = NULL, progress_note = NULL,"
+            " dismissed_reason = iif(dismissed_at IS NULL, NULL, ''),"
             " completed_at = iif(status IN ('pending', 'failed'), ?2, completed_at),"
             " cancel_asked = cancel_asked OR (status = 'in_progress' AND type <> ?3),"
             " status = iif(status IN ('pending', 'failed'), 'cancelled', status)"
@@ -239,6 +245,11 @@ def _erase_from_jobs(
             (job_id, now, ERASE_JOB),
         )
         db.execute("UPDATE job_attempts SET error = '' WHERE job_id = ?", (job_id,))
+        db.execute("DELETE FROM job_answers WHERE job_id = ?", (job_id,))
+        db.execute(
+            "UPDATE audit SET detail = '' WHERE action = ? AND subject = ?",
+            (DISMISSED, str(job_id)),
+        )
     for kind, key in dict.fromkeys(traces.keys):
         buried = f":{key}:".replace(f":{user}:", f":{tombstone}:")[1:-1]
         db.execute("UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (buried, kind, key))
@@ -248,8 +259,18 @@ def _erase_from_jobs(
     word = re.compile(rf"(?<![\w.@-]){re.escape(user)}(?![\w@-])")
     db.create_function("buried", 1, lambda text: text and word.sub(tombstone, text))
     for job_id in dict.fromkeys(traces.errors):
-        db.execute("UPDATE jobs SET last_error = buried(last_error) WHERE id = ?", (job_id,))
+        db.execute(
+            "UPDATE jobs SET last_error = buried(last_error),"
+            " progress_note = buried(progress_note),"
+            " dismissed_reason = buried(dismissed_reason) WHERE id = ?",
+            (job_id,),
+        )
         db.execute("UPDATE job_attempts SET error = buried(error) WHERE job_id = ?", (job_id,))
+    db.execute("UPDATE jobs SET dismissed_by = ?2 WHERE dismissed_by = ?1", (user, tombstone))
+    db.execute(
+        "UPDATE audit SET detail = buried(detail) WHERE action = ?2 AND instr(detail, ?1)",
+        (user, DISMISSED),
+    )
 
 
 def _jobs_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
@@ -267,7 +288,8 @@ def _jobs_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
 
 def _errors_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
     found = db.execute(
-        "SELECT id FROM jobs WHERE id > ?2 AND instr(last_error, ?1)"
+        "SELECT id FROM jobs WHERE id > ?2 AND (instr(last_error, ?1)"
+        " OR instr(progress_note, ?1) OR instr(dismissed_reason, ?1))"
         " UNION SELECT job_id FROM job_attempts WHERE job_id > ?2 AND instr(error, ?1)",
         (user, after),
     )
