@@ -32,6 +32,8 @@ from yoked_actor.store.opening import statement
 LONGEST_ERROR = 16_384
 """The most characters of an error that are kept: its end, where the error itself stands."""
 
+NOT_KEPT = "the message is not kept: a user was erased while this attempt ran"
+
 _COMPLETE = statement("job_complete")
 _LEAVE = statement("job_leave")
 _REMEMBER_ATTEMPT = statement("job_remember_attempt")
@@ -60,10 +62,11 @@ def leave(
     """End an attempt otherwise than well; a rescue does so for one whose lease is over."""
     at: Instant | None = None
     error: str | None = None
+    outline = ""
     match outcome:
-        case Failed(_, _, at, error):
+        case Failed(_, _, at, error, outline):
             status, cause = JobStatus.FAILED, JobCause.FAILED
-        case Buried(_, _, error):
+        case Buried(_, _, error, outline):
             status, cause = JobStatus.DEAD_LETTER, JobCause.BURIED
         case Cancelled(_, _, error):
             status, cause = JobStatus.CANCELLED, JobCause.CANCELLED
@@ -73,6 +76,8 @@ def leave(
             raise AssertionError("a completion is not a way to leave")
     which = (outcome.job_id, outcome.fence)
     if error is not None:
+        if not is_rescue and _is_overtaken(db, outcome.job_id):
+            error = f"{NOT_KEPT}\n{outline}".rstrip()
         error = error[-LONGEST_ERROR:]
         cause = JobCause.LEASE_ENDED if is_rescue else cause
         db.execute(_REMEMBER_ATTEMPT, (*which, now, cause.value, error, is_rescue))
@@ -81,6 +86,12 @@ def leave(
         _LEAVE, (*which, now, status.value, at, given_back, error, is_rescue)
     ).rowcount
     return None if found else LeaseLost(*which)
+
+
+def _is_overtaken(db: sqlite3.Connection, job_id: int) -> bool:
+    """Whether somebody was erased while the present attempt ran."""
+    row = db.execute("SELECT overtaken FROM jobs WHERE id = ?", (job_id,)).fetchone()
+    return row is not None and bool(row[0])
 
 
 def _complete_all(db: sqlite3.Connection, completed: Sequence[Completed], now: Instant) -> bool:

@@ -105,6 +105,8 @@ class Failed(msgspec.Struct, frozen=True):
     fence: int
     retry_at: Instant
     error: str
+    outline: str = ""
+    """The error without its messages, which could name a user: kept in its place if need be."""
 
 
 class Buried(msgspec.Struct, frozen=True):
@@ -113,6 +115,7 @@ class Buried(msgspec.Struct, frozen=True):
     job_id: int
     fence: int
     error: str
+    outline: str = ""
 
 
 class Snoozed(msgspec.Struct, frozen=True):

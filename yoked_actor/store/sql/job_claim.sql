@@ -5,7 +5,8 @@ UPDATE jobs SET
     fence = fence + 1,
     owner = ?1,
     started_at = ?2,
-    lease_until = ?3
+    lease_until = ?3,
+    overtaken = 0
 WHERE id IN (
     SELECT due.id FROM jobs AS due
     WHERE due.status IN ('pending', 'failed') AND due.priority = ?4 AND due.scheduled_for <= ?2
