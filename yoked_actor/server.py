@@ -186,7 +186,7 @@ async def open_server(
             threads=mock_clock is None,
             stored=desk.announce,
         ).register(dispatcher)
-        Webhook(settings.alerts, dial_webhook).register(dispatcher)
+        Webhook(settings.alerts, store.jobs, clock, dial_webhook).register(dispatcher)
         care = Care(sessions, store, clock, settings.store)
         register_care(dispatcher, care, store, clock, settings.privacy)
         await dispatcher.enqueue([prune_job(clock.now()), prune_store_job(clock.now())])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.store.test_erasure_store import TOMB, erase, raw
-from yoked_actor.domain.jobs import JobStatus, NewJob, user_part
+from yoked_actor.domain.jobs import JobStatus, NewJob, Progress, user_part
 from yoked_actor.store import InlineRunner, open_store
 from yoked_actor.store.opening import migrations
 
@@ -159,3 +159,17 @@ async def test_an_attempt_that_an_erasure_overtook_keeps_no_words(
             [job] = (await store.jobs.claim("w", 30, 60, 1)).jobs
             await store.jobs.fail(job.id, job.fence, 31, None, "KeyError: 'UTC'")
             assert "KeyError: 'UTC'" in words(path)
+
+
+async def test_notes_of_progress_do_not_keep_an_erased_user(tmp_path):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        await store.jobs.enqueue([NewJob("zone", {"zone": "UTC"}, 5)], 0)
+        [job] = (await store.jobs.claim("w", 6, 10**12, 1)).jobs
+        await store.privacy.look_up("ana-17", 7)
+        note = {job.id: Progress(1, 9, "at ana-17")}
+        await store.jobs.extend([(job.id, job.fence)], 8, 60, note)
+        await erase(store, "ana-17", looked_up=False)
+        assert raw(path, "SELECT progress_note FROM jobs") == [(f"at {TOMB}",)]
+        await store.jobs.extend([(job.id, job.fence)], 9, 60, note)
+        assert raw(path, "SELECT progress_done, progress_note FROM jobs") == [(1, None)]

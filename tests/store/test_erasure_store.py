@@ -16,7 +16,7 @@ from tests.store.test_offers_store import BERLIN, DAY, NINE, RULES, freeze, invi
 from yoked_actor.actors.offer_check import verify_run
 from yoked_actor.actors.offer_runs import OfferRuns
 from yoked_actor.domain.instants import MICROSECONDS
-from yoked_actor.domain.jobs import NewJob
+from yoked_actor.domain.jobs import Dismissal, NewJob, Progress
 from yoked_actor.domain.offers import StoredSet, make_run, verify
 from yoked_actor.domain.records import Changes, Erasure, Match, MatchStatus, Quality, Seat
 from yoked_actor.domain.tiers import Tier
@@ -28,6 +28,7 @@ from yoked_actor.store import (
     ThreadRunner,
     open_store,
 )
+from yoked_actor.store.jobs import ReceiverAnswer
 from yoked_actor.store.offers import Answer
 from yoked_actor.store.opening import migrate
 from yoked_actor.store.sqlite_erasure import COLUMNS
@@ -48,6 +49,8 @@ NAMES_NOBODY = {
     *("matches.cancelled_for", "dates.ended_for", "reports.match_id", "suspended.reason"),
     *("quality.policy", "quality.a_group", "quality.b_group", "audit.action"),
     *("jobs.type", "jobs.status", "jobs.owner", "job_attempts.owner", "job_attempts.cause"),
+    *("dead_letter_news.type", "dead_letter_news.kind"),
+    *("dead_letter_alerts.type", "dead_letter_alerts.kind"),
     *("job_ledger.type", "job_ledger.digest", "job_ledger.outcome"),
     *("zone_runs.zone", "zone_runs.local_date", "zone_runs.status", "zone_runs.digest"),
     *("offer_runs.day", "offer_runs.zone", "offer_runs.rules", "offer_runs.inputs"),
@@ -155,6 +158,33 @@ async def test_a_run_that_was_being_made_goes_on_without_the_erased(tmp_path):
         assert again.pool is not None
         assert (again.erased, next(p.user_id for p in again.pool.people)) == (1, "eva")
         assert (await freeze(store)).inputs == again.inputs
+
+
+@pytest.mark.parametrize("runner", [InlineRunner, ThreadRunner])
+async def test_what_operators_said_of_dead_letters_names_nobody_who_is_erased(tmp_path, runner):
+    async with open_store(tmp_path / "yoked.db", runner=runner()) as store:
+        new = [NewJob("mail", {"user_id": "ana"}, 5), NewJob("mail", {"user_id": "ben"}, 5)]
+        await store.jobs.enqueue(new, 0)
+        for job in (await store.jobs.claim("w", 6, 60, 2)).jobs:
+            held = [(job.id, job.fence)]
+            said = {job.id: Progress(1, 2, "mail to ana")}
+            assert (await store.jobs.extend(held, 7, 60, said)).lost == []
+            answer = ReceiverAnswer(500, "r1", "ana who?")
+            await store.jobs.keep_answer(job.id, job.fence, answer, 7)
+            await store.jobs.fail(job.id, job.fence, 8, None, "a bug")
+            await store.jobs.dismiss(job.id, "ana", "ana and anabel know", 9)
+        await erase(store, "ana")
+        hers, his = sorted(await store.jobs.list(dismissed=True), key=lambda job: job.id)
+        assert (hers.payload, hers.progress) == ("{}", Progress(1, 2))
+        assert hers.dismissal == Dismissal(9, TOMB, "")
+        assert await store.jobs.answers(hers.id) == []
+        assert his.progress == Progress(1, 2, f"mail to {TOMB}")
+        assert his.dismissal == Dismissal(9, TOMB, f"{TOMB} and anabel know")
+        entries = await store.operators.entries(10)
+        assert [(one.who, one.detail) for one in entries] == [
+            (TOMB, f"{TOMB} and anabel know"),
+            (TOMB, ""),
+        ]
 
 
 @pytest.mark.parametrize("runner", [InlineRunner, ThreadRunner])

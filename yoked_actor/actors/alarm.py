@@ -23,11 +23,13 @@ import trio
 from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.dead_letters import DeadLetterAlarm
 from yoked_actor.actors.job_watch import JobWatch
 from yoked_actor.domain.alerts import (
     Alert,
     AlertChange,
     AlertState,
+    DeadLetterChange,
     Numbers,
     Standing,
     judge,
@@ -55,6 +57,11 @@ class AlertNews(BaseModel):
     limit: float
     at: str
     raised_at: str
+    job_type: str | None = None
+    error_kind: str | None = None
+    count: int | None = None
+    job_id: int | None = None
+    """Of dead letters: which, how many, and the first."""
 
 
 class Alarm:
@@ -86,7 +93,12 @@ class Alarm:
         self._loop_lag_s = loop_lag_s
         self._free_share = free_share
         self._is_restless = is_restless
-        self._gauges = metrics.jobs.alerts
+        self._gauges = dict(metrics.jobs.alerts)
+        gauge = self._gauges.pop(Alert.DEAD_LETTER)
+        self.dead: DeadLetterAlarm | None = None
+        """The alerts about dead letters; None when nothing is kept."""
+        if alerts is not None:
+            self.dead = DeadLetterAlarm(alerts, settings.alerts, gauge, news_of_dead, WEBHOOK)
         self._duplicates = _Recent(lambda: count_of(metrics.jobs.duplicate_offers))
         self._failures = _Recent(lambda: count_of(metrics.commit_failures))
         self._violations = _Recent(lambda: count_of(metrics.audit_violations))
@@ -149,8 +161,11 @@ class Alarm:
         self.standing, changes = judge(self.standing, found, now, limits.clear_after_s)
         self._say(changes)
         await self._save()
+        if self.dead is not None and await self.dead.look(now) and self._enqueued is not None:
+            self._enqueued()
         return jobs is not None and not (
             self.standing
+            or (self.dead is not None and self.dead.standing)
             or self._unsaved
             or jobs.depth
             or self._watch.remembers
@@ -228,7 +243,28 @@ def news_of(change: AlertChange) -> NewJob:
         at=_moment(change.at),
         raised_at=_moment(change.raised_at),
     )
-    return NewJob(WEBHOOK, payload.model_dump(), change.at, key=change.key, priority=-10)
+    return NewJob(
+        WEBHOOK, payload.model_dump(exclude_none=True), change.at, key=change.key, priority=-10
+    )
+
+
+def news_of_dead(change: DeadLetterChange) -> NewJob:
+    """The job that tells the webhook of dead letters; its key makes it the only one."""
+    dead = change.dead
+    payload = AlertNews(
+        alert=Alert.DEAD_LETTER.value,
+        state=change.state.value,
+        value=dead.count,
+        limit=0.0,
+        at=_moment(change.at),
+        raised_at=_moment(dead.raised_at),
+        job_type=dead.job_type,
+        error_kind=dead.kind,
+        count=dead.count,
+        job_id=dead.job_id,
+    )
+    fields = payload.model_dump(exclude_none=True)
+    return NewJob(WEBHOOK, fields, change.at, key=change.key, priority=-10)
 
 
 def free_share_of(directory: Path) -> float | None:

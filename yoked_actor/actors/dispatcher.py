@@ -31,6 +31,7 @@ from yoked_actor.domain.jobs import (
     NewJob,
     RetryPolicy,
     Snooze,
+    max_runs,
 )
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
@@ -280,7 +281,7 @@ class Dispatcher:
                 fence=job.fence,
                 type=job.type,
                 attempt=job.attempts,
-                runs=kind.policy.max_runs,
+                runs=max_runs(kind.policy, job),
             )
         held.began = began
         # Without a deadline, which would cost more than a small job does: see HeldJobs.

@@ -31,6 +31,7 @@ from yoked_actor.wire import rendering
 from yoked_actor.wire.signal_data import problem_with
 
 REPLACED = 4001
+_STORE_AWAY = told.Refusal(told.Code.INTERNAL, "the store is not available; try again")
 
 
 class Session:
@@ -110,7 +111,10 @@ class Session:
         except cmd.BadCommand as bad:
             if self.may_speak(now):
                 self._heard()
-            self._say(wire.Error(re=bad.id, code=told.Code.BAD_REQUEST, message=bad.message))
+            if bad.id is None:
+                self._say(wire.Error(re=None, code=told.Code.BAD_REQUEST, message=bad.message))
+            elif not self._repeated(bad.id):
+                self._refuse(bad.id, told.Code.BAD_REQUEST, bad.message)
         else:
             await self._obey(command, now)
         if self.unsent and self.connection is not None:
@@ -118,19 +122,14 @@ class Session:
             self.connection.flush()
 
     async def _obey(self, command: cmd.Command, now: Instant) -> None:
-        id = command.id
-        if not self.may_speak(now):
+        id, within_rate = command.id, self.may_speak(now)
+        if self._repeated(id):
+            # It has no second effect, but a user who repeats a command is alive (R14).
+            if within_rate:
+                self._heard()
+            return
+        if not within_rate:
             self._refuse(id, told.Code.RATE_LIMITED, "too many commands; slow down")
-            return
-        known = self._replies.get(id)
-        if known is not None:
-            # It has no second effect, but who repeats a command is alive (R14).
-            self._heard()
-            self._send(known)
-            return
-        if id in self._pending:
-            self._heard()
-            self._pending[id] += 1
             return
         if len(self._pending) >= self._around.settings.session.max_pending_commands:
             self._refuse(id, told.Code.RATE_LIMITED, "too many commands await their reply")
@@ -144,10 +143,10 @@ class Session:
         elif isinstance(command, cmd.AnswerOffer):
             await self._answer_offer(command, now)
         elif isinstance(command, cmd.StartDate):
-            await self._start_date(command)
+            await self._start_date(command, now)
         elif kind is cmd.Hello or kind is cmd.Watch:
             self._heard()
-            self._refuse(id, told.Code.WRONG_STATE, "hello was said already", remember=True)
+            self._refuse(id, told.Code.WRONG_STATE, "hello was said already")
         elif kind is cmd.Spin and self._around.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
         elif isinstance(command, cmd.Signal) and (refusal := self._objection(command, now)):
@@ -156,6 +155,17 @@ class Session:
         else:
             self._put(id, event_of(self.user_id, command))
 
+    def _repeated(self, id: str) -> bool:
+        """Whether an id was used before; if so, it gets the reply that it got, or will get."""
+        known = self._replies.get(id)
+        if known is not None:
+            self._send(known)
+        elif id in self._pending:
+            self._pending[id] += 1
+        else:
+            return False
+        return True
+
     def _put(self, id: str, event: ev.Event) -> None:
         """Put a command to the matchmaker; the reply comes when it is decided."""
         try:
@@ -163,7 +173,7 @@ class Session:
         except MailboxFull:
             self._refuse(id, told.Code.INTERNAL, "the server is overloaded; try again")
         else:
-            self._pending[id] = 1
+            self._pending.setdefault(id, 1)
 
     def _objection(self, command: cmd.Signal, now: Instant) -> told.Refusal | None:
         """Why a signal is refused, whatever date it is for."""
@@ -191,7 +201,7 @@ class Session:
         self._heard()
         if not is_user_id(command.user_id):
             message = "user_id is not the id of a user"
-            self._refuse(command.id, told.Code.BAD_REQUEST, message, remember=True)
+            self._refuse(command.id, told.Code.BAD_REQUEST, message)
             return
         self._pending[command.id] = 1
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
@@ -213,11 +223,10 @@ class Session:
         try:
             reply = await desk.answer(self.user_id, command.offer_id, command.answer)
         except StoreUnavailable:
-            self._give_back(session_id, id)
-        else:
-            self._answered(session_id, id, reply, now)
+            reply = _STORE_AWAY
+        self._answered(session_id, id, reply, now)
 
-    async def _start_date(self, command: cmd.StartDate) -> None:
+    async def _start_date(self, command: cmd.StartDate, now: Instant) -> None:
         self._heard()
         id, session_id = command.id, self.session_id
         if self._around.draining:
@@ -227,24 +236,15 @@ class Session:
         try:
             partner = await self._around.desk.partner(self.user_id, command.connection_id)
         except StoreUnavailable:
-            self._give_back(session_id, id)
+            self._answered(session_id, id, _STORE_AWAY, now)
             return
         if session_id != self.session_id or self._around.suspensions.of(self.user_id):
             return
         if partner is None:
             message = f"you have no connection {command.connection_id!r}"
-            self._reply(id, wire.Error(re=id, code=told.Code.NOT_FOUND, message=message))
+            self._refuse(id, told.Code.NOT_FOUND, message)
             return
-        asked = self._pending.pop(id)
         self._put(id, ev.StartDate(self.user_id, partner))
-        if id in self._pending:
-            self._pending[id] = asked
-
-    def _give_back(self, session_id: str, id: str) -> None:
-        """Refuse a command that could not be looked at; it may be sent again."""
-        if session_id == self.session_id:
-            for _ in range(self._pending.pop(id, 1)):
-                self._refuse(id, told.Code.INTERNAL, "the store is not available; try again")
 
     # To the client
 
@@ -362,20 +362,16 @@ class Session:
             self._reply(id, rendering.ok_reply(id, reply))
 
     def _reply(self, id: str, reply: wire.Ok | wire.Error) -> None:
+        """Send the reply to a command, and keep it for whoever repeats the command."""
         text = wire.encode(reply)
-        if not (isinstance(reply, wire.Error) and reply.code is told.Code.RATE_LIMITED):
-            self._replies[id] = text
+        self._replies[id] = text
         if len(self._replies) > self._around.settings.session.kept_replies:
             del self._replies[next(iter(self._replies))]
         for _ in range(self._pending.pop(id, 1)):
             self._send(text)
 
-    def _refuse(self, id: str, code: told.Code, message: str, *, remember: bool = False) -> None:
-        error = wire.Error(re=id, code=code, message=message)
-        if remember:
-            self._reply(id, error)
-        else:
-            self._say(error)
+    def _refuse(self, id: str, code: told.Code, message: str) -> None:
+        self._reply(id, wire.Error(re=id, code=code, message=message))
 
     def _emit(self, event: wire.Event) -> None:
         text = wire.encode(event)

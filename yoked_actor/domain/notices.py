@@ -129,6 +129,16 @@ class MatchCancelled(Notice, frozen=True):
     next: State
 
 
+class MatchLeft(Notice, frozen=True):
+    """You left this match, and this is how it ended; without an outcome it is cancelled."""
+
+    match_id: str
+    next: State
+    credit: int
+    was_voting: bool
+    outcome: Outcome | None
+
+
 class DateStarted(Notice, frozen=True):
     """The video date is open."""
 

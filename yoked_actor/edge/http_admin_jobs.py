@@ -8,6 +8,8 @@ import msgspec
 from quart import Response, request
 from quart_trio import QuartTrio
 
+from yoked_actor.actors.alarm import Alarm
+from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobStatus
 from yoked_actor.domain.notices import Code
@@ -35,6 +37,7 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             job_type=request.args.get("type"),
             limit=read_limit(),
             before=_number("before", _LARGEST - 1),
+            dismissed=_truth("dismissed"),
         )
         return answer(http.JobsAnswer([http.JobEntry(**_facts(job, brief=True)) for job in found]))
 
@@ -57,11 +60,17 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             )
             for one in await doors.store.jobs.attempts(number)
         ]
-        payload = msgspec.json.decode(found.payload)
-        version = found.payload_version
+        answers = [
+            http.AnswerEntry(one.fence, to_datetime(one.at), one.status, one.receiver_id, one.body)
+            for one in await doors.store.jobs.answers(number)
+        ]
         return answer(
             http.JobAnswer(
-                **_facts(found), payload=payload, payload_version=version, history=history
+                **_facts(found),
+                payload=msgspec.json.decode(found.payload),
+                payload_version=found.payload_version,
+                history=history,
+                answers=answers,
             )
         )
 
@@ -91,6 +100,23 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
         await doors.record(session, "requeue_job", job_id, found.type)
         return answer(http.JobEntry(**_facts(found, brief=True)))
 
+    @app.post("/api/admin/jobs/<job_id>/dismiss")
+    async def dismiss(job_id: str) -> Response:
+        session = await doors.operator()
+        reason = (await read_body(http.DismissBody)).reason
+        try:
+            found = await doors.store.jobs.dismiss(
+                _job_id(job_id), session.user_id, reason, doors.clock.now()
+            )
+        except NoSuchJob as error:
+            raise Refused(Code.NOT_FOUND, str(error)) from None
+        except ImpossibleJobMove as error:
+            raise Refused(Code.WRONG_STATE, str(error)) from None
+        except ValueError as error:
+            raise Refused(Code.BAD_REQUEST, str(error)) from None
+        doors.dispatcher.watch.stir()
+        return answer(http.JobEntry(**_facts(found, brief=True)))
+
     @app.post("/api/admin/jobs/requeue")
     async def requeue_dead() -> Response:
         session = await doors.operator()
@@ -104,14 +130,20 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
     @app.get("/api/admin/alerts")
     async def alerts() -> Response:
         await doors.operator()
-        return answer(
-            http.AlertsAnswer(
-                [
-                    http.AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
-                    for one in doors.alarm.standing.values()
-                ]
-            )
-        )
+        return answer(http.AlertsAnswer(alert_entries(doors.alarm)))
+
+
+def alert_entries(alarm: Alarm) -> list[http.AlertEntry]:
+    """The alerts that stand, those about dead letters last."""
+    entries = [
+        http.AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
+        for one in alarm.standing.values()
+    ]
+    for dead in [] if alarm.dead is None else alarm.dead.standing:
+        about = (dead.job_type, dead.kind, dead.count, dead.job_id)
+        raised_at = to_datetime(dead.raised_at)
+        entries.append(http.AlertEntry(Alert.DEAD_LETTER, dead.count, 0.0, raised_at, *about))
+    return entries
 
 
 def read_limit() -> int:
@@ -129,6 +161,13 @@ def _number(name: str, most: int) -> int | None:
     return int(given)
 
 
+def _truth(name: str) -> bool:
+    given = request.args.get(name, "false")
+    if given not in ("true", "false"):
+        raise Refused(Code.BAD_REQUEST, f"{name} must be true or false")
+    return given == "true"
+
+
 def _job_id(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) < _LARGEST):
         raise Refused(Code.NOT_FOUND, f"there is no job {text}")
@@ -136,7 +175,7 @@ def _job_id(text: str) -> int:
 
 
 def _facts(job: Job, *, brief: bool = False) -> dict[str, Any]:
-    error = job.last_error
+    error, said, gone = job.last_error, job.progress, job.dismissal
     if brief and error is not None:
         error = (error.strip().splitlines() or [""])[-1]
     return {
@@ -155,6 +194,9 @@ def _facts(job: Job, *, brief: bool = False) -> dict[str, Any]:
         "lease_until": _moment(job.lease_until),
         "cancel_asked": job.cancel_asked,
         "last_error": error,
+        "max_attempts": job.max_attempts,
+        "progress": said and http.ProgressEntry(said.done, said.total, said.note),
+        "dismissal": gone and http.DismissalEntry(to_datetime(gone.at), gone.by, gone.reason),
     }
 
 

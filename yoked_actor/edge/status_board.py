@@ -25,11 +25,11 @@ from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.notices import Code, Explanation
 from yoked_actor.domain.recent import Minute
+from yoked_actor.edge.http_admin_jobs import alert_entries
 from yoked_actor.edge.http_app import Doors
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire.events import Draining, Error, Event, Ok, encode
-from yoked_actor.wire.http_admin import AlertEntry
 from yoked_actor.wire.rendering import event_of
 from yoked_actor.wire.status import CommitPart, HourPart, MinutePart, Status, WaiterPart
 
@@ -167,10 +167,7 @@ class StatusBoard:
                 percentile(commits, 0.5), percentile(commits, 0.99), doors.store.pending_writes
             ),
             jobs=jobs,
-            alerts=tuple(
-                AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
-                for one in doors.alarm.standing.values()
-            ),
+            alerts=tuple(alert_entries(doors.alarm)),
             stalled=doors.is_stalled(),
             draining=doors.sessions.around.draining,
         )

@@ -24,6 +24,9 @@ PAYLOAD_KEYS = frozenset(
 )
 """Under which names a job's payload may say whom it is about."""
 
+DISMISSED = "dismiss_job"
+"""What the audit calls the dismissal of a dead letter; its detail is the reason, in free words."""
+
 ERASE_JOB = "users.erase"
 """The type of the job that erases: it is not stopped by what it does."""
 
@@ -58,14 +61,19 @@ def errors_naming(
 ) -> list[int]:
     """Jobs whose errors name a user: all of them, or those that are new since an instant."""
     found = db.execute(
-        "SELECT id FROM jobs WHERE id > ?2 AND instr(last_error, ?1)"
+        "SELECT id FROM jobs WHERE id > ?2 AND (instr(last_error, ?1)"
+        " OR instr(progress_note, ?1) OR instr(dismissed_reason, ?1))"
         " UNION SELECT job_id FROM job_attempts WHERE job_id > ?2 AND instr(error, ?1)",
         (user, after),
     ).fetchall()
     if since is not None:
-        # Older jobs may have failed meanwhile. Every error that is kept is an attempt's.
+        # Older jobs may have failed, told of progress or been dismissed meanwhile. Every error that
+        # is kept is an attempt's.
         found += db.execute(
-            "SELECT DISTINCT job_id FROM job_attempts WHERE ended_at >= ?2 AND instr(error, ?1)",
+            "SELECT job_id FROM job_attempts WHERE ended_at >= ?2 AND instr(error, ?1)"
+            " UNION SELECT id FROM jobs WHERE status = 'in_progress' AND instr(progress_note, ?1)"
+            " UNION SELECT id FROM jobs WHERE status = 'dead_letter' AND dismissed_at >= ?2"
+            " AND instr(dismissed_reason, ?1)",
             (user, since),
         ).fetchall()
     return [job_id for (job_id,) in found]
@@ -85,7 +93,8 @@ def erase_from_jobs(
     db.execute("UPDATE jobs SET overtaken = 1 WHERE status = 'in_progress'")
     for job_id in dict.fromkeys(jobs):
         db.execute(
-            "UPDATE jobs SET payload = '{}', last_error = NULL,"
+            "UPDATE jobs SET payload = '{}', last_error = NULL, progress_note = NULL,"
+            " dismissed_reason = iif(dismissed_at IS NULL, NULL, ''),"
             " completed_at = iif(status IN ('pending', 'failed'), ?2, completed_at),"
             " cancel_asked = cancel_asked OR (status = 'in_progress' AND type <> ?3),"
             " status = iif(status IN ('pending', 'failed'), 'cancelled', status)"
@@ -93,6 +102,11 @@ def erase_from_jobs(
             (job_id, now, ERASE_JOB),
         )
         db.execute("UPDATE job_attempts SET error = '' WHERE job_id = ?", (job_id,))
+        db.execute("DELETE FROM job_answers WHERE job_id = ?", (job_id,))
+        db.execute(
+            "UPDATE audit SET detail = '' WHERE action = ? AND subject = ?",
+            (DISMISSED, str(job_id)),
+        )
         # A key may name the user in another form, and is worth nothing without its job.
         unmarked = db.execute(
             "SELECT type, dedup_key FROM jobs"
@@ -107,8 +121,18 @@ def erase_from_jobs(
     word = re.compile(rf"(?<![\w.@-]){re.escape(user)}(?![\w@-])")
     db.create_function("buried", 1, lambda text: text and word.sub(tombstone, text))
     for job_id in dict.fromkeys(errors):
-        db.execute("UPDATE jobs SET last_error = buried(last_error) WHERE id = ?", (job_id,))
+        db.execute(
+            "UPDATE jobs SET last_error = buried(last_error),"
+            " progress_note = buried(progress_note),"
+            " dismissed_reason = buried(dismissed_reason) WHERE id = ?",
+            (job_id,),
+        )
         db.execute("UPDATE job_attempts SET error = buried(error) WHERE job_id = ?", (job_id,))
+    db.execute("UPDATE jobs SET dismissed_by = ?2 WHERE dismissed_by = ?1", (user, tombstone))
+    db.execute(
+        "UPDATE audit SET detail = buried(detail) WHERE action = ?2 AND instr(detail, ?1)",
+        (user, DISMISSED),
+    )
 
 
 def _rename(db: sqlite3.Connection, kind: str, key: str, new: str) -> None:

@@ -36,6 +36,7 @@ NOT_KEPT = "the message is not kept: a user was erased while this attempt ran"
 
 _COMPLETE = statement("job_complete")
 _LEAVE = statement("job_leave")
+_NOTE_DEAD = statement("dead_letter_note")
 _REMEMBER_ATTEMPT = statement("job_remember_attempt")
 
 
@@ -66,7 +67,7 @@ def leave(
     match outcome:
         case Failed(_, _, at, error, outline):
             status, cause = JobStatus.FAILED, JobCause.FAILED
-        case Buried(_, _, error, outline):
+        case Buried(_, _, error, _, outline):
             status, cause = JobStatus.DEAD_LETTER, JobCause.BURIED
         case Cancelled(_, _, error):
             status, cause = JobStatus.CANCELLED, JobCause.CANCELLED
@@ -85,6 +86,8 @@ def leave(
     found = db.execute(
         _LEAVE, (*which, now, status.value, at, given_back, error, is_rescue)
     ).rowcount
+    if found and isinstance(outcome, Buried):
+        db.execute(_NOTE_DEAD, (*which, outcome.kind.value))
     return None if found else LeaseLost(*which)
 
 

@@ -30,6 +30,8 @@ COLUMNS = frozenset(
         *("offer_sets.user_id", "offers.user_id", "offers.candidate", "offer_pools.content"),
         *("offer_answers.user_id", "offer_answers.candidate", "connections.a", "connections.b"),
         *("jobs.payload", "jobs.dedup_key", "jobs.last_error", "job_ledger.key"),
+        *("jobs.progress_note", "jobs.dismissed_by", "jobs.dismissed_reason"),
+        *("job_answers.receiver_id", "job_answers.body"),
         *("job_attempts.error", "audit.who", "audit.subject", "audit.detail"),
     }
 )
@@ -52,7 +54,7 @@ class Traces(msgspec.Struct, frozen=True):
     dates: tuple[int, ...] = ()
     jobs: tuple[int, ...] = ()
     errors: tuple[int, ...] = ()
-    """Jobs whose errors speak of the user."""
+    """Jobs whose errors, notes or dismissals speak of the user."""
     keys: tuple[tuple[str, str], ...] = ()
     pools: tuple[tuple[int, str, str], ...] = ()
     """Number, day and zone of the runs whose pool the user is in."""

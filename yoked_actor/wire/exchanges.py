@@ -22,7 +22,6 @@ from yoked_actor.domain.notices import (
     WaitReason,
 )
 from yoked_actor.domain.people import Card
-from yoked_actor.domain.records import CancelReason
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as ev
@@ -151,13 +150,13 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         seq=4,
         at=moment(9),
         match_id=MATCH,
-        outcome=Outcome.BOTH_YES,
+        outcome=ev.Ending.BOTH_YES,
         next=State.IDLE,
         credit=0,
         date_id=DATE,
     ),
     ev.MatchCancelled(
-        seq=4, at=moment(7), match_id=MATCH, reason=CancelReason.PARTNER_LEFT, next=State.WAITING
+        seq=4, at=moment(7), match_id=MATCH, reason=ev.EndReason.PARTNER_LEFT, next=State.WAITING
     ),
     ev.Idle(seq=5, at=moment(8), reason=IdleReason.LEFT),
     ev.DateStarted(

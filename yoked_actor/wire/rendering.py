@@ -14,6 +14,8 @@ from yoked_actor.wire.events import (
     DateEnded,
     DatePart,
     DateStarted,
+    Ending,
+    EndReason,
     Error,
     Event,
     IceServers,
@@ -135,11 +137,13 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
                 seq=seq,
                 at=at,
                 match_id=match_id,
-                outcome=outcome,
+                outcome=Ending(outcome),
                 next=following,
                 credit=credit,
                 date_id=date_id,
             )
+        case told.MatchLeft():
+            return _match_left(notice, seq, at)
         case told.NowWaiting(since, reason):
             return Waiting(seq=seq, at=at, since=to_datetime(since), reason=reason)
         case told.TierReached(tier):
@@ -149,7 +153,9 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
         case told.NowIdle(reason):
             return Idle(seq=seq, at=at, reason=reason)
         case told.MatchCancelled(match_id, why, following):
-            return MatchCancelled(seq=seq, at=at, match_id=match_id, reason=why, next=following)
+            return MatchCancelled(
+                seq=seq, at=at, match_id=match_id, reason=EndReason(why), next=following
+            )
         case told.DateStarted(date_id, partner, initiator, ends_at):
             return DateStarted(
                 seq=seq,
@@ -171,3 +177,24 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
         case told.Suspended(reason, until):
             return SuspendedEvent(seq=seq, at=at, reason=reason, until=_moment(until))
     raise TypeError(f"no event for {notice!r}")
+
+
+def _match_left(notice: told.MatchLeft, seq: int, at: datetime) -> Event:
+    """How a match ended that the user left: `outcome` once voting was open."""
+    if not notice.was_voting:
+        return MatchCancelled(
+            seq=seq,
+            at=at,
+            match_id=notice.match_id,
+            reason=EndReason.YOU_LEFT,
+            next=notice.next,
+        )
+    return OutcomeEvent(
+        seq=seq,
+        at=at,
+        match_id=notice.match_id,
+        outcome=Ending.CANCELLED if notice.outcome is None else Ending(notice.outcome),
+        next=notice.next,
+        credit=notice.credit,
+        reason="you_left",
+    )

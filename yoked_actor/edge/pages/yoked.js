@@ -86,10 +86,14 @@ export function advance(snapshot, event) {
     }
     case "outcome": {
       const { next, credit, outcome, match_id } = event;
-      return { ...rest, state: next, credit, last_outcome: outcome, last_match_id: match_id };
+      const { last_outcome, ...before } = rest;
+      const after = { ...before, state: next, credit, last_match_id: match_id };
+      return outcome === "cancelled" ? after : { ...after, last_outcome: outcome };
     }
-    case "match_cancelled":
-      return { ...rest, state: event.next };
+    case "match_cancelled": {
+      const { last_outcome, ...before } = rest;
+      return { ...before, state: event.next, last_match_id: event.match_id };
+    }
     case "idle":
       return { ...rest, state: "idle" };
     case "date_started": {

@@ -6,6 +6,9 @@ UPDATE jobs SET
     owner = ?1,
     started_at = ?2,
     lease_until = ?3,
+    progress_done = NULL,
+    progress_total = NULL,
+    progress_note = NULL,
     overtaken = 0
 WHERE id IN (
     SELECT due.id FROM jobs AS due
@@ -16,4 +19,4 @@ WHERE id IN (
 )
 RETURNING
     id, type, payload, payload_version, scheduled_for, status, attempts, fence, owner, lease_until,
-    last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at;
+    last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at, max_attempts;
