@@ -11,6 +11,7 @@ more.
 
 from __future__ import annotations
 
+import math
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -27,7 +28,7 @@ from yoked_actor.actors.alarm import Alarm, free_share_of
 from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.care import Care
 from yoked_actor.actors.care_jobs import prune_store_job, register_care
-from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.clock import LOOK_EVERY_S, Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.drain import Drain
 from yoked_actor.actors.job_bell import listen, ring
@@ -79,6 +80,7 @@ class Server(msgspec.Struct):
     desk: OfferDesk
     board: StatusBoard
     alarm: Alarm
+    conversations: Conversations
     care: Care
     front_door: FrontDoor
     tokens: Tokens
@@ -128,7 +130,7 @@ async def open_server(
     `stop` is set when an operator asks for a drain; the block has to be left then.
     """
     stop = trio.Event() if stop is None else stop
-    clock = Clock.real() if clock is None else clock
+    clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
     metrics = Metrics()
     # A mock clock may jump while a thread works, so there the store works on this thread.
     inline = mock_clock is not None or settings.store.runner == "inline"
@@ -140,6 +142,7 @@ async def open_server(
         checkpoint_pages=settings.store.checkpoint_pages,
         max_pending=settings.store.max_pending,
         max_batch=settings.store.max_batch,
+        machine=clock.machine_time,
         observer=_commit_observer(metrics),
     ) as store:
         recovered = await store.recover()
@@ -264,6 +267,7 @@ async def open_server(
             desk,
             board,
             alarm,
+            conversations,
             care,
             front_door,
             tokens,
@@ -278,7 +282,9 @@ async def open_server(
             dispatcher.poke(from_outside=True)
             desk.look()
 
+        look_every_s = LOOK_EVERY_S if is_real else math.inf
         async with trio.open_nursery() as core:
+            core.start_soon(clock.watch, metrics.clock.count, look_every_s)
             core.start_soon(matchmaker.run)
             core.start_soon(sessions.run)
             core.start_soon(care.run)

@@ -27,11 +27,13 @@ from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_types import JobRun
 from yoked_actor.config import load_settings
 from yoked_actor.domain.alerts import Alert
+from yoked_actor.domain.instants import from_datetime
 from yoked_actor.domain.jobs import JobStatus, NewJob, Transient
 from yoked_actor.edge.webhook import Webhook
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import InlineRunner, SqliteStore, StoreUnavailable, open_store
+from yoked_actor.testing.world import FakeWall
 
 DAY_S = 86_400.0
 
@@ -355,6 +357,32 @@ def test_the_free_share_of_a_disk_is_a_share(tmp_path: Path) -> None:
     assert share is not None
     assert 0.0 <= share <= 1.0
     assert free_share_of(tmp_path / "not there") is None
+
+
+@pytest.mark.parametrize("step_s", [-86_400.0, 86_400.0])
+async def test_an_alert_is_over_after_a_while_also_when_the_clock_is_stepped(
+    autojump_clock: MockClock, step_s: float
+) -> None:
+    wall = FakeWall(from_datetime(datetime(2026, 1, 1, 8, tzinfo=UTC)))
+    settings = load_settings(None, {}, {"alerts": {"clear_after_s": 60.0}})
+    async with open_store(None, runner=InlineRunner()) as store:
+        clock = Clock(wall.read(), wall=wall.read)
+        house = House(store, clock, settings, Receiver())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.alarm.run)
+            await house.lagging()
+            house.alarm.stir()
+            await trio.sleep(20)
+            assert set(house.alarm.standing) == {Alert.LOOP_LAG}
+            await house.back_to_normal()
+            await trio.sleep(30)
+            wall.step(step_s)
+            clock.look()
+            await trio.sleep(20)
+            assert set(house.alarm.standing) == {Alert.LOOP_LAG}
+            await trio.sleep(40)
+            assert not house.alarm.standing
+            nursery.cancel_scope.cancel()
 
 
 # Dead letters

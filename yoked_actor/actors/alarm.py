@@ -35,7 +35,7 @@ from yoked_actor.domain.alerts import (
     judge,
     readings,
 )
-from yoked_actor.domain.instants import Instant, after, to_datetime
+from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.metrics import Metrics, count_of
 from yoked_actor.settings import Settings
@@ -103,6 +103,7 @@ class Alarm:
         self._failures = _Recent(lambda: count_of(metrics.commit_failures))
         self._violations = _Recent(lambda: count_of(metrics.audit_violations))
         self._unsaved: deque[AlertChange] = deque()
+        self._stepped_by = clock.stepped_by
         self._stirred = trio.Event()
         self._stirred.set()
         self.standing: dict[Alert, Standing] = {}
@@ -141,13 +142,15 @@ class Alarm:
 
     async def _look(self) -> bool:
         """Look once; True when there is no reason to look again soon."""
-        now, limits = self._clock.now(), self._settings.alerts
+        limits = self._settings.alerts
         jobs = await self._watch.look()
+        now, now_s = self._clock.now(), trio.current_time()
+        self._follow_clock()
         numbers = msgspec.structs.replace(
             Numbers() if jobs is None else jobs,
-            duplicate_offers=self._duplicates.grown(now, limits.fault_window_s),
-            commit_failures=self._failures.grown(now, limits.window_s),
-            audit_violations=self._violations.grown(now, limits.fault_window_s),
+            duplicate_offers=self._duplicates.grown(now_s, limits.fault_window_s),
+            commit_failures=self._failures.grown(now_s, limits.window_s),
+            audit_violations=self._violations.grown(now_s, limits.fault_window_s),
             loop_lag_s=0.0 if self._loop_lag_s is None else self._loop_lag_s(),
         )
         unread = set(_ABOUT_JOBS) if jobs is None else set()
@@ -173,6 +176,18 @@ class Alarm:
             or self._failures.any
             or self._violations.any
         )
+
+    def _follow_clock(self) -> None:
+        """How long a number has been within its limit stays the same when the clock is stepped."""
+        by = self._clock.stepped_by - self._stepped_by
+        if by:
+            self._stepped_by += by
+            self.standing = {
+                alert: one
+                if one.within_since is None
+                else msgspec.structs.replace(one, within_since=one.within_since + by)
+                for alert, one in self.standing.items()
+            }
 
     def _say(self, changes: list[AlertChange]) -> None:
         for one in changes:
@@ -214,21 +229,20 @@ class _Recent:
     def __init__(self, read: Callable[[], int]) -> None:
         self._read = read
         self._last = read()
-        self._growth: deque[tuple[Instant, int]] = deque(maxlen=10_000)
+        self._growth: deque[tuple[float, int]] = deque(maxlen=10_000)
 
     @property
     def any(self) -> bool:
         """Whether it had grown in the window at the last look."""
         return bool(self._growth)
 
-    def grown(self, now: Instant, window_s: float) -> int:
+    def grown(self, now_s: float, window_s: float) -> int:
         """By how much it has grown in the window that ends now."""
         total = self._read()
         if total != self._last:
-            self._growth.append((now, total - self._last))
+            self._growth.append((now_s, total - self._last))
             self._last = total
-        since = after(now, -window_s)
-        while self._growth and self._growth[0][0] <= since:
+        while self._growth and self._growth[0][0] <= now_s - window_s:
             self._growth.popleft()
         return sum(growth for _, growth in self._growth)
 

@@ -159,8 +159,9 @@ class JobRecorder:
             self._metrics.ended.labels(name, result).inc(count)
         completed = sum(n for (_, result), n in counts.items() if result == "completed")
         dead = sum(n for (_, result), n in counts.items() if result == "dead_letter")
+        retried = sum(n for (_, result), n in counts.items() if result == "failed")
         if done:
-            self._watch.note(completed=completed, dead=dead, seconds=seconds)
+            self._watch.note(completed=completed, dead=dead, seconds=seconds, retried=retried)
         if len(done) > 1:
             _log.debug("jobs_recorded", jobs=len(done), completed=completed)
 

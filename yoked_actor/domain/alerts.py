@@ -60,12 +60,19 @@ class Numbers(msgspec.Struct, frozen=True):
     commit_failures: int = 0
     audit_violations: int = 0
     disk_free_share: float = 1.0
+    retried: int = 0
 
     @property
     def failure_rate(self) -> float:
         """The share of ended jobs that are dead letters."""
         ended = self.completed + self.dead
         return self.dead / ended if ended else 0.0
+
+    @property
+    def retry_rate(self) -> float:
+        """The share of ended runs that are tried again."""
+        ended = self.completed + self.dead + self.retried
+        return self.retried / ended if ended else 0.0
 
 
 class Reading(msgspec.Struct, frozen=True):

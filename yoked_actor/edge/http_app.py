@@ -104,7 +104,7 @@ class Doors(msgspec.Struct):
         session = await self.sessions.enter(user_id)
         if not even_suspended:
             self.sessions.suspensions.check(user_id)
-        if not session.may_speak(self.clock.now()):
+        if not session.may_speak():
             raise Refused(Code.RATE_LIMITED, "too many calls; slow down")
         return session
 

@@ -18,6 +18,7 @@ from yoked_actor.settings.base import (
     DurationOrZero,
     SettingsModel,
 )
+from yoked_actor.settings.retries import RetrySettings
 
 
 class StoreSettings(SettingsModel):
@@ -64,6 +65,7 @@ class JobSettings(SettingsModel):
     RELOADS = frozenset(
         {
             "run_timeout_s",
+            "progress_every_s",
             "drain_s",
             "keep_finished_days",
             "keep_dead_days",
@@ -73,6 +75,7 @@ class JobSettings(SettingsModel):
             "alert_failure_rate",
             "alert_duration_p95_s",
             "alert_depth",
+            "retry",
         }
     )
 
@@ -91,6 +94,9 @@ class JobSettings(SettingsModel):
     )
     run_timeout_s: Duration = Field(
         900.0, description="A run that takes longer is ended, with the next extension of leases."
+    )
+    progress_every_s: Duration = Field(
+        2.0, description="How often the progress of a long run is written, when there are news."
     )
     drain_s: DurationOrZero = Field(
         5.0, description="How long a stopping server lets jobs end before it gives them back."
@@ -128,6 +134,11 @@ class JobSettings(SettingsModel):
     )
     alert_depth: Count = Field(
         1000, description="The number of jobs that are due above which there is an alert."
+    )
+    retry: dict[str, RetrySettings] = Field(
+        {},
+        description="Retry policies, as tables by the type of job: [jobs.retry.default],"
+        ' [jobs.retry."offers.user"]. See docs/jobs.md.',
     )
 
     def conflicts(self) -> Iterator[Conflict]:

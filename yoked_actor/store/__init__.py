@@ -30,6 +30,7 @@ from yoked_actor.store.jobs import (
     LeaseLost,
     NoSuchJob,
 )
+from yoked_actor.store.lease_clock import MachineTime, ReadMachineTime
 from yoked_actor.store.runners import InlineRunner, Runner, ThreadRunner
 from yoked_actor.store.sqlite import SqliteStore, open_store
 from yoked_actor.store.sqlite_alerts import Alerts
@@ -49,9 +50,11 @@ __all__ = [
     "JobStore",
     "KeyConflict",
     "LeaseLost",
+    "MachineTime",
     "NoSuchJob",
     "Percentiles",
     "QualityReport",
+    "ReadMachineTime",
     "Recovered",
     "Report",
     "ReportLimits",

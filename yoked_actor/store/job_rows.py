@@ -22,7 +22,7 @@ from yoked_actor.domain.jobs import (
     after_failure,
     payload_digest,
 )
-from yoked_actor.store.job_outcomes import leave
+from yoked_actor.store.job_outcomes import Reading, leave
 from yoked_actor.store.jobs import Buried, Enqueued, Failed, KeyConflict, NoSuchJob, Outcome
 from yoked_actor.store.opening import statement
 
@@ -84,22 +84,22 @@ def enqueue_in(
 
 def rescue(
     db: sqlite3.Connection,
-    now: Instant,
+    at: Reading,
     limit: int,
     types: str | None,
     policies: Mapping[str, RetryPolicy],
 ) -> list[Job]:
     """End attempts whose lease is over, as their policies say."""
     rescued = []
-    for job in [job_of(row) for row in db.execute(_EXPIRED, (now, types, limit)).fetchall()]:
+    for job in [job_of(row) for row in db.execute(_EXPIRED, (at.lease, types, limit)).fetchall()]:
         policy = policies.get(job.type, DEFAULT_POLICY)
-        decision = after_failure(policy, job, ErrorKind.LOST_LEASE, now)
+        decision = after_failure(policy, job, ErrorKind.LOST_LEASE, at.now)
         error = f"the lease of {job.owner} ended before the job did"
         if isinstance(decision, Retry):
             outcome: Outcome = Failed(job.id, job.fence, decision.at, error)
         else:
             outcome = Buried(job.id, job.fence, f"{error}; {decision.reason}", ErrorKind.LOST_LEASE)
-        leave(db, outcome, now, is_rescue=True)
+        leave(db, outcome, at, is_rescue=True)
         rescued.append(existing_job(db, job.id))
     return rescued
 

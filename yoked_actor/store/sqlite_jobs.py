@@ -27,7 +27,7 @@ from yoked_actor.domain.jobs import (
     next_status,
 )
 from yoked_actor.store.erased_jobs import DISMISSED
-from yoked_actor.store.job_outcomes import settle_in
+from yoked_actor.store.job_outcomes import Reading, settle_in
 from yoked_actor.store.job_rows import (
     claim,
     enqueue_in,
@@ -52,12 +52,14 @@ from yoked_actor.store.jobs import (
     ReceiverAnswer,
     Snoozed,
 )
+from yoked_actor.store.lease_clock import LeaseClock
 from yoked_actor.store.opening import statement
 from yoked_actor.store.sqlite_audit import record_in
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
 _EXTEND = statement("job_extend")
+_LOST = statement("job_lost")
 _NEXT_DUE = statement("job_next_due")
 _LIST = statement("job_list")
 _OPEN_COUNTS = statement("job_open_counts")
@@ -82,9 +84,10 @@ class Read(Protocol):
 class SqliteJobs:
     """A `JobStore` in an SQLite database. A part of `SqliteStore`."""
 
-    def __init__(self, writer: Writer, read: Read) -> None:
+    def __init__(self, writer: Writer, read: Read, leases: LeaseClock) -> None:
         self._writer = writer
         self._read = read
+        self._leases = leases
 
     async def enqueue(self, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
         """Add all or none; durable on return."""
@@ -97,24 +100,31 @@ class SqliteJobs:
         lease_s: float,
         limit: int,
         policies: Mapping[str, RetryPolicy] | None = None,
+        expected: Sequence[int] = (),
     ) -> Claimed:
         """Rescue what was left, then lease what is due."""
         types = None if policies is None else json_text(list(policies))
-        until = after(now, lease_s)
+        at = self._reading(now)
+        until = after(at.lease, lease_s)
 
         def apply(db: sqlite3.Connection) -> Claimed:
-            rescued = rescue(db, now, limit, types, policies or {})
+            rescued = rescue(db, at, limit, types, policies or {})
             jobs = claim(db, owner, now, until, limit, types)
             due_at = now
             if len(jobs) < limit and len(rescued) < limit:
-                (due_at,) = db.execute(_NEXT_DUE, (types,)).fetchone()
-            return Claimed(jobs, rescued, due_at)
+                (due_at,) = db.execute(_NEXT_DUE, (types, at.now - at.lease)).fetchone()
+            lost: tuple[int, ...] = ()
+            if expected:
+                rows = db.execute(_LOST, (json_text(expected), owner)).fetchall()
+                lost = tuple(job_id for (job_id,) in rows)
+            return Claimed(jobs, rescued, due_at, lost)
 
         return await self._writer.write(apply, can_wait=True)
 
     async def settle(self, outcomes: Sequence[Outcome], now: Instant) -> list[Exception | None]:
         """Record how attempts ended, each by itself."""
-        return await self._writer.write(lambda db: settle_in(db, outcomes, now), can_wait=True)
+        at = self._reading(now)
+        return await self._writer.write(lambda db: settle_in(db, outcomes, at), can_wait=True)
 
     async def complete(
         self, job_id: int, fence: int, now: Instant, effect: Effect | None = None
@@ -147,9 +157,10 @@ class SqliteJobs:
         """Let leases go on, and write what their runs say of their progress."""
         said = progress or {}
         given = json_text([(*one, *_progress_of(said.get(one[0]))) for one in leases])
-        until = after(now, lease_s)
+        at = self._leases.at(now)
+        until = after(at, lease_s)
         found = await self._writer.write(
-            lambda db: dict(db.execute(_EXTEND, (given, now, until)).fetchall())
+            lambda db: dict(db.execute(_EXTEND, (given, at, until)).fetchall())
         )
         return Extended(
             lost=[job_id for job_id, _ in leases if job_id not in found],
@@ -246,7 +257,8 @@ class SqliteJobs:
 
     async def get(self, job_id: int) -> Job | None:
         """One job."""
-        return await self._read(lambda db: find_job(db, job_id))
+        found = await self._read(lambda db: find_job(db, job_id))
+        return None if found is None else self._shown(found)
 
     async def attempts(self, job_id: int) -> list[JobAttempt]:
         """A job's attempts that did not go well, oldest first."""
@@ -301,7 +313,8 @@ class SqliteJobs:
 
     async def next_due_at(self) -> Instant | None:
         """When the next job is due or the next lease ends."""
-        (at,) = await self._read(lambda db: db.execute(_NEXT_DUE, (None,)).fetchone())
+        ahead = self._leases.ahead_at_present()
+        (at,) = await self._read(lambda db: db.execute(_NEXT_DUE, (None, ahead)).fetchone())
         return None if at is None else int(at)
 
     async def list(
@@ -316,7 +329,17 @@ class SqliteJobs:
         """Jobs, the newest first, with an id less than `before`."""
         wanted = (None if status is None else status.value, job_type, before, limit, dismissed)
         rows = await self._read(lambda db: db.execute(_LIST, wanted).fetchall())
-        return [job_of(row) for row in rows]
+        return [self._shown(job_of(row)) for row in rows]
+
+    def _reading(self, now: Instant) -> Reading:
+        return Reading(now, self._leases.at(now))
+
+    def _shown(self, job: Job) -> Job:
+        """A job with the end of its lease as the time of day."""
+        if job.lease_until is None:
+            return job
+        until = job.lease_until + self._leases.ahead_at_present()
+        return msgspec.structs.replace(job, lease_until=until)
 
     async def _settle_one(self, outcome: Outcome, now: Instant) -> None:
         [error] = await self.settle([outcome], now)
