@@ -27,6 +27,7 @@ from yoked_actor.settings.people import (
     MatchingSettings,
     OfferSettings,
     PrivacySettings,
+    SafetySettings,
 )
 from yoked_actor.settings.work import (
     AlertSettings,
@@ -50,6 +51,7 @@ __all__ = [
     "MatchmakerSettings",
     "OfferSettings",
     "PrivacySettings",
+    "SafetySettings",
     "ServerSettings",
     "SessionSettings",
     "Settings",
@@ -76,6 +78,7 @@ class Settings(SettingsModel):
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
     privacy: PrivacySettings = PrivacySettings()
+    safety: SafetySettings = SafetySettings()
     log: LogSettings = LogSettings()
 
     def model_post_init(self, context: Any) -> None:
