@@ -18,10 +18,11 @@ import structlog
 import trio
 from quart_trio import QuartTrio
 
+from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.edge.forwarded import TrustedProxies
 from yoked_actor.edge.handshake import answer_handshake, wants_websocket
 from yoked_actor.edge.hypercorn_bridge import HypercornBridge
-from yoked_actor.edge.keepalive import EdgeObserver, Keepalive, SilentObserver
+from yoked_actor.edge.keepalive import EdgeObserver, Keepalive, SilentObserver, Watched
 from yoked_actor.edge.limits import AddressLimiter, EdgeLimits
 from yoked_actor.edge.request_head import MalformedRequest, RequestHead, plain_answer, receive_head
 from yoked_actor.edge.socket_transport import SocketTransport
@@ -47,10 +48,13 @@ class FrontDoor:
         allowed_origins: Iterable[str] = (),
         trusted_proxies: Iterable[str] = (),
         observer: EdgeObserver | None = None,
+        supervisor: Supervisor | None = None,
     ) -> None:
+        """Without a `supervisor`, an error in the timers of all connections ends `serve`."""
         self.limits = EdgeLimits() if limits is None else limits
         self.draining = False
         self._on_websocket = on_websocket
+        self._supervisor = supervisor
         self._allowed_origins = frozenset(allowed_origins)
         self._proxies = TrustedProxies(trusted_proxies)
         self._observer: EdgeObserver = SilentObserver() if observer is None else observer
@@ -73,6 +77,11 @@ class FrontDoor:
     def open_connections(self) -> int:
         """How many connections there are, of either kind."""
         return self._open
+
+    @property
+    def websockets(self) -> frozenset[Watched]:
+        """The WebSockets that are being served."""
+        return self._keepalive.watched
 
     def drain(self) -> None:
         """Refuse new WebSockets with 503 from now on; HTTP goes on."""
@@ -112,7 +121,11 @@ class FrontDoor:
         async with trio.open_nursery() as app:
             await app.start(self._bridge.run)
             async with trio.open_nursery() as timers:
-                timers.start_soon(self._keepalive.run)
+                if self._supervisor is None:
+                    timers.start_soon(self._keepalive.run)
+                else:
+                    run_side = self._supervisor.run_side
+                    timers.start_soon(run_side, "keepalive", self._keepalive.run)
                 async with trio.open_nursery() as nursery:
                     self._nursery = nursery
                     try:

@@ -118,6 +118,9 @@ class EdgeSettings(SettingsModel):
         10.0, description="How long TLS and the request head may take."
     )
     hello_timeout_s: Duration = Field(5.0, description="How long a new WebSocket may be silent.")
+    welcome_timeout_s: Duration = Field(
+        30.0, description="How long the server may take to welcome a client that has said hello."
+    )
     ping_interval_s: Duration = Field(20.0, description="How often a WebSocket is pinged.")
     ping_timeout_s: Duration = Field(20.0, description="How long a ping may go unanswered.")
     close_timeout_s: Duration = Field(2.0, description="How long a closing handshake may take.")

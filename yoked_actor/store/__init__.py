@@ -17,7 +17,9 @@ from yoked_actor.store.interface import (
     QualityReport,
     Recovered,
     Report,
+    ReportLimits,
     Store,
+    TooManyReports,
 )
 from yoked_actor.store.job_rows import enqueue_in
 from yoked_actor.store.jobs import (
@@ -57,12 +59,14 @@ __all__ = [
     "ReadMachineTime",
     "Recovered",
     "Report",
+    "ReportLimits",
     "Runner",
     "SqliteStore",
     "Store",
     "StoreError",
     "StoreUnavailable",
     "ThreadRunner",
+    "TooManyReports",
     "WriteRefused",
     "enqueue_in",
     "open_store",

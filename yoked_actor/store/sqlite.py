@@ -22,7 +22,7 @@ from yoked_actor.domain.records import Changes, Known
 from yoked_actor.store import rows
 from yoked_actor.store.directory_lock import DirectoryLock
 from yoked_actor.store.errors import StoreError
-from yoked_actor.store.interface import QualityReport, Recovered, Report
+from yoked_actor.store.interface import QualityReport, Recovered, Report, ReportLimits
 from yoked_actor.store.lease_clock import LeaseClock, ReadMachineTime, open_lease_clock
 from yoked_actor.store.open_files import OpenFiles
 from yoked_actor.store.opening import (
@@ -33,6 +33,7 @@ from yoked_actor.store.opening import (
     migrate,
     statement,
 )
+from yoked_actor.store.reports import add_report_in
 from yoked_actor.store.runners import Runner
 from yoked_actor.store.sqlite_alerts import SqliteAlerts
 from yoked_actor.store.sqlite_audit import SqliteAudit
@@ -50,7 +51,6 @@ _LOAD_PERSON = statement("load_person")
 _KNOWN = statement("known")
 _QUALITY = statement("quality")
 _COUNT_QUALITY = statement("count_quality")
-_ADD_REPORT = statement("add_report")
 _FOLDING_S = 0.02
 """How long a cut of the log waits for those who read: nobody can write meanwhile."""
 
@@ -114,10 +114,9 @@ class SqliteStore:
         """Record what an operator did; durable on return."""
         await self.operators.record(who, action, subject, detail, now)
 
-    async def add_report(self, report: Report) -> None:
-        """Keep a report; durable on return."""
-        row = (report.reporter, report.reported, report.reason, report.match_id, report.at)
-        await self._writer.write(lambda db: _execute(db, _ADD_REPORT, row), atomic=True)
+    async def add_report(self, report: Report, limits: ReportLimits) -> None:
+        """Keep a report; durable on return. `TooManyReports`: nothing was stored."""
+        await self._writer.write(lambda db: add_report_in(db, report, limits))
 
     async def load_user(self, user_id: str) -> Known:
         """All that is remembered of one user."""
