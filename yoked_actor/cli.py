@@ -154,7 +154,7 @@ async def _serve(
 ) -> None:
     data_dir = settings.server.data_dir
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
-    clock = Clock.real() if mock is None else Clock.starting(start_at)
+    clock = Clock.real(settings.server.clock_step_s) if mock is None else Clock.starting(start_at)
     ssl_context = tls_context(settings.edge)
     notifier = Notifier.of(os.environ)
     # Until it is ready there is nothing to read again.

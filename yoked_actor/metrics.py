@@ -65,6 +65,21 @@ class JobMetrics:
         self.claims_of_none = claims.labels("none")
         self.claims_refused = claims.labels("busy")
         self.claimed = Counter("yoked_jobs_claimed", "Jobs claimed", registry=r)
+        self.races_lost = Counter(
+            "yoked_job_races_lost",
+            "Jobs that this process expected and another one claimed first",
+            registry=r,
+        )
+        self.failure_ratio = Gauge(
+            "yoked_job_failure_ratio",
+            "Of the jobs that ended in jobs.alert_window_s: the share of dead letters",
+            registry=r,
+        )
+        self.retry_ratio = Gauge(
+            "yoked_job_retry_ratio",
+            "Of the runs that ended in jobs.alert_window_s: the share that is tried again",
+            registry=r,
+        )
         self.leases_lost = Counter(
             "yoked_job_leases_lost", "Runs whose lease was over before they ended", registry=r
         )
@@ -154,6 +169,29 @@ class DeskMetrics:
         )
 
 
+class ClockMetrics:
+    """What is counted of the system's clock."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        steps = Counter(
+            "yoked_clock_steps",
+            "Steps of the system's clock, by direction",
+            ["direction"],
+            registry=registry,
+        )
+        self._forward, self._back = steps.labels("forward"), steps.labels("back")
+        self._last = Gauge(
+            "yoked_clock_last_step_seconds",
+            "Size of the last step of the system's clock; negative when it was set back",
+            registry=registry,
+        )
+
+    def count(self, seconds: float) -> None:
+        """Count a step."""
+        (self._forward if seconds > 0 else self._back).inc()
+        self._last.set(seconds)
+
+
 class Metrics:
     """What the server counts and measures."""
 
@@ -226,6 +264,7 @@ class Metrics:
         self.jobs = JobMetrics(r)
         self.calendar = CalendarMetrics(r)
         self.desk = DeskMetrics(r)
+        self.clock = ClockMetrics(r)
         self.recent = RecentMinutes()
         """The last hour by the minute, for the operator's console."""
         self.last_commits_s: deque[float] = deque(maxlen=_KEPT_COMMITS)

@@ -11,6 +11,7 @@ more.
 
 from __future__ import annotations
 
+import math
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -27,7 +28,7 @@ from yoked_actor.actors.alarm import Alarm, free_share_of
 from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.care import Care
 from yoked_actor.actors.care_jobs import prune_store_job, register_care
-from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.clock import LOOK_EVERY_S, Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.drain import Drain
 from yoked_actor.actors.job_bell import listen, ring
@@ -80,6 +81,8 @@ class Server(msgspec.Struct):
     desk: OfferDesk
     board: StatusBoard
     alarm: Alarm
+    conversations: Conversations
+    care: Care
     front_door: FrontDoor
     tokens: Tokens
     metrics: Metrics
@@ -128,7 +131,7 @@ async def open_server(
     `stop` is set when an operator asks for a drain; the block has to be left then.
     """
     stop = trio.Event() if stop is None else stop
-    clock = Clock.real() if clock is None else clock
+    clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
     metrics = Metrics()
     # A mock clock may jump while a thread works, so there the store works on this thread.
     inline = mock_clock is not None or settings.store.runner == "inline"
@@ -140,6 +143,7 @@ async def open_server(
         checkpoint_pages=settings.store.checkpoint_pages,
         max_pending=settings.store.max_pending,
         max_batch=settings.store.max_batch,
+        machine=clock.machine_time,
         observer=_commit_observer(metrics),
     ) as store:
         recovered = await store.recover()
@@ -186,9 +190,8 @@ async def open_server(
             threads=mock_clock is None,
             stored=desk.announce,
         ).register(dispatcher)
-        Webhook(settings.alerts, dial_webhook).register(dispatcher)
-        care = Care(sessions, store, clock)
-        await care.load()
+        Webhook(settings.alerts, store.jobs, clock, dial_webhook).register(dispatcher)
+        care = Care(sessions, store, clock, settings.store)
         register_care(dispatcher, care, store, clock, settings.privacy)
         await dispatcher.enqueue([prune_job(clock.now()), prune_store_job(clock.now())])
         calendar = Calendar(
@@ -265,6 +268,8 @@ async def open_server(
             desk,
             board,
             alarm,
+            conversations,
+            care,
             front_door,
             tokens,
             metrics,
@@ -278,9 +283,12 @@ async def open_server(
             dispatcher.poke(from_outside=True)
             desk.look()
 
+        look_every_s = LOOK_EVERY_S if is_real else math.inf
         async with trio.open_nursery() as core:
+            core.start_soon(clock.watch, metrics.clock.count, look_every_s)
             core.start_soon(matchmaker.run)
             core.start_soon(sessions.run)
+            core.start_soon(care.run)
             core.start_soon(conversations.run)
             core.start_soon(dispatcher.run)
             core.start_soon(calendar.run)
@@ -291,6 +299,8 @@ async def open_server(
                 core.start_soon(lag.run)
             if directory is not None:
                 core.start_soon(listen, directory, rung)
+            # A user may have been suspended while no server ran: out before anybody comes in.
+            await care.refresh()
             async with trio.open_nursery() as edge:
                 await edge.start(_serve, front_door, listeners, ssl_context)
                 yield server

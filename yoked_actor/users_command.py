@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -27,6 +28,7 @@ from yoked_actor.command_line import (
     with_store,
 )
 from yoked_actor.config import Settings
+from yoked_actor.domain.instants import from_datetime
 from yoked_actor.domain.jobs import Job, JobStatus
 from yoked_actor.server import DATABASE
 from yoked_actor.store import DataDirectoryInUse, InlineRunner, SqliteStore, StoreError, open_store
@@ -66,18 +68,21 @@ def list_users(
     """Show users by id: no names and no places, `export` has those."""
 
     async def find(store: SqliteStore) -> list[UserRow]:
-        return await store.operators.users(limit=limit, after=after, only_suspended=only_suspended)
+        return await store.operators.users(
+            limit=limit, now=now(), after=after, only_suspended=only_suspended
+        )
 
     found = with_store(settings_of(config_file, data_dir), find)
     if as_json:
         click.echo(json_text([_facts(row) for row in found]))
         return
-    table = Table("user", "state", "profile", "credit", "reports about", "suspended since")
+    table = Table("user", "state", "profile", "credit", "reports about", "suspended since", "until")
     for row in found:
         profile = "yes" if row.has_profile else "no"
         table.add_row(
             *(row.user_id, row.state, profile, str(row.credit), str(row.reports)),
             when(row.suspended_at),
+            when(row.suspended_until),
         )
     Console().print(table if found else "There are no such users.")
 
@@ -91,7 +96,7 @@ def show(user_id: str, config_file: Path | None, data_dir: Path | None, as_json:
 
     async def find(store: SqliteStore) -> tuple[PersonalData, Suspension | None]:
         found = await store.privacy.export(user_id, now())
-        return found, (await store.operators.suspensions()).get(user_id)
+        return found, (await store.operators.suspensions(now())).get(user_id)
 
     data, suspension = with_store(settings_of(config_file, data_dir), find)
     if data.is_empty:
@@ -111,6 +116,7 @@ def show(user_id: str, config_file: Path | None, data_dir: Path | None, as_json:
         "suspended_since": None if suspension is None else when(suspension.at),
         "suspended_by": None if suspension is None else suspension.by,
         "suspended_for": None if suspension is None else suspension.reason,
+        "suspended_until": None if suspension is None else when(suspension.until),
     }
     if as_json:
         click.echo(json_text(facts))
@@ -124,15 +130,29 @@ def show(user_id: str, config_file: Path | None, data_dir: Path | None, as_json:
 @users.command()
 @user_argument
 @click.option("--reason", required=True, help="Why. The user is shown it.")
+@click.option(
+    "--until",
+    type=click.DateTime(["%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M%z"]),
+    help="When it ends by itself, such as 2026-02-01T09:00:00Z.  [default: never]",
+)
 @place
 @json_option
 def suspend(
-    user_id: str, reason: str, config_file: Path | None, data_dir: Path | None, as_json: bool
+    user_id: str,
+    reason: str,
+    until: datetime | None,
+    config_file: Path | None,
+    data_dir: Path | None,
+    as_json: bool,
 ) -> None:
     """Keep a user out. A running server takes them out of line, match and date at once."""
+    ends_at = None if until is None else from_datetime(until)
+    if ends_at is not None and ends_at <= now():
+        raise click.UsageError("--until is past: a suspension ends in the future")
 
     async def change(store: SqliteStore) -> bool:
-        changed = await store.operators.suspend(user_id, operator_name(), reason, now())
+        by = operator_name()
+        changed = await store.operators.suspend(user_id, by, reason, now(), ends_at)
         await store.jobs.enqueue([refresh_job(now())], now())
         return changed
 
@@ -281,6 +301,7 @@ def _facts(row: UserRow) -> dict[str, object]:
         "credit": row.credit,
         "reports": row.reports,
         "suspended_since": None if row.suspended_at is None else when(row.suspended_at),
+        "suspended_until": None if row.suspended_until is None else when(row.suspended_until),
     }
 
 

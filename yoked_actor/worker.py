@@ -30,7 +30,7 @@ _PATIENCE_S = 10.0
 @asynccontextmanager
 async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispatcher]:
     """Run jobs until the block is left, then let them end or give them back."""
-    clock = Clock.real()
+    clock = Clock.real(settings.server.clock_step_s)
     async with open_store(
         database,
         runner=ThreadRunner(),
@@ -39,6 +39,7 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
         max_pending=settings.store.max_pending,
         max_batch=settings.store.max_batch,
         shared=True,
+        machine=clock.machine_time,
     ) as store:
         directory = database.parent
         metrics = Metrics()
@@ -49,6 +50,7 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
         # What it says is about its own jobs, and for the log: the server keeps and tells alerts.
         alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=True)
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(clock.watch, metrics.clock.count)
             nursery.start_soon(alarm.run)
             nursery.start_soon(dispatcher.run)
             nursery.start_soon(listen, directory, partial(dispatcher.poke, from_outside=True))

@@ -238,7 +238,9 @@ async def test_an_answer_is_a_sign_of_life(autojump_clock):
         assert "idle" not in types(await news(ana))
 
 
-async def test_a_command_that_finds_the_store_away_may_be_sent_again(autojump_clock, tmp_path):
+async def test_a_command_that_finds_the_store_away_may_be_given_again_under_a_new_id(
+    autojump_clock, tmp_path
+):
     path = tmp_path / "yoked.db"
     settings = {"store": {"busy_timeout_s": 0}}
     async with open_world(start=START, database=path, settings=settings) as world:
@@ -253,7 +255,10 @@ async def test_a_command_that_finds_the_store_away_may_be_sent_again(autojump_cl
         assert refused.value.code == "internal"
         other.execute("ROLLBACK")
         other.close()
-        await ana.command("answer_offer", id="x", offer_id=mine, answer="accept")
+        with pytest.raises(CommandRefused) as refused:
+            await ana.command("answer_offer", id="x", offer_id=mine, answer="accept")
+        assert refused.value.code == "internal"
+        await ana.answer_offer(mine, "accept")
         assert (await kept(world, "ana")).answers == (Answer.ACCEPT,)
 
 

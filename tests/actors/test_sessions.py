@@ -12,7 +12,16 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from tests.scenarios.meeting import MAN, WOMAN, join_pair, match, settle, state_of, status
+from tests.scenarios.meeting import (
+    MAN,
+    WOMAN,
+    join_pair,
+    match,
+    open_voting,
+    settle,
+    state_of,
+    status,
+)
 from tests.scenarios.talker import Message, Talker
 from yoked_actor.actors import matchmaker
 from yoked_actor.actors.clock import Clock
@@ -84,6 +93,93 @@ async def test_refusals_are_remembered_like_any_reply(autojump_clock):
         await ana.hear()
         assert await ana.ask("leave", id="x") == refused
         assert await state_of(world, "ana") == "waiting"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"type": "nonsense"},
+        {"type": "vote", "match_id": "m1", "vote": "perhaps"},
+        {"type": "acknowledge"},
+        {"type": "x" * 10_000},
+    ],
+)
+async def test_a_command_that_cannot_be_decoded_has_one_reply_too(autojump_clock, first):
+    async with open_world() as world:
+        await world.sign_up("ana", **WOMAN)
+        ana, _ = await Talker.greet(world, "ana")
+        await ana.say({"id": "x", **first})
+        refused = await ana.hear()
+        assert (refused["re"], refused["code"]) == ("x", "bad_request")
+        assert len(refused["message"]) <= 300
+        assert await ana.ask("spin", id="x") == refused
+        assert await state_of(world, "ana") == "idle"
+
+
+async def test_an_undecodable_repetition_gets_the_reply_of_the_command(autojump_clock, tmp_path):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database, settings=IMPATIENT) as world:
+        await world.sign_up("ana", **WOMAN)
+        ana, _ = await Talker.greet(world, "ana")
+        with locked(database):
+            await ana.say({"type": "spin", "id": "x"})
+            await ana.say({"type": "nonsense", "id": "x"})
+            assert await ana.news() == []
+        await trio.sleep(3)
+        ok = {"type": "ok", "re": "x", "state": "waiting"}
+        assert [m for m in await ana.news() if m.get("re") == "x"] == [ok, ok]
+        await ana.say({"type": "nonsense", "id": "x"})
+        assert await ana.hear() == ok
+
+
+async def test_a_command_that_came_too_fast_stays_refused_under_its_id(autojump_clock):
+    async with open_world(settings={"edge": {"commands_burst": 3}}) as world:
+        await world.sign_up("ana", **WOMAN)
+        await trio.sleep(1)
+        ana, _ = await Talker.greet(world, "ana")
+        beat = await ana.ask("heartbeat", id="beat")
+        for n in range(2):
+            await ana.ask("heartbeat", id=str(n))
+        refused = await ana.ask("spin", id="x")
+        assert refused["code"] == "rate_limited"
+        # A reply that is known costs nothing, whatever the rate.
+        assert await ana.ask("heartbeat", id="beat") == beat
+        await trio.sleep(1)
+        assert await ana.ask("spin", id="x") == refused
+        assert (await ana.ask("spin", id="y"))["state"] == "waiting"
+
+
+async def test_a_command_beyond_those_that_may_wait_stays_refused(autojump_clock, tmp_path):
+    database = tmp_path / "yoked.db"
+    settings = IMPATIENT | {"session": {"max_pending_commands": 1}}
+    async with open_world(database=database, settings=settings) as world:
+        await world.sign_up("ana", **WOMAN)
+        ana, _ = await Talker.greet(world, "ana")
+        with locked(database):
+            await ana.say({"type": "spin", "id": "first"})
+            refused = await ana.ask("leave", id="x")
+            assert refused["code"] == "rate_limited"
+        await trio.sleep(3)
+        await ana.news()
+        assert await ana.ask("leave", id="x") == refused
+        assert await state_of(world, "ana") == "waiting"
+
+
+async def test_a_spin_that_a_draining_server_refused_stays_refused(autojump_clock):
+    async with open_world() as world:
+        ana, ben = await join_pair(world)
+        await open_voting(ana, ben)
+        await world.sign_up("cleo", **WOMAN)
+        cleo, _ = await Talker.greet(world, "cleo")
+        world.server.stop.set()
+        await trio.sleep(0.1)
+        assert [m["type"] for m in await cleo.news()] == ["draining"]
+        refused = await cleo.ask("spin", id="x")
+        assert refused["code"] == "draining"
+        assert await cleo.ask("heartbeat", id="x") == refused
+        assert await cleo.ask("start_date", id="y", connection_id="c1") == await cleo.ask(
+            "heartbeat", id="y"
+        )
 
 
 async def test_an_id_belongs_to_one_user_and_one_session(autojump_clock):

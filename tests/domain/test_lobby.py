@@ -21,6 +21,7 @@ from yoked_actor.domain.notices import (
     IdleReason,
     MatchCancelled,
     Matched,
+    MatchLeft,
     Notice,
     NowIdle,
     NowWaiting,
@@ -74,13 +75,16 @@ def test_a_spin_in_a_match_not_yet_acknowledged_is_answered_with_the_match(
 
 
 def test_a_spin_in_an_acknowledged_match_leaves_it_and_rejoins(evening: Evening) -> None:
-    evening.pair(ANA, BEN)
+    match_id = evening.pair(ANA, BEN)
     ben_since = evening.now
     evening.acknowledge("ana")
     evening.told("ana"), evening.told("ben")
     evening.advance(1)
     assert evening.spin("ana") == SpinReply(State.WAITING)
-    assert evening.told("ana") == [NowWaiting(evening.now, WaitReason.SPUN)]
+    assert evening.told("ana") == [
+        MatchLeft(match_id, State.WAITING, 0, was_voting=False, outcome=None),
+        NowWaiting(evening.now, WaitReason.SPUN),
+    ]
     assert only(evening.told("ben"), NowWaiting) == NowWaiting(ben_since, WaitReason.PARTNER_LEFT)
 
 
@@ -95,7 +99,7 @@ def test_a_spin_out_of_a_match_may_lead_straight_into_the_next(evening: Evening)
     reply = evening.spin("ben")
     assert reply == SpinReply(State.MATCHED, evening.match_id("cleo"))
     assert evening.partner_of("ben") == "cleo"
-    assert [type(notice) for notice in evening.told("ben")] == [Matched]
+    assert [type(notice) for notice in evening.told("ben")] == [MatchLeft, Matched]
 
 
 def test_a_spin_on_a_date_is_refused(evening: Evening) -> None:

@@ -49,6 +49,7 @@ from yoked_actor.domain.notices import (
     IdleReason,
     MatchCancelled,
     Matched,
+    MatchLeft,
     Notice,
     NowIdle,
     OutcomeReached,
@@ -552,7 +553,7 @@ class LobbyMachine(RuleBasedStateMachine):
                 assert match_id in self.store.matches
             case VotingOpened():
                 assert self.store.matches[notice.match_id].voting_at is not None
-            case OutcomeReached():
+            case OutcomeReached() | MatchLeft():
                 assert self.store.matches[notice.match_id].outcome is notice.outcome
             case DateStarted(date_id=date_id) | DateEnded(date_id=date_id):
                 assert date_id in self.store.dates

@@ -18,6 +18,7 @@ from yoked_actor.domain.notices import (
     LeaveReply,
     MatchCancelled,
     Matched,
+    MatchLeft,
     NowIdle,
     NowWaiting,
     OutcomeReached,
@@ -340,7 +341,10 @@ def test_leaving_a_match_cancels_it_and_the_partner_keeps_place_and_credit(ackno
         MatchCancelled(match_id, CancelReason.PARTNER_LEFT, State.WAITING),
         NowWaiting(since, WaitReason.PARTNER_LEFT),
     ]
-    assert evening.told("ben") == [NowIdle(IdleReason.LEFT)]
+    assert evening.told("ben") == [
+        MatchLeft(match_id, State.IDLE, 0, was_voting=False, outcome=None),
+        NowIdle(IdleReason.LEFT),
+    ]
     assert (evening.seat("ana").waiting_since, evening.seat("ana").credit) == (since, 20)
     match = evening.store.matches[match_id]
     assert (match.status, match.outcome) == (MatchStatus.CANCELLED, None)
@@ -411,6 +415,10 @@ def test_who_leaves_while_voting_before_the_partner_voted_cancels_the_match(own_
         MatchCancelled(match_id, CancelReason.PARTNER_LEFT, State.WAITING),
         NowWaiting(since, WaitReason.PARTNER_LEFT),
     ]
+    assert evening.told("ben") == [
+        MatchLeft(match_id, State.IDLE, 0, was_voting=True, outcome=None),
+        NowIdle(IdleReason.LEFT),
+    ]
     assert evening.store.matches[match_id].outcome is None
     assert evening.state("ben") is State.IDLE
 
@@ -422,7 +430,7 @@ def test_who_leaves_while_voting_before_the_partner_voted_cancels_the_match(own_
 def test_who_leaves_while_voting_after_the_partner_voted_counts_as_idle(
     evening: Evening, partner_vote, outcome, credit
 ) -> None:
-    evening.open_voting(ANA, BEN)
+    match_id = evening.open_voting(ANA, BEN)
     evening.vote("ana", partner_vote)
     evening.told("ana"), evening.told("ben")
     evening.advance(1)
@@ -430,7 +438,10 @@ def test_who_leaves_while_voting_after_the_partner_voted_counts_as_idle(
     notice = only(evening.told("ana"), OutcomeReached)
     assert (notice.outcome, notice.next, notice.credit) == (outcome, State.WAITING, credit)
     assert evening.seat("ana").waiting_since == evening.now
-    assert evening.told("ben") == [NowIdle(IdleReason.LEFT)]
+    assert evening.told("ben") == [
+        MatchLeft(match_id, State.IDLE, 0, was_voting=True, outcome=outcome),
+        NowIdle(IdleReason.LEFT),
+    ]
     assert evening.seat("ben").credit == 0
 
 
@@ -441,14 +452,17 @@ def test_who_leaves_while_voting_after_the_partner_voted_counts_as_idle(
 def test_who_spins_away_while_voting_counts_as_pass_when_the_partner_has_voted(
     evening: Evening, partner_vote, outcome, credit
 ) -> None:
-    evening.open_voting(ANA, BEN)
+    match_id = evening.open_voting(ANA, BEN)
     evening.vote("ana", partner_vote)
     evening.told("ana"), evening.told("ben")
     evening.advance(1)
     assert evening.spin("ben") == SpinReply(State.WAITING)
     notice = only(evening.told("ana"), OutcomeReached)
     assert (notice.outcome, notice.credit) == (outcome, credit)
-    assert evening.told("ben") == [NowWaiting(evening.now, WaitReason.SPUN)]
+    assert evening.told("ben") == [
+        MatchLeft(match_id, State.WAITING, 0, was_voting=True, outcome=outcome),
+        NowWaiting(evening.now, WaitReason.SPUN),
+    ]
     assert evening.seat("ben").waiting_since == evening.now
     assert evening.seat("ben").credit == 0
 

@@ -32,7 +32,7 @@ from tests.domain.scan import STARVATION_S, bounds, fair_queue_order, priority, 
 from yoked_actor.domain import search
 from yoked_actor.domain.fairness import MOST_CREDIT, FairQueue, Policy, Ticket, Weighted
 from yoked_actor.domain.instants import Instant, after, from_datetime, utc_date
-from yoked_actor.domain.pool import Choice, Pool
+from yoked_actor.domain.pool import MOST_STALE_CHANGES, Choice, Pool
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.tiers import Tier, Tiers
 
@@ -492,3 +492,34 @@ def test_a_ticket_that_is_put_again_replaces_the_one_before() -> None:
     pool = _pool("fair_queue", before, now)
     assert len(pool) == 1
     assert _choose(pool, ticket(man("me"))) is None
+
+
+@both_policies
+def test_the_changes_that_a_pool_awaits_are_bounded_by_those_who_are_in_it(policy: str) -> None:
+    """However often users come and go: a weighted ticket's change is 5,000 s away."""
+    pool, now = Pool(POLICIES[policy], TIERS), START
+    for number in range(50):
+        pool.put(Ticket(woman(f"stays{number:02}"), now), now)
+    for _ in range(3_000):
+        pool.put(Ticket(man("ben"), now), now)
+        pool.discard("ben")
+        now = after(now, 0.01)
+    assert len(pool._changes) <= 2 * len(pool) + MOST_STALE_CHANGES
+
+
+@both_policies
+def test_a_user_who_came_and_went_often_moves_up_when_their_time_has_come(policy: str) -> None:
+    pool, now = Pool(POLICIES[policy], TIERS), START
+    pool.put(Ticket(woman("ana"), now), now)
+    for _ in range(500):
+        pool.discard("bea")
+        pool.put(Ticket(woman("bea"), now, credit=1), now)
+    later = after(now, 6_000)
+    seeker = Ticket(man("carl"), later)
+    found = pool.best_partner(
+        seeker, TIERS.limits(seeker.person, Tier.FORCED), later, lambda _: True
+    )
+    expected = pool.in_order(["ana", "bea"], later)[0]
+    assert found is not None
+    assert found.ticket == expected
+    assert pool._changes == []

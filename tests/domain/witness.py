@@ -18,6 +18,7 @@ from yoked_actor.domain.notices import (
     Done,
     MatchCancelled,
     Matched,
+    MatchLeft,
     Notice,
     NowIdle,
     NowWaiting,
@@ -102,6 +103,8 @@ class Witness:
                     self._cancelled(notice.match_id, now)
                     assert self.believed[user_id] in (State.MATCHED, State.VOTING)
                     self.believed[user_id] = notice.next
+                case MatchLeft():
+                    self._left(user_id, notice, now)
                 case OutcomeReached():
                     self.over.add(notice.match_id)
                     assert self.believed[user_id] is State.VOTING
@@ -198,6 +201,19 @@ class Witness:
         if pair in self.met:
             assert days is not None
             assert now >= after(self.met[pair], days * DAY_S)
+
+    def _left(self, user_id: str, notice: MatchLeft, now: Instant) -> None:
+        """A user who leaves is told of the end of the match that they believe to be in."""
+        was_voting = self.believed[user_id] is State.VOTING
+        assert was_voting or self.believed[user_id] is State.MATCHED
+        assert user_id in self.pairs[notice.match_id]
+        assert notice.was_voting is was_voting
+        if notice.outcome is None:
+            self._cancelled(notice.match_id, now)
+        else:
+            assert was_voting
+            self.over.add(notice.match_id)
+        self.believed[user_id] = notice.next
 
     def _cancelled(self, match_id: str, now: Instant) -> None:
         if match_id in self.over:

@@ -21,12 +21,11 @@ from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.notices import Code, DateEnd, IdleReason
-from yoked_actor.domain.records import CancelReason
 from yoked_actor.edge.contract_page import contract_page
 from yoked_actor.edge.http_pages import ADDRESSES, CONSOLE, assets, render
 from yoked_actor.wire.commands import COMMANDS
 from yoked_actor.wire.contract import CALLS, CLOSE_CODES, ERRORS, asyncapi, openapi
-from yoked_actor.wire.events import EVENTS
+from yoked_actor.wire.events import EVENTS, EndReason
 
 SERVED = {
     **dict.fromkeys([*ADDRESSES, CONSOLE, "/docs"], "text/html; charset=utf-8"),
@@ -266,7 +265,7 @@ def test_the_client_listens_to_every_event_there_is() -> None:
     "value",
     [
         *Outcome,
-        *CancelReason,
+        *EndReason,
         *IdleReason,
         *DateEnd,
         *(code for code in Code if code is not Code.BAD_REQUEST),

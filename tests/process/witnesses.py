@@ -72,7 +72,8 @@ class Witness(Tally):
                 if account.open_match != event.match_id:
                     self._object(bot, f"voting in {event.match_id}, not {account.open_match}")
             case "outcome":
-                account.outcomes[event.match_id] = event.outcome
+                if event.outcome != "cancelled":
+                    account.outcomes[event.match_id] = event.outcome
                 account.open_match = None
             case "match_cancelled":
                 account.open_match = None

@@ -176,7 +176,7 @@ async def test_a_leave_that_races_with_a_spin_leaves_both_sides_agreeing(autojum
         assert (hers, his) in (
             ([("idle", "left")], [("waiting", "spun")]),
             (
-                [("matched",), ("idle", "left")],
+                [("matched",), ("match_cancelled", "you_left", "idle"), ("idle", "left")],
                 [
                     ("matched",),
                     ("match_cancelled", "partner_left", "waiting"),

@@ -277,7 +277,7 @@ async def test_who_leaves_a_match_is_told_so_and_who_is_left_keeps_the_old_place
         await ana.wait_for("matched")
         await ben.wait_for("matched")
         assert (await ben.leave()).state == "idle"
-        assert told(await news(ben)) == [("idle", "left")]
+        assert told(await news(ben)) == [("match_cancelled", "you_left", "idle"), ("idle", "left")]
         cancelled, waiting = await news(ana)
         assert told([cancelled]) == [("match_cancelled", "partner_left", "waiting")]
         assert (waiting.reason, waiting.since) == ("partner_left", since)
@@ -293,7 +293,10 @@ async def test_who_leaves_a_vote_counts_as_idle_when_the_other_has_voted(autojum
             ("outcome", "yes_idle", "waiting"),
             ("waiting", "requeued"),
         ]
-        assert told(await news(ben)) == [("idle", "left")]
+        assert told(await news(ben)) == [
+            ("outcome", "you_left", "yes_idle", "idle"),
+            ("idle", "left"),
+        ]
         assert (await status(world, "ana"))["credit"] == 10
 
 
@@ -325,7 +328,8 @@ async def test_who_spins_away_from_a_vote_has_passed_and_waits_afresh(autojump_c
             ("outcome", "yes_pass", "waiting"),
             ("waiting", "requeued"),
         ]
-        [waiting] = await news(ben)
+        ended, waiting = await news(ben)
+        assert told([ended]) == [("outcome", "you_left", "yes_pass", "waiting")]
         assert told([waiting]) == [("waiting", "spun")]
         assert waiting.since == iso(world.now())
 

@@ -21,6 +21,7 @@ from yoked_actor.store import (
     DataDirectoryInUse,
     InlineRunner,
     Report,
+    ReportLimits,
     StoreUnavailable,
     ThreadRunner,
     open_store,
@@ -115,7 +116,7 @@ async def test_a_locked_database_fails_a_commit_and_passes(runner, path: Path, a
         with pytest.raises(StoreUnavailable, match="locked"):
             await store.commit(Changes(people=[ana]))
         with pytest.raises(StoreUnavailable, match="locked"):
-            await store.add_report(Report("ana", "bob", "rude", None, 1))
+            await store.add_report(Report("ana", "bob", "rude", None, 1), ReportLimits(99, 99))
         await store.ping()
         assert await store.load_user("ana") == Known("ana")
 

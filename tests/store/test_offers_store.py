@@ -410,7 +410,7 @@ async def test_faces_are_those_with_a_profile_and_without_a_block_of_either_side
         await invite(store, woman("ana"), man("bob"), man("carl"))
         await store.commit(Changes(blocks=[(("carl", "ana"), NINE)]))
         faces = await store.offers.faces(
-            [("ana", "bob"), ("ana", "carl"), ("carl", "ana"), ("ana", "gone")]
+            [("ana", "bob"), ("ana", "carl"), ("carl", "ana"), ("ana", "gone")], NINE
         )
     card = faces.of("ana", "bob", NINE)
     assert card is not None
@@ -423,3 +423,13 @@ async def test_faces_are_those_with_a_profile_and_without_a_block_of_either_side
         False,
         False,
     ]
+
+
+async def test_a_suspended_user_has_no_face_until_the_suspension_ends(open_again):
+    pair = [("ana", "bob")]
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        await store.operators.suspend("bob", "root", "rude", NINE, after(NINE, 10))
+        for seconds, is_seen in ((0, False), (9.999999, False), (10, True)):
+            faces = await store.offers.faces(pair, after(NINE, seconds))
+            assert faces.may_see("ana", "bob") is is_seen

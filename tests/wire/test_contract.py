@@ -285,10 +285,15 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         await carl.event("match_cancelled")
         await ben.say("report", user_id="ana", reason="too charming", match_id=match_id)
         await ben.say("block", user_id="ana")
-        await root.say(
-            "watch", token=server.tokens.sign("root", server.clock.now(), 60, admin=True)
-        )
+        now = server.clock.now()
+        await root.say("watch", token=server.tokens.sign("root", now, 60, admin=True))
         await root.event("status")
+        await http.post(
+            "/api/admin/users/carl/suspend",
+            json={"reason": "rude"},
+            headers={"Authorization": f"Bearer {server.tokens.sign('root', now, 60, admin=True)}"},
+        )
+        await carl.event("suspended")
         server.drain()
         await ben.event("draining")
         seen = set().union(*(check_conversation(client) for client in (ana, ben, carl, root)))
@@ -309,6 +314,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/admin/reports/{number}/resolve": {"resolution": "suspended"},
         "/api/offers/{offer_id}/answer": {"answer": "accept"},
         "/api/admin/jobs/requeue": {"type": "test"},
+        "/api/admin/jobs/{job_id}/dismiss": {"reason": "known"},
         "/api/admin/users/{user_id}/block": {"user_id": "mallory"},
         "/api/admin/offers/run": {"zone": "Europe/Berlin", "date": "2026-01-01"},
     }
@@ -358,6 +364,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/connections/{connection_id}/date",
         "/api/admin/jobs/{job_id}/cancel",
         "/api/admin/jobs/{job_id}/requeue",
+        "/api/admin/jobs/{job_id}/dismiss",
         "/api/admin/offers/verify",
     }
     assert done == {call.path for call in CALLS if call.answer is not None} - refused

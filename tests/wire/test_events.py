@@ -78,6 +78,32 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         {"type": "match_cancelled", "match_id": "m1", "reason": "partner_left", "next": "waiting"},
     ),
     (
+        told.MatchLeft("m1", State.WAITING, 20, was_voting=False, outcome=None),
+        {"type": "match_cancelled", "match_id": "m1", "reason": "you_left", "next": "waiting"},
+    ),
+    (
+        told.MatchLeft("m1", State.IDLE, 20, was_voting=True, outcome=Outcome.YES_IDLE),
+        {
+            "type": "outcome",
+            "match_id": "m1",
+            "outcome": "yes_idle",
+            "next": "idle",
+            "credit": 20,
+            "reason": "you_left",
+        },
+    ),
+    (
+        told.MatchLeft("m1", State.WAITING, 0, was_voting=True, outcome=None),
+        {
+            "type": "outcome",
+            "match_id": "m1",
+            "outcome": "cancelled",
+            "next": "waiting",
+            "credit": 0,
+            "reason": "you_left",
+        },
+    ),
+    (
         told.DateStarted("d2", BEN, True, LATER),
         {
             "type": "date_started",
@@ -117,6 +143,10 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
     (
         told.ConnectionOpened("c3", BEN),
         {"type": "connection", "connection_id": "c3", "partner": BEN_SEEN},
+    ),
+    (
+        told.Suspended("rude", None),
+        {"type": "suspended", "reason": "rude", "until": None},
     ),
 ]
 
@@ -244,3 +274,8 @@ def test_a_snapshot_on_a_date_holds_all_that_the_call_needs() -> None:
         "ice_servers": list(ICE),
     }
     assert (part["last_outcome"], part["last_match_id"]) == ("both_yes", "m1")
+
+
+def test_every_outcome_and_every_reason_has_a_name_on_the_wire() -> None:
+    assert {*wire.Ending} == {*Outcome, "cancelled"}
+    assert {*wire.EndReason} == {*CancelReason, "you_left"}

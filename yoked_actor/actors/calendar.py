@@ -132,11 +132,16 @@ class Calendar:
 
     async def run(self) -> None:
         """Work until cancelled."""
+        stepped_by = self._clock.stepped_by
         next_at = (await self._turn(opening=True)).next_at
         _log.info("calendar_opened", zones=len(self._zones), tzdata=tzdata_version())
         while True:
-            await self._wait(next_at)
-            next_at = (await self._turn()).next_at
+            if stepped_by == self._clock.stepped_by:
+                await self._wait(next_at)
+            # What was planned or missed by a clock that was wrong is looked at anew.
+            is_stepped = stepped_by != self._clock.stepped_by
+            stepped_by = self._clock.stepped_by
+            next_at = (await self._turn(opening=is_stepped)).next_at
 
     async def run_by_hand(self, zone: str, day: date) -> ByHand:
         """Start the run of a date that was missed, or of a zone that had none; else say so."""
@@ -146,8 +151,7 @@ class Calendar:
         )
 
     async def _wait(self, until: Instant | None) -> None:
-        deadline = float("inf") if until is None else self._clock.trio_time(until)
-        with trio.move_on_at(deadline):
+        with self._clock.until(until):
             await self._poked.wait()
 
     async def _turn(self, *, opening: bool = False) -> Turn:
@@ -212,6 +216,7 @@ def take_turn(
     beginners: dict[str, date] = {}
     if opening:
         _drop_impossible_plans(table, now)
+        _take_back_misses(table, now)
         have_plans = {run.zone for run in table.plans()}
         for name in table.inhabited_zones():
             if name not in have_plans:
@@ -274,6 +279,15 @@ def _drop_impossible_plans(table: CalendarTable, now: Instant) -> None:
         if run.scheduled_at > now + _FARTHEST:
             _log.warning("impossible_plan_dropped", zone=run.zone, date=run.day.isoformat())
             table.drop(run)
+
+
+def _take_back_misses(table: CalendarTable, now: Instant) -> None:
+    """Plan anew what a clock that was ahead has recorded as missed though its time is yet to come.
+
+    The zone's plan goes too: it is for a later date.
+    """
+    for zone in table.take_back_misses(now):
+        _log.warning("future_misses_taken_back", zone=zone)
 
 
 def zone_run_job(run: Run) -> NewJob:

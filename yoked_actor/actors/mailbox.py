@@ -44,9 +44,13 @@ class Mailbox(Generic[T]):
 
     async def put(self, item: T) -> None:
         """Add an item, waiting for room if there is none. Does not yield when there is room."""
+        await self.wait_for_room()
+        self.put_nowait(item)
+
+    async def wait_for_room(self) -> None:
+        """Wait until an item can be added; until the next checkpoint nobody else takes the room."""
         while len(self._items) >= self._capacity:
             await self._emptied.park()
-        self.put_nowait(item)
 
     async def wait(self) -> None:
         """Wait until something is there. Does not yield when something is."""

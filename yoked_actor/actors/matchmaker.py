@@ -114,6 +114,10 @@ class Matchmaker:
         self._asked: list[trio.Event] = []
         self._stored_people = stored_people
         self._in_trouble = in_trouble
+        self._stepped_by = clock.stepped_by
+        """Up to which step of the clock the lobby has followed."""
+        self._is_moved = False
+        """Whether a step of the clock has moved what is not stored yet."""
         self.stalled = False
         """Whether the last commit failed and is being tried again."""
 
@@ -144,14 +148,20 @@ class Matchmaker:
         self.mailbox.put_always(Message(Probe(""), None))
 
     async def _wait(self) -> None:
-        if self._put_off:
+        self._follow_clock()
+        if self._put_off or self._is_moved:
             return
-        due = self._lobby.next_deadline()
-        if due is None:
+        with self._clock.until(self._lobby.next_deadline()):
             await self.mailbox.wait()
-            return
-        with trio.move_on_at(self._clock.trio_time(due)):
-            await self.mailbox.wait()
+
+    def _follow_clock(self) -> None:
+        """Move the lobby's instants if the clock was stepped. Everything must be settled."""
+        by = self._clock.stepped_by - self._stepped_by
+        if by:
+            self._stepped_by += by
+            self._lobby.step_clock(by, self._clock.now())
+            self._metrics.recent.shift(by)
+            self._is_moved = True
 
     async def _round(self) -> None:
         """Decide about everything that is there, and see it stored and told."""
@@ -161,9 +171,12 @@ class Matchmaker:
             messages += self._put_off
             messages += self.mailbox.take_all()
             messages, self._put_off = _up_to_an_erasure(messages)
+            self._follow_clock()
             now = self._clock.now()
             decided = [self._lobby.handle(m.event, now) for m in messages if _is_for_lobby(m)]
             notices = self._lobby.wake(now)
+            if self._is_moved:
+                self._lobby.restate()
             changes = self._lobby.changes()
             self._audit()
             try:
@@ -179,7 +192,7 @@ class Matchmaker:
                 await trio.sleep(delay_s)
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
                 continue
-            self.stalled = False
+            self.stalled = self._is_moved = False
             self._lobby.settle()
             waiting = len(self._lobby.floor.pool)
             self._metrics.count_round(len(messages), changes, waiting, now)

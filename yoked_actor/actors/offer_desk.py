@@ -3,8 +3,8 @@
 Whoever is connected when their set is stored is told soon after; whoever was not, when they
 connect. One task does all the telling, many people at a time: it reads the sets that nobody was
 told of yet, tells those who listen, then records that. A crash in between repeats a delivery, with
-the same ids. Nothing is shown of somebody who is blocked, by either side, or who has no profile any
-more.
+the same ids. Nothing is shown of somebody who is blocked, by either side, who is suspended, or who
+has no profile any more.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class OfferDesk:
             kept = newest[0] if newest and newest[0].offers.expires_at > now else None
         if kept is None:
             return None
-        faces = await self._offers.faces(_pairs([kept]))
+        faces = await self._offers.faces(_pairs([kept]), now)
         await self._offers.record_delivery(user_id, kept.offers.day, now)
         self._metrics.fetched.inc()
         return _view(kept, faces, now)
@@ -142,8 +142,8 @@ class OfferDesk:
     async def connections(self, user_id: str) -> list[ConnectionView]:
         """Everyone with whom a user has a connection, the oldest first."""
         found = await self._offers.connections(user_id)
-        faces = await self._offers.faces([(user_id, one.partner) for one in found])
         now = self._clock.now()
+        faces = await self._offers.faces([(user_id, one.partner) for one in found], now)
         views = []
         for one in found:
             card = faces.of(user_id, one.partner, now)
@@ -158,7 +158,7 @@ class OfferDesk:
         with trio.CancelScope(shield=True):
             for one in await self._offers.connections(user_id):
                 if one.connection_id == connection_id:
-                    faces = await self._offers.faces([(user_id, one.partner)])
+                    faces = await self._offers.faces([(user_id, one.partner)], self._clock.now())
                     return one.partner if faces.may_see(user_id, one.partner) else None
         return None
 
@@ -192,11 +192,13 @@ class OfferDesk:
         sets = await self._insist(lambda: self._offers.undelivered(user_ids, now))
         if not sets:
             return
-        faces = await self._insist(lambda: self._offers.faces(_pairs(sets)))
+        faces = await self._insist(lambda: self._offers.faces(_pairs(sets), now))
         now = self._clock.now()
         delivered = []
         for kept in sets:
             made = kept.offers
+            if made.offers and made.user_id not in faces.people:
+                continue  # suspended a moment ago: it is delivered when they are back
             if self._sessions.is_connected(made.user_id) and made.expires_at > now:
                 self._sessions.tell(made.user_id, _view(kept, faces, now), now)
                 delivered.append((made.user_id, made.day))
@@ -215,8 +217,8 @@ class OfferDesk:
             for user_id, one in opened
             for side in ((user_id, one.partner), (one.partner, user_id))
         ]
-        faces = await self._insist(lambda: self._offers.faces(sides))
         now = self._clock.now()
+        faces = await self._insist(lambda: self._offers.faces(sides, now))
         for user_id, connection in opened:
             self._opened.popleft()
             for viewer, other in ((user_id, connection.partner), (connection.partner, user_id)):

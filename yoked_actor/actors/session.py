@@ -21,16 +21,18 @@ from yoked_actor.actors.matchmaker import Message, Then
 from yoked_actor.actors.surroundings import Connection, Surroundings, event_of
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
-from yoked_actor.domain.instants import MICROSECONDS, Instant, to_datetime
+from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.token_bucket import TokenBucket
-from yoked_actor.store import Report, StoreUnavailable
+from yoked_actor.store import Report, StoreUnavailable, TooManyReports
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as wire
 from yoked_actor.wire import rendering
 from yoked_actor.wire.signal_data import problem_with
 
 REPLACED = 4001
+TRY_AGAIN = 1011
+_STORE_AWAY = told.Refusal(told.Code.INTERNAL, "the store is not available; try again")
 
 
 class Session:
@@ -50,13 +52,13 @@ class Session:
         "loading",
         "seq",
         "session_id",
-        "spoke_at",
+        "spoke_s",
         "unsent",
         "user_id",
     )
 
     def __init__(self, user_id: str, around: Surroundings) -> None:
-        edge, now = around.settings.edge, around.clock.now()
+        edge, now_s = around.settings.edge, trio.current_time()
         self._around = around
         self.user_id = user_id
         self.session_id = around.new_session_id()
@@ -67,9 +69,10 @@ class Session:
         """Whether the user was told that the server is about to stop."""
         self.leaving = False
         self.loading: trio.Event | None = None
-        self.spoke_at = now
+        self.spoke_s = now_s
+        """When the user was last heard, on trio's clock."""
         self.unsent = False
-        self._bucket = TokenBucket(edge.commands_per_s, edge.commands_burst, now / MICROSECONDS)
+        self._bucket = TokenBucket(edge.commands_per_s, edge.commands_burst, now_s)
         self._signals: TokenBucket | None = None
         self._kept: deque[bytes] | None = None
         self._replies: dict[str, bytes] = {}
@@ -82,10 +85,23 @@ class Session:
         self._around.mailbox.put_nowait(Message(event, self, then))
         self.in_flight += 1
 
-    def may_speak(self, now: Instant) -> bool:
+    async def post_when_there_is_room(self, event: ev.Event, then: Then) -> None:
+        """Put an event into the mailbox, however long that has to be waited for.
+
+        Cancelled before there was room, it has put nothing.
+        """
+        # Counted before there is room for it: the user must not leave memory meanwhile.
+        self.in_flight += 1
+        try:
+            await self._around.mailbox.put(Message(event, self, then))
+        except BaseException:
+            self.in_flight -= 1
+            raise
+
+    def may_speak(self) -> bool:
         """Whether the user is within the rate; if so, this is counted."""
-        self.spoke_at = now
-        return self._bucket.take(now / MICROSECONDS)
+        self.spoke_s = trio.current_time()
+        return self._bucket.take(self.spoke_s)
 
     # From the client
 
@@ -95,9 +111,12 @@ class Session:
         try:
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
-            if self.may_speak(now):
+            if self.may_speak():
                 self._heard()
-            self._say(wire.Error(re=bad.id, code=told.Code.BAD_REQUEST, message=bad.message))
+            if bad.id is None:
+                self._say(wire.Error(re=None, code=told.Code.BAD_REQUEST, message=bad.message))
+            elif not self._repeated(bad.id):
+                self._refuse(bad.id, told.Code.BAD_REQUEST, bad.message)
         else:
             await self._obey(command, now)
         if self.unsent and self.connection is not None:
@@ -105,19 +124,14 @@ class Session:
             self.connection.flush()
 
     async def _obey(self, command: cmd.Command, now: Instant) -> None:
-        id = command.id
-        if not self.may_speak(now):
+        id, within_rate = command.id, self.may_speak()
+        if self._repeated(id):
+            # It has no second effect, but a user who repeats a command is alive (R14).
+            if within_rate:
+                self._heard()
+            return
+        if not within_rate:
             self._refuse(id, told.Code.RATE_LIMITED, "too many commands; slow down")
-            return
-        known = self._replies.get(id)
-        if known is not None:
-            # It has no second effect, but who repeats a command is alive (R14).
-            self._heard()
-            self._send(known)
-            return
-        if id in self._pending:
-            self._heard()
-            self._pending[id] += 1
             return
         if len(self._pending) >= self._around.settings.session.max_pending_commands:
             self._refuse(id, told.Code.RATE_LIMITED, "too many commands await their reply")
@@ -131,10 +145,10 @@ class Session:
         elif isinstance(command, cmd.AnswerOffer):
             await self._answer_offer(command, now)
         elif isinstance(command, cmd.StartDate):
-            await self._start_date(command)
+            await self._start_date(command, now)
         elif kind is cmd.Hello or kind is cmd.Watch:
             self._heard()
-            self._refuse(id, told.Code.WRONG_STATE, "hello was said already", remember=True)
+            self._refuse(id, told.Code.WRONG_STATE, "hello was said already")
         elif kind is cmd.Spin and self._around.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
         elif isinstance(command, cmd.Signal) and (refusal := self._objection(command, now)):
@@ -143,6 +157,17 @@ class Session:
         else:
             self._put(id, event_of(self.user_id, command))
 
+    def _repeated(self, id: str) -> bool:
+        """Whether an id was used before; if so, it gets the reply that it got, or will get."""
+        known = self._replies.get(id)
+        if known is not None:
+            self._send(known)
+        elif id in self._pending:
+            self._pending[id] += 1
+        else:
+            return False
+        return True
+
     def _put(self, id: str, event: ev.Event) -> None:
         """Put a command to the matchmaker; the reply comes when it is decided."""
         try:
@@ -150,7 +175,7 @@ class Session:
         except MailboxFull:
             self._refuse(id, told.Code.INTERNAL, "the server is overloaded; try again")
         else:
-            self._pending[id] = 1
+            self._pending.setdefault(id, 1)
 
     def _objection(self, command: cmd.Signal, now: Instant) -> told.Refusal | None:
         """Why a signal is refused, whatever date it is for."""
@@ -163,9 +188,9 @@ class Session:
             return told.Refusal(told.Code.BAD_REQUEST, problem)
         if self._signals is None:
             self._signals = TokenBucket(
-                limits.signals_per_s, limits.signals_burst, now / MICROSECONDS
+                limits.signals_per_s, limits.signals_burst, trio.current_time()
             )
-        if not self._signals.take(now / MICROSECONDS):
+        if not self._signals.take(trio.current_time()):
             return told.Refusal(told.Code.RATE_LIMITED, "too many signals; slow down")
         return None
 
@@ -178,15 +203,17 @@ class Session:
         self._heard()
         if not is_user_id(command.user_id):
             message = "user_id is not the id of a user"
-            self._refuse(command.id, told.Code.BAD_REQUEST, message, remember=True)
+            self._refuse(command.id, told.Code.BAD_REQUEST, message)
             return
         self._pending[command.id] = 1
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
         session_id = self.session_id
         try:
-            await self._around.store.add_report(report)
+            await self._around.store.add_report(report, self._around.report_limits())
+        except TooManyReports as error:
+            reply: told.Reply = told.Refusal(told.Code.RATE_LIMITED, str(error))
         except StoreUnavailable:
-            reply: told.Reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
+            reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
         else:
             reply = told.Done()
         self._answered(session_id, command.id, reply, now)
@@ -198,11 +225,10 @@ class Session:
         try:
             reply = await desk.answer(self.user_id, command.offer_id, command.answer)
         except StoreUnavailable:
-            self._give_back(session_id, id)
-        else:
-            self._answered(session_id, id, reply, now)
+            reply = _STORE_AWAY
+        self._answered(session_id, id, reply, now)
 
-    async def _start_date(self, command: cmd.StartDate) -> None:
+    async def _start_date(self, command: cmd.StartDate, now: Instant) -> None:
         self._heard()
         id, session_id = command.id, self.session_id
         if self._around.draining:
@@ -212,24 +238,15 @@ class Session:
         try:
             partner = await self._around.desk.partner(self.user_id, command.connection_id)
         except StoreUnavailable:
-            self._give_back(session_id, id)
+            self._answered(session_id, id, _STORE_AWAY, now)
             return
-        if session_id != self.session_id:
+        if session_id != self.session_id or self._around.suspensions.of(self.user_id):
             return
         if partner is None:
             message = f"you have no connection {command.connection_id!r}"
-            self._reply(id, wire.Error(re=id, code=told.Code.NOT_FOUND, message=message))
+            self._refuse(id, told.Code.NOT_FOUND, message)
             return
-        asked = self._pending.pop(id)
         self._put(id, ev.StartDate(self.user_id, partner))
-        if id in self._pending:
-            self._pending[id] = asked
-
-    def _give_back(self, session_id: str, id: str) -> None:
-        """Refuse a command that could not be looked at; it may be sent again."""
-        if session_id == self.session_id:
-            for _ in range(self._pending.pop(id, 1)):
-                self._refuse(id, told.Code.INTERNAL, "the store is not available; try again")
 
     # To the client
 
@@ -264,28 +281,45 @@ class Session:
             self.connection.close(code, reason)
 
     async def attach(self, connection: Connection, hello: cmd.Hello, device: int) -> None:
-        """Let a socket speak for the user; returns when it has been welcomed."""
-        welcomed = trio.Event()
+        """Let a socket speak for the user; returns when it has been welcomed.
+
+        Raises `UserSuspended` when the user has been suspended while there was no room.
+        Cancelled, the lobby may still hear of the socket, which `detach` then takes back; it does
+        not speak for the user.
+        """
+        welcomed, abandoned = trio.Event(), False
 
         def bind(reply: told.Reply, now: Instant) -> None:
             assert isinstance(reply, told.Snapshot)
+            if abandoned:
+                # To the lobby the newer device has replaced the older one, and is gone.
+                self.hang_up(TRY_AGAIN, "the server was too busy; try again")
+                return
             self._bind(connection, hello, reply, now)
             welcomed.set()
 
         # Counted before there is room for it: who waits for that must not leave memory meanwhile.
         self.in_flight += 1
         try:
-            await self._around.mailbox.put(Message(ev.Attached(self.user_id, device), self, bind))
+            await self._around.mailbox.wait_for_room()
+            # What takes a suspended user out may be in the mailbox already: nothing follows it.
+            self._around.suspensions.check(self.user_id)
         except BaseException:
             self.in_flight -= 1
             raise
-        await welcomed.wait()
+        message = Message(ev.Attached(self.user_id, device), self, bind)
+        self._around.mailbox.put_nowait(message)
+        try:
+            await welcomed.wait()
+        except trio.Cancelled:
+            abandoned = True
+            raise
 
     def detach(self, connection: Connection, device: int) -> None:
         """The socket is gone."""
         if self.connection is connection:
             self.connection = None
-        self.spoke_at = self._around.clock.now()
+        self.spoke_s = trio.current_time()
         self._around.mailbox.put_always(Message(ev.Detached(self.user_id, device), self))
         self.in_flight += 1
 
@@ -340,20 +374,16 @@ class Session:
             self._reply(id, rendering.ok_reply(id, reply))
 
     def _reply(self, id: str, reply: wire.Ok | wire.Error) -> None:
+        """Send the reply to a command, and keep it for whoever repeats the command."""
         text = wire.encode(reply)
-        if not (isinstance(reply, wire.Error) and reply.code is told.Code.RATE_LIMITED):
-            self._replies[id] = text
+        self._replies[id] = text
         if len(self._replies) > self._around.settings.session.kept_replies:
             del self._replies[next(iter(self._replies))]
         for _ in range(self._pending.pop(id, 1)):
             self._send(text)
 
-    def _refuse(self, id: str, code: told.Code, message: str, *, remember: bool = False) -> None:
-        error = wire.Error(re=id, code=code, message=message)
-        if remember:
-            self._reply(id, error)
-        else:
-            self._say(error)
+    def _refuse(self, id: str, code: told.Code, message: str) -> None:
+        self._reply(id, wire.Error(re=id, code=code, message=message))
 
     def _emit(self, event: wire.Event) -> None:
         text = wire.encode(event)

@@ -10,12 +10,13 @@ import msgspec
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.matchmaker import Message
+from yoked_actor.actors.suspensions import Suspensions
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.ballot import Vote
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
-from yoked_actor.store import Store
+from yoked_actor.store import ReportLimits, Store
 from yoked_actor.wire import commands as cmd
 
 
@@ -54,7 +55,13 @@ class Surroundings(msgspec.Struct):
     settings: Settings
     new_session_id: Callable[[], str]
     desk: Desk
+    suspensions: Suspensions
     draining: bool = False
+
+    def report_limits(self) -> ReportLimits:
+        """How much one user may report, as is set now."""
+        safety = self.settings.safety
+        return ReportLimits(safety.reports_per_day, safety.reports_per_pair)
 
 
 def event_of(user_id: str, command: cmd.Command) -> ev.Event:

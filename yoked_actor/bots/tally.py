@@ -69,6 +69,8 @@ class Tally:
 
     def heard(self, bot: Bot, event: Event) -> None:
         """Count what the bot looks at. What two bots see of one match is counted once."""
+        if event.fields.get("reason") == "you_left":
+            return  # The partner counts it, or nobody does.
         match event.type:
             case "matched" if self._counts(bot, event.partner["user_id"]):
                 self.matches += 1

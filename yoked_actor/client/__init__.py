@@ -10,7 +10,7 @@ async with open_client("http://127.0.0.1:8080", token) as ana:
 
 from __future__ import annotations
 
-from yoked_actor.client.commands import CommandRefused, ConnectionLost, Event
+from yoked_actor.client.commands import CommandRefused, ConnectionLost, Event, Suspended
 from yoked_actor.client.http import Api, CallRefused
 from yoked_actor.client.live import Client, open_client
 
@@ -21,5 +21,6 @@ __all__ = [
     "CommandRefused",
     "ConnectionLost",
     "Event",
+    "Suspended",
     "open_client",
 ]

@@ -39,6 +39,16 @@ class ConnectionLost(Exception):
         self.reason = reason
 
 
+class Suspended(ConnectionLost):
+    """The user is suspended: the operator's words for them, and the ISO time of the end or None."""
+
+    def __init__(self, code: int | None, reason: str | None, why: str, until: str | None) -> None:
+        super().__init__(code, f"{reason}: {why}")
+        self.reason = reason
+        self.why = why
+        self.until = until
+
+
 class Commands(ABC):
     """Every command of the protocol; each returns the server's `ok` or raises."""
 

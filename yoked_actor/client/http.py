@@ -14,11 +14,15 @@ from yoked_actor.client.dialing import Address, Dial
 class CallRefused(Exception):
     """The server answered with a problem."""
 
-    def __init__(self, status: int, code: str, detail: str) -> None:
+    def __init__(
+        self, status: int, code: str, detail: str, problem: dict[str, Any] | None = None
+    ) -> None:
         super().__init__(f"{status} {code}: {detail}")
         self.status = status
         self.code = code
         self.detail = detail
+        self.problem = problem or {}
+        """The whole answer: `suspended` has `reason` and `until` in it."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -123,7 +127,7 @@ async def _exchange(
 def _refusal(answer: Answer) -> CallRefused:
     try:
         problem = answer.json()
-        return CallRefused(answer.status, problem["code"], problem["detail"])
+        return CallRefused(answer.status, problem["code"], problem["detail"], problem)
     except (msgspec.DecodeError, KeyError, TypeError):
         # Not from the API: a proxy in between, or a front door that lets nobody in.
         text = answer.body[:200].decode(errors="replace").strip()

@@ -4,7 +4,7 @@ The client beats by itself, and when its socket is lost it comes back by itself,
 session where it was, and sends again what has had no reply: a command has one id however often it
 is sent, so it has one effect. It does not come back before the time that a stopping server has
 named. It gives up only when coming back is no use: another device has taken over (4001), or the
-token is not accepted (4003).
+token is not accepted or the user is suspended (4003).
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ import msgspec
 import trio
 from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection, wrap_client_stream
 
-from yoked_actor.client.commands import CommandRefused, Commands, ConnectionLost, Event
+from yoked_actor.client.commands import (
+    CommandRefused,
+    Commands,
+    ConnectionLost,
+    Event,
+    Suspended,
+)
 from yoked_actor.client.dialing import Address, Dial
 
 UNREACHABLE = 1006
@@ -66,6 +72,7 @@ class Client(Commands):
         self._resend = False
         self._back_in_s = 0.0
         self._protocol_errors = 0
+        self._suspended: tuple[str, str | None] | None = None
         self._count = 0
         self._wanted = trio.Event()
         self._wanted.set()
@@ -192,7 +199,10 @@ class Client(Commands):
                 # Once, it was a hello that came late over a bad line; always, it is our fault.
                 self._protocol_errors += 1
             if code in FINAL_CODES or self._protocol_errors >= _MOST_PROTOCOL_ERRORS:
-                self._give_up(ConnectionLost(code, reason))
+                if self._suspended is not None:
+                    self._give_up(Suspended(code, reason, *self._suspended))
+                else:
+                    self._give_up(ConnectionLost(code, reason))
             elif self._wanted.is_set():
                 # A server that is about to stop says how long it will be away.
                 await trio.sleep(max(pause_s, self._back_in_s))
@@ -232,6 +242,7 @@ class Client(Commands):
         message: dict[str, Any] = msgspec.json.decode(text)
         match message["type"]:
             case "ok" | "error":
+                self._note_suspension(message)
                 awaited = self._awaited.pop(message["re"], None)
                 if awaited is not None:
                     awaited.reply = message
@@ -241,9 +252,15 @@ class Client(Commands):
             case type:
                 if type == "draining":
                     self._back_in_s = message["reconnect_after_s"]
+                self._note_suspension(message)
                 self.seq = message["seq"]
                 self._events.append(Event(type, message))
                 self._came.unpark_all()
+
+    def _note_suspension(self, message: dict[str, Any]) -> None:
+        """Keep what a suspended user is told, by an event or as the answer to hello."""
+        if "suspended" in (message["type"], message.get("code")):
+            self._suspended = (message["reason"], message["until"])
 
     def _welcomed(self, message: dict[str, Any]) -> None:
         self.welcomes += 1

@@ -1,5 +1,8 @@
 """When somebody has to look: eight numbers, their limits, and when an alert is over (R45).
 
+Dead letters are no number: each type of job and kind of error has an alert of its own, raised by
+the first and over after a while, whatever comes meanwhile.
+
 An alert is raised by the first look that finds its number past the limit. It is over when every
 look for a while has found the number within the limit again: a number that sways around its limit
 makes one alert and not many.
@@ -9,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from hashlib import blake2b
 from math import ceil
 
 import msgspec
@@ -27,6 +31,7 @@ class Alert(StrEnum):
     COMMIT_FAILURES = "commit_failures"
     AUDIT_VIOLATIONS = "audit_violations"
     DISK = "disk_nearly_full"
+    DEAD_LETTER = "dead_letter"
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -55,12 +60,19 @@ class Numbers(msgspec.Struct, frozen=True):
     commit_failures: int = 0
     audit_violations: int = 0
     disk_free_share: float = 1.0
+    retried: int = 0
 
     @property
     def failure_rate(self) -> float:
         """The share of ended jobs that are dead letters."""
         ended = self.completed + self.dead
         return self.dead / ended if ended else 0.0
+
+    @property
+    def retry_rate(self) -> float:
+        """The share of ended runs that are tried again."""
+        ended = self.completed + self.dead + self.retried
+        return self.retried / ended if ended else 0.0
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -73,7 +85,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def readings(numbers: Numbers, limits: Limits) -> list[Reading]:
-    """Every number held against its limit, in the order of `Alert`."""
+    """Every number held against its limit, in the order of `Alert`; not dead letters."""
     most: Iterable[tuple[Alert, float, float]] = (
         (Alert.FAILURE_RATE, numbers.failure_rate, limits.failure_rate),
         (Alert.DURATION, numbers.duration_p95_s, limits.duration_p95_s),
@@ -121,6 +133,32 @@ class AlertChange(msgspec.Struct, frozen=True):
     def key(self) -> str:
         """What names this change and no other."""
         return f"{self.alert}:{self.raised_at}:{self.state}"
+
+
+class DeadLetters(msgspec.Struct, frozen=True):
+    """Jobs of one type that became dead letters by errors of one kind, since the first."""
+
+    job_type: str
+    kind: str
+    count: int
+    job_id: int
+    """The first."""
+    raised_at: Instant
+
+
+class DeadLetterChange(msgspec.Struct, frozen=True):
+    """An alert about dead letters was raised, or is over; then it has the count of all of them."""
+
+    dead: DeadLetters
+    state: AlertState
+    at: Instant
+
+    @property
+    def key(self) -> str:
+        """What names this change and no other, however long the name of the type is."""
+        digest = blake2b(self.dead.job_type.encode(), digest_size=8).hexdigest()
+        dead = self.dead
+        return f"{Alert.DEAD_LETTER}:{digest}:{dead.kind}:{dead.raised_at}:{self.state}"
 
 
 def judge(

@@ -14,13 +14,15 @@ from yoked_actor.domain.dates import hang_up
 from yoked_actor.domain.lifecycle import Cause, State
 from yoked_actor.domain.matches import go
 from yoked_actor.domain.notices import Done, IdleReason, Reply
-from yoked_actor.domain.records import Erasure
+from yoked_actor.domain.records import Erasure, Presence
 from yoked_actor.domain.step import Step
 
 
 def expel(step: Step, event: ev.Expel) -> Reply:
     """Take a user out of line, out of their match and off their date."""
     _take_out(step, event.user_id)
+    # Not online from now on, however long the socket takes to close: nobody may call them.
+    step.floor.put_presence(event.user_id, Presence())
     return Done()
 
 

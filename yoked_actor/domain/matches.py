@@ -14,6 +14,7 @@ from yoked_actor.domain.notices import (
     IdleReason,
     MatchCancelled,
     Matched,
+    MatchLeft,
     OutcomeReached,
     Refusal,
     Reply,
@@ -31,6 +32,9 @@ _LEFT_BEHIND = {
     Cause.LOST: (Cause.PARTNER_LOST, CancelReason.PARTNER_LOST, WaitReason.PARTNER_LOST),
 }
 """How one goes -> what that is for the one who stays."""
+
+_NEXT_OF_LEAVER = {Cause.LEFT: State.IDLE, Cause.SPUN: State.WAITING}
+"""Where a user who leaves a match by their own wish goes from there."""
 
 
 def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
@@ -134,8 +138,21 @@ def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
 def leave_match(step: Step, match: Match, user_id: str, cause: Cause) -> None:
     """What becomes of a match, and of the partner, when `user_id` goes (R12).
 
-    The one who goes is moved by the caller afterwards. A vote that was given is void. Who did not
-    come back after a restart has not gone: that is the server's fault, and nobody's loss (R18).
+    The one who goes is moved by the caller afterwards. A vote that was given is void. A user who
+    leaves by their own wish is told how the match ended before they are told where they are now.
+    """
+    outcome = _end_without(step, match, user_id, cause)
+    following = _NEXT_OF_LEAVER.get(cause)
+    if following is not None:
+        credit, was_voting = step.floor.seat(user_id).credit, match.voting_at is not None
+        step.tell(user_id, MatchLeft(match.match_id, following, credit, was_voting, outcome))
+
+
+def _end_without(step: Step, match: Match, user_id: str, cause: Cause) -> Outcome | None:
+    """End a match that `user_id` leaves, for the partner; the outcome, or None if cancelled.
+
+    A user who did not come back after a restart has not left: that is the server's fault, and
+    nobody's loss (R18).
     """
     partner = match.partner_of(user_id)
     if cause is Cause.LOST and user_id in match.awaiting:
@@ -148,18 +165,18 @@ def leave_match(step: Step, match: Match, user_id: str, cause: Cause) -> None:
             CancelReason.SERVER_RESTART,
             WaitReason.RESUMED,
         )
-        return
+        return None
     if match.vote_of(partner) is not None:
         mine = Vote.PASS if cause is Cause.SPUN else Vote.IDLE
         if user_id == match.a:
             match = replace(match, a_vote=mine)
         else:
             match = replace(match, b_vote=mine)
-        conclude(step, match, gone=user_id)
-        return
+        return conclude(step, match, gone=user_id)
     partner_cause, reason, wait_reason = _LEFT_BEHIND[cause]
     cancel(step, match, reason)
     _stay_behind(step, match, partner, partner_cause, reason, wait_reason)
+    return None
 
 
 def go(step: Step, user_id: str, cause: Cause, reason: IdleReason) -> None:

@@ -22,6 +22,7 @@ class Code(StrEnum):
     BAD_REQUEST = "bad_request"
     UNAUTHORIZED = "unauthorized"
     FORBIDDEN = "forbidden"
+    SUSPENDED = "suspended"
     NOT_FOUND = "not_found"
     UNKNOWN_MATCH = "unknown_match"
     WRONG_STATE = "wrong_state"
@@ -128,6 +129,16 @@ class MatchCancelled(Notice, frozen=True):
     next: State
 
 
+class MatchLeft(Notice, frozen=True):
+    """You left this match, and this is how it ended; without an outcome it is cancelled."""
+
+    match_id: str
+    next: State
+    credit: int
+    was_voting: bool
+    outcome: Outcome | None
+
+
 class DateStarted(Notice, frozen=True):
     """The video date is open."""
 
@@ -175,6 +186,13 @@ class ConnectionOpened(Notice, frozen=True):
 
     connection_id: str
     partner: Card
+
+
+class Suspended(Notice, frozen=True):
+    """You are suspended, until then or without an end."""
+
+    reason: str
+    until: Instant | None
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):

@@ -7,7 +7,7 @@ find them (`admit`) only when that search has found nobody.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 import msgspec
 
@@ -17,6 +17,9 @@ from yoked_actor.domain.instants import Instant, utc_date
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.search import Search
 from yoked_actor.domain.tiers import Limits, Tiers
+
+MOST_STALE_CHANGES = 64
+"""How many awaited changes may be of tickets that are gone, beyond as many as there are tickets."""
 
 GroupKey = tuple[str, frozenset[str]]
 
@@ -106,6 +109,17 @@ class Pool:
         group.remove(entry)
         if not len(group):
             del self._groups[key]
+        self._drop_stale_changes()
+
+    def shift(self, by: int, now: Instant) -> None:
+        """Move the time since when each ticket waits by so many microseconds."""
+        tickets = list(self.tickets())
+        for ticket in tickets:
+            self.discard(ticket.user_id)
+        self._changes.clear()
+        for ticket in tickets:
+            moved = msgspec.structs.replace(ticket, waiting_since=ticket.waiting_since + by)
+            self.put(moved, now)
 
     def in_order(self, user_ids: Iterable[str], now: Instant) -> list[Ticket]:
         """The tickets of some users, in the order of the policy."""
@@ -145,9 +159,8 @@ class Pool:
 
     def _catch_up(self, now: Instant) -> None:
         """Move the tickets whose standing has changed by now."""
-        changes = self._changes
-        while changes and changes[0][0] <= now:
-            at, user_id = heappop(changes)
+        while self._changes and self._changes[0][0] <= now:
+            at, user_id = heappop(self._changes)
             entry = self._entries.get(user_id)
             if entry is None or entry.standing.changes_at != at:
                 continue
@@ -158,6 +171,18 @@ class Pool:
     def _await_change(self, entry: Entry) -> None:
         if entry.standing.changes_at is not None:
             heappush(self._changes, (entry.standing.changes_at, entry.user_id))
+            self._drop_stale_changes()
+
+    def _drop_stale_changes(self) -> None:
+        """Keep the heap within a multiple of the tickets; the cost is paid by what made it grow."""
+        if len(self._changes) <= 2 * len(self._entries) + MOST_STALE_CHANGES:
+            return
+        self._changes = [
+            (entry.standing.changes_at, user_id)
+            for user_id, entry in self._entries.items()
+            if entry.standing.changes_at is not None
+        ]
+        heapify(self._changes)
 
 
 def _group_of(person: Person) -> GroupKey:

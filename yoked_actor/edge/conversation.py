@@ -8,7 +8,6 @@ business.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 
 import trio
@@ -16,11 +15,12 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR, Sessions
-from yoked_actor.domain.instants import MICROSECONDS, Instant, after
+from yoked_actor.actors.suspensions import UserSuspended
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.edge.status_board import StatusBoard, Watcher
+from yoked_actor.edge.strangers import Strangers
 from yoked_actor.edge.websocket import WebSocketConnection
 from yoked_actor.settings import EdgeSettings
 from yoked_actor.store import StoreUnavailable
@@ -33,6 +33,7 @@ from yoked_actor.wire.commands import (
     decode_command,
 )
 from yoked_actor.wire.events import Error, encode
+from yoked_actor.wire.rendering import suspended_error
 
 PROTOCOL_ERROR = 4000
 BAD_TOKEN = 4003
@@ -58,30 +59,21 @@ class Conversations:
         self.arrived = arrived
         """Told who has been welcomed."""
         self.board = board
-        self._strangers: deque[tuple[Instant, _Conversation]] = deque()
-        self._stranger_came = trio.Event()
+        self.strangers = Strangers(settings.hello_timeout_s)
 
     async def hold(self, connection: WebSocketConnection) -> None:
         """Talk to one client until the connection ends."""
         conversation = _Conversation(self, connection)
-        due_at = after(self.clock.now(), self.settings.hello_timeout_s)
-        self._strangers.append((due_at, conversation))
-        self._stranger_came.set()
+        self.strangers.expect(conversation)
         try:
             await connection.run(conversation.hear)
         finally:
+            self.strangers.forget(conversation)
             conversation.end()
 
     async def run(self) -> None:
-        """Hang up on those who never say hello: one task for all, as each may wait equally long."""
-        while True:
-            while not self._strangers:
-                self._stranger_came = trio.Event()
-                await self._stranger_came.wait()
-            due_at, conversation = self._strangers[0]
-            await trio.sleep_until(self.clock.trio_time(due_at))
-            self._strangers.popleft()
-            conversation.run_out_of_patience()
+        """Hang up on clients that never say hello. Runs until cancelled."""
+        await self.strangers.run()
 
 
 class _Conversation:
@@ -90,9 +82,9 @@ class _Conversation:
     __slots__ = ("_all", "_bucket", "_connection", "_device", "_session", "_watcher")
 
     def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
-        settings, now = all.settings, all.clock.now()
+        settings, now_s = all.settings, trio.current_time()
         self._all = all
-        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now / MICROSECONDS)
+        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now_s)
         self._connection = connection
         self._session: Session | None = None
         self._watcher: Watcher | None = None
@@ -100,17 +92,18 @@ class _Conversation:
 
     async def hear(self, text: bytes) -> None:
         """Hear one message of the client."""
-        if not self._bucket.take(self._all.clock.now() / MICROSECONDS):
+        if not self._bucket.take(trio.current_time()):
             self._connection.close(RATE_LIMITED, "too many messages")
             return
         try:
             if self._session is not None:
                 # What was still on the way when the user was suspended is not listened to.
-                if self._session.user_id not in self._all.sessions.suspended:
+                if self._all.sessions.suspensions.of(self._session.user_id) is None:
                     await self._session.receive(text)
             elif self._watcher is not None:
                 self._watcher.receive(text, self._all.clock.now())
             else:
+                self._all.strangers.forget(self)
                 await self._meet(decode_command(text))
         except NotAnObject as error:
             self._connection.close(PROTOCOL_ERROR, str(error))
@@ -136,39 +129,44 @@ class _Conversation:
         except BadToken as error:
             connection.close(BAD_TOKEN, str(error))
             return
-        if isinstance(first, Watch):
-            self._watch(first, identity)
-            return
         try:
-            session = await sessions.enter(identity.user_id)
+            sessions.suspensions.check(identity.user_id)
+            if isinstance(first, Watch):
+                self._watch(first, identity)
+            else:
+                with trio.move_on_after(self._all.settings.welcome_timeout_s) as patience:
+                    await self._welcome(first, identity.user_id)
+                if patience.cancelled_caught:
+                    connection.close(INTERNAL_ERROR, "the server is too busy; try again")
+        except UserSuspended as error:
+            suspension = error.suspension
+            refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
+            connection.send(encode(refusal))
+            connection.close(BAD_TOKEN, "suspended")
         except StoreUnavailable:
             connection.close(INTERNAL_ERROR, "the store is not available; try again")
-            return
-        suspension = sessions.suspended.get(identity.user_id)
-        if suspension is not None:
-            message = f"you are suspended: {suspension.reason}"
-            connection.send(encode(Error(re=first.id, code=Code.FORBIDDEN, message=message)))
-            connection.close(BAD_TOKEN, "suspended")
-            return
+
+    async def _welcome(self, hello: Hello, user_id: str) -> None:
+        sessions = self._all.sessions
+        session = await sessions.enter(user_id)
         self._session, self._device = session, sessions.new_device()
-        await session.attach(connection, first, self._device)
-        self._all.arrived((session.user_id,))
+        await session.attach(self._connection, hello, self._device)
+        self._all.arrived((user_id,))
 
     def _watch(self, watch: Watch, identity: Identity) -> None:
         connection, board = self._connection, self._all.board
-        if not identity.is_admin or identity.user_id in self._all.sessions.suspended:
+        if not identity.is_admin:
             message = "this is for the operator"
             connection.send(encode(Error(re=watch.id, code=Code.FORBIDDEN, message=message)))
             connection.close(BAD_TOKEN, message)
         elif board.is_full:
             connection.close(RATE_LIMITED, "too many watch already")
         else:
-            self._watcher = board.admit(connection, watch)
+            self._watcher = board.admit(connection, watch, identity.user_id)
 
-    def run_out_of_patience(self) -> None:
-        """The time for a hello is over."""
-        if self._session is None and self._watcher is None:
-            self._connection.close(PROTOCOL_ERROR, "no hello in time")
+    def run_out_of_time(self) -> None:
+        """The time for a hello is over, and nothing was said."""
+        self._connection.close(PROTOCOL_ERROR, "no hello in time")
 
     def end(self) -> None:
         """The connection is gone."""

@@ -21,7 +21,7 @@ from quart_trio import QuartTrio
 from yoked_actor.edge.forwarded import TrustedProxies, says_https
 from yoked_actor.edge.handshake import answer_handshake, wants_websocket
 from yoked_actor.edge.hypercorn_bridge import HypercornBridge
-from yoked_actor.edge.keepalive import EdgeObserver, Keepalive, SilentObserver
+from yoked_actor.edge.keepalive import EdgeObserver, Keepalive, SilentObserver, Watched
 from yoked_actor.edge.limits import AddressLimiter, EdgeLimits
 from yoked_actor.edge.origins import Origins
 from yoked_actor.edge.request_head import MalformedRequest, RequestHead, plain_answer, receive_head
@@ -74,6 +74,11 @@ class FrontDoor:
     def open_connections(self) -> int:
         """How many connections there are, of either kind."""
         return self._open
+
+    @property
+    def websockets(self) -> frozenset[Watched]:
+        """The WebSockets that are being served."""
+        return self._keepalive.watched
 
     def drain(self) -> None:
         """Refuse new WebSockets with 503 from now on; HTTP goes on."""

@@ -8,11 +8,13 @@ import msgspec
 from quart import Response, request
 from quart_trio import QuartTrio
 
+from yoked_actor.actors.alarm import Alarm
+from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobStatus
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
-from yoked_actor.edge.http_parameters import number_of, read_limit, read_number
+from yoked_actor.edge.http_parameters import number_of, read_limit, read_number, read_truth
 from yoked_actor.store import NoSuchJob
 from yoked_actor.wire import http_admin as http
 
@@ -34,6 +36,7 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             job_type=request.args.get("type"),
             limit=read_limit(),
             before=read_number("before"),
+            dismissed=read_truth("dismissed"),
         )
         return answer(http.JobsAnswer([http.JobEntry(**_facts(job, brief=True)) for job in found]))
 
@@ -56,11 +59,17 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             )
             for one in await doors.store.jobs.attempts(number)
         ]
-        payload = msgspec.json.decode(found.payload)
-        version = found.payload_version
+        answers = [
+            http.AnswerEntry(one.fence, to_datetime(one.at), one.status, one.receiver_id, one.body)
+            for one in await doors.store.jobs.answers(number)
+        ]
         return answer(
             http.JobAnswer(
-                **_facts(found), payload=payload, payload_version=version, history=history
+                **_facts(found),
+                payload=msgspec.json.decode(found.payload),
+                payload_version=found.payload_version,
+                history=history,
+                answers=answers,
             )
         )
 
@@ -90,6 +99,23 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
         await doors.record(session, "requeue_job", job_id, found.type)
         return answer(http.JobEntry(**_facts(found, brief=True)))
 
+    @app.post("/api/admin/jobs/<job_id>/dismiss")
+    async def dismiss(job_id: str) -> Response:
+        session = await doors.operator()
+        reason = (await read_body(http.DismissBody)).reason
+        try:
+            found = await doors.store.jobs.dismiss(
+                _job_id(job_id), session.user_id, reason, doors.clock.now()
+            )
+        except NoSuchJob as error:
+            raise Refused(Code.NOT_FOUND, str(error)) from None
+        except ImpossibleJobMove as error:
+            raise Refused(Code.WRONG_STATE, str(error)) from None
+        except ValueError as error:
+            raise Refused(Code.BAD_REQUEST, str(error)) from None
+        doors.dispatcher.watch.stir()
+        return answer(http.JobEntry(**_facts(found, brief=True)))
+
     @app.post("/api/admin/jobs/requeue")
     async def requeue_dead() -> Response:
         session = await doors.operator()
@@ -103,14 +129,20 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
     @app.get("/api/admin/alerts")
     async def alerts() -> Response:
         await doors.operator()
-        return answer(
-            http.AlertsAnswer(
-                [
-                    http.AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
-                    for one in doors.alarm.standing.values()
-                ]
-            )
-        )
+        return answer(http.AlertsAnswer(alert_entries(doors.alarm)))
+
+
+def alert_entries(alarm: Alarm) -> list[http.AlertEntry]:
+    """The alerts that stand, those about dead letters last."""
+    entries = [
+        http.AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
+        for one in alarm.standing.values()
+    ]
+    for dead in [] if alarm.dead is None else alarm.dead.standing:
+        about = (dead.job_type, dead.kind, dead.count, dead.job_id)
+        raised_at = to_datetime(dead.raised_at)
+        entries.append(http.AlertEntry(Alert.DEAD_LETTER, dead.count, 0.0, raised_at, *about))
+    return entries
 
 
 def _job_id(text: str) -> int:
@@ -121,7 +153,7 @@ def _job_id(text: str) -> int:
 
 
 def _facts(job: Job, *, brief: bool = False) -> dict[str, Any]:
-    error = job.last_error
+    error, said, gone = job.last_error, job.progress, job.dismissal
     if brief and error is not None:
         error = (error.strip().splitlines() or [""])[-1]
     return {
@@ -140,6 +172,9 @@ def _facts(job: Job, *, brief: bool = False) -> dict[str, Any]:
         "lease_until": _moment(job.lease_until),
         "cancel_asked": job.cancel_asked,
         "last_error": error,
+        "max_attempts": job.max_attempts,
+        "progress": said and http.ProgressEntry(said.done, said.total, said.note),
+        "dismissal": gone and http.DismissalEntry(to_datetime(gone.at), gone.by, gone.reason),
     }
 
 

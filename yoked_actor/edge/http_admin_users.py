@@ -6,7 +6,7 @@ from quart import Response, request
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.care import Care
-from yoked_actor.domain.instants import to_datetime
+from yoked_actor.domain.instants import from_datetime, to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
@@ -26,7 +26,10 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
         await doors.operator()
         only_open = request.args.get("open", "0") == "1"
         found = await operators.reports(
-            only_open=only_open, limit=read_limit(DEFAULT_AT_ONCE), before=read_number("before")
+            only_open=only_open,
+            limit=read_limit(DEFAULT_AT_ONCE),
+            now=doors.clock.now(),
+            before=read_number("before"),
         )
         return answer(http_care.ReportsAnswer([_report(one) for one in found]))
 
@@ -49,8 +52,13 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
         body = await read_body(http_care.SuspendBody)
         if not is_user_id(user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
+        if user_id == session.user_id:
+            raise Refused(Code.BAD_REQUEST, "you cannot suspend yourself: who would let you in?")
         now = doors.clock.now()
-        changed = await operators.suspend(user_id, session.user_id, body.reason, now)
+        until = None if body.until is None else from_datetime(body.until)
+        if until is not None and until <= now:
+            raise Refused(Code.BAD_REQUEST, "until is past: a suspension ends in the future")
+        changed = await operators.suspend(user_id, session.user_id, body.reason, now, until)
         await care.refresh()
         return answer(http_care.Changed(changed))
 

@@ -25,8 +25,10 @@ from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import Sessions
+from yoked_actor.actors.suspensions import UserSuspended
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
+from yoked_actor.domain.instants import to_datetime
 from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
@@ -41,6 +43,7 @@ T = TypeVar("T")
 
 _log = structlog.get_logger()
 _TITLES = {code: code.value.replace("_", " ").capitalize() for code in Code}
+_PROBLEM = "application/problem+json"
 _CODES = {400: Code.BAD_REQUEST, 404: Code.NOT_FOUND, 405: Code.BAD_REQUEST, 413: Code.TOO_LARGE}
 
 
@@ -88,6 +91,7 @@ class Doors(msgspec.Struct):
     async def operator(self) -> Session:
         """The session of who is calling, who must be an operator, within the rate."""
         identity = self.identify()
+        self.sessions.suspensions.check(identity.user_id)
         if not identity.is_admin:
             raise Refused(Code.FORBIDDEN, "this is for the operator")
         return await self.session_of(identity.user_id)
@@ -97,12 +101,11 @@ class Doors(msgspec.Struct):
         await self.store.audit(session.user_id, action, subject, detail, self.clock.now())
 
     async def session_of(self, user_id: str, *, even_suspended: bool = False) -> Session:
-        """The session of a user, within the rate."""
+        """The session of a user, within the rate. Raises `UserSuspended`."""
         session = await self.sessions.enter(user_id)
-        suspension = self.sessions.suspended.get(user_id)
-        if suspension is not None and not even_suspended:
-            raise Refused(Code.FORBIDDEN, f"you are suspended: {suspension.reason}")
-        if not session.may_speak(self.clock.now()):
+        if not even_suspended:
+            self.sessions.suspensions.check(user_id)
+        if not session.may_speak():
             raise Refused(Code.RATE_LIMITED, "too many calls; slow down")
         return session
 
@@ -135,7 +138,7 @@ def problem(code: Code, detail: str, status: int | None = None) -> Response:
     """An answer that says what went wrong."""
     status = STATUS[code] if status is None else status
     body = encode(Problem(status, _TITLES[code], detail, code))
-    response = Response(body, status, content_type="application/problem+json")
+    response = Response(body, status, content_type=_PROBLEM)
     if code is Code.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "Bearer"
     elif code in (Code.RATE_LIMITED, Code.DRAINING):
@@ -160,6 +163,13 @@ def create_app(doors: Doors) -> QuartTrio:
     @app.errorhandler(Refused)
     async def refused(error: Refused) -> Response:
         return problem(error.code, error.message)
+
+    @app.errorhandler(UserSuspended)
+    async def suspended(error: UserSuspended) -> Response:
+        code, found = Code.SUSPENDED, error.suspension
+        until = None if found.until is None else to_datetime(found.until)
+        body = Problem(STATUS[code], _TITLES[code], str(error), code, found.reason, until)
+        return Response(encode(body), STATUS[code], content_type=_PROBLEM)
 
     @app.errorhandler(RequestEntityTooLarge)
     async def too_large(error: RequestEntityTooLarge) -> Response:

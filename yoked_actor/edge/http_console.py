@@ -52,7 +52,7 @@ def add_console_calls(app: QuartTrio, doors: Doors, calendar: SqliteCalendar) ->
         other = (await read_body(BlockBody)).user_id
         if not is_user_id(user_id) or not is_user_id(other):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
-        reply = await _put(doors, ev.Block(user_id, other))
+        reply = await _put(doors, ev.BlockFor(user_id, other))
         if isinstance(reply, Refusal):
             raise Refused(reply.code, reply.message)
         await doors.record(session, "block", user_id, other)

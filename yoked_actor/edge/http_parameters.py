@@ -51,6 +51,14 @@ def read_limit(default: int = DEFAULT_LIMIT) -> int:
     return default if limit is None else limit
 
 
+def read_truth(name: str) -> bool:
+    """Whether something of the query is `true`; it is not when it is not given."""
+    text = request.args.get(name, "false")
+    if text not in ("true", "false"):
+        raise Refused(Code.BAD_REQUEST, f"{name} must be true or false")
+    return text == "true"
+
+
 def read_day(name: str) -> date | None:
     """A date of the query, if it is given."""
     text = request.args.get(name)

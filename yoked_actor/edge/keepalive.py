@@ -64,8 +64,13 @@ class Watched(Protocol):
 
     peer: str
     heard: bool
-    pinged: bool
+    busy: bool
+    pinged_at: float | None
     silent_since: float
+
+    @property
+    def close_code(self) -> int | None:
+        """The code that ended or is ending it, if any."""
 
     def ping(self) -> None:
         """Ask for a sign of life."""
@@ -121,6 +126,9 @@ class Keepalive:
             with trio.CancelScope(deadline=deadline) as self._sleep:
                 await trio.sleep_forever()
             self._sleep = None
+            # After a stall of the process the deadlines are over, and what the peers have sent is
+            # there. One pass of the loop lets every task read first what it waited for.
+            await trio.lowlevel.checkpoint()
             now = trio.current_time()
             while self._expiring and self._expiring[0][0] <= now:
                 heapq.heappop(self._expiring)[2].abort()
@@ -136,21 +144,22 @@ class Keepalive:
             self._sleep.deadline = at
 
     def _sweep(self, now: float) -> None:
-        ping_after_s = self.limits.ping_interval_s
-        drop_after_s = ping_after_s + self.limits.ping_timeout_s
+        ping_after_s, drop_after_s = self.limits.ping_interval_s, self.limits.ping_timeout_s
         for connection in self._watched:
-            # A flag costs the hot path less than reading the clock for every message would.
-            if connection.heard:
+            # A flag costs the hot path less than reading the clock for every message would. What
+            # the peer sends while we are busy with its last message is not read, so it is no
+            # silence.
+            if connection.heard or connection.busy:
                 connection.heard = False
-                connection.pinged = False
+                connection.pinged_at = None
                 connection.silent_since = now
-                continue
-            silent_s = now - connection.silent_since
-            if silent_s >= drop_after_s:
+            elif connection.pinged_at is None:
+                if now - connection.silent_since >= ping_after_s:
+                    connection.pinged_at = now
+                    connection.ping()
+            elif now - connection.pinged_at >= drop_after_s:
                 self.observer.silent_peer()
+                silent_s = now - connection.silent_since
                 _log.debug("silent_peer", peer=connection.peer, silent_s=silent_s)
                 connection.abort()
-            elif silent_s >= ping_after_s and not connection.pinged:
-                connection.pinged = True
-                connection.ping()
         self._next_sweep_at = now + self._sweep_every_s if self._watched else math.inf

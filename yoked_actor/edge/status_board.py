@@ -14,8 +14,10 @@ import structlog
 import trio
 from msgspec.structs import replace
 
+from yoked_actor.actors.care import NO_LONGER_WELCOME
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR
 from yoked_actor.actors.surroundings import Connection
+from yoked_actor.actors.suspensions import notice_of
 from yoked_actor.domain.alerts import percentile
 from yoked_actor.domain.explain import explain
 from yoked_actor.domain.fairness import Ticket
@@ -23,11 +25,12 @@ from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.notices import Code, Explanation
 from yoked_actor.domain.recent import Minute
+from yoked_actor.edge.http_admin_jobs import alert_entries
 from yoked_actor.edge.http_app import Doors
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire.events import Draining, Error, Event, Ok, encode
-from yoked_actor.wire.http_admin import AlertEntry
+from yoked_actor.wire.rendering import event_of
 from yoked_actor.wire.status import CommitPart, HourPart, MinutePart, Status, WaiterPart
 
 _log = structlog.get_logger()
@@ -39,10 +42,11 @@ TICKETS_AT_ONCE = 5_000
 class Watcher:
     """One socket of an operator."""
 
-    __slots__ = ("_connection", "_seq")
+    __slots__ = ("_connection", "_seq", "user_id")
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, user_id: str) -> None:
         self._connection = connection
+        self.user_id = user_id
         self._seq = 0
 
     def receive(self, text: bytes, now: Instant) -> None:
@@ -90,9 +94,9 @@ class StatusBoard:
         """Whether no more may watch."""
         return len(self._watchers) >= self._settings.max_watchers
 
-    def admit(self, connection: Connection, watch: cmd.Watch) -> Watcher:
-        """Let a socket watch."""
-        watcher = Watcher(connection)
+    def admit(self, connection: Connection, watch: cmd.Watch, user_id: str) -> Watcher:
+        """Let a socket of an operator watch."""
+        watcher = Watcher(connection, user_id)
         watcher.say(Ok(re=watch.id, at=to_datetime(self._doors.clock.now())))
         # While others watch, the last look was a moment ago.
         if self._watchers and self._last is not None:
@@ -122,6 +126,7 @@ class StatusBoard:
                 await self._somebody_came.wait()
             try:
                 self._last = await self._look()
+                self._expel_suspended()
                 for watcher in list(self._watchers):
                     watcher.tell(self._last)
             except Exception:
@@ -131,6 +136,15 @@ class StatusBoard:
                 self._watchers.clear()
                 continue
             await trio.sleep(self._settings.status_every_s)
+
+    def _expel_suspended(self) -> None:
+        for watcher in list(self._watchers):
+            suspension = self._doors.sessions.suspensions.of(watcher.user_id)
+            if suspension is not None:
+                now = to_datetime(self._doors.clock.now())
+                watcher.tell(event_of(notice_of(suspension), 0, now, ()))
+                watcher.hang_up(NO_LONGER_WELCOME, "suspended")
+                del self._watchers[watcher]
 
     async def _look(self) -> Status:
         doors = self._doors
@@ -153,10 +167,7 @@ class StatusBoard:
                 percentile(commits, 0.5), percentile(commits, 0.99), doors.store.pending_writes
             ),
             jobs=jobs,
-            alerts=tuple(
-                AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
-                for one in doors.alarm.standing.values()
-            ),
+            alerts=tuple(alert_entries(doors.alarm)),
             stalled=doors.is_stalled(),
             draining=doors.sessions.around.draining,
         )

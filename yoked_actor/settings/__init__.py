@@ -27,6 +27,7 @@ from yoked_actor.settings.people import (
     MatchingSettings,
     OfferSettings,
     PrivacySettings,
+    SafetySettings,
 )
 from yoked_actor.settings.work import AlertSettings, JobSettings, MatchmakerSettings, StoreSettings
 
@@ -44,6 +45,7 @@ __all__ = [
     "MatchmakerSettings",
     "OfferSettings",
     "PrivacySettings",
+    "SafetySettings",
     "ServerSettings",
     "SessionSettings",
     "Settings",
@@ -68,6 +70,7 @@ class Settings(SettingsModel):
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
     privacy: PrivacySettings = PrivacySettings()
+    safety: SafetySettings = SafetySettings()
     log: LogSettings = LogSettings()
 
     def model_post_init(self, context: Any) -> None:

@@ -42,6 +42,11 @@ class ServerSettings(SettingsModel):
         description="How long, at most, a stopping server waits for matches to be decided; when"
         " there are none it does not wait.",
     )
+    clock_step_s: Duration = Field(
+        1.0,
+        description="How far the system's clock has to move away from the machine's own time before"
+        " that counts as a step, which is logged and followed.",
+    )
     reconnect_after_s: DurationOrZero = Field(
         2.0, description="What clients are told to wait before they come back after a drain."
     )
@@ -113,6 +118,9 @@ class EdgeSettings(SettingsModel):
         10.0, description="How long TLS and the request head may take."
     )
     hello_timeout_s: Duration = Field(5.0, description="How long a new WebSocket may be silent.")
+    welcome_timeout_s: Duration = Field(
+        30.0, description="How long the server may take to welcome a client that has said hello."
+    )
     ping_interval_s: Duration = Field(20.0, description="How often a WebSocket is pinged.")
     ping_timeout_s: Duration = Field(20.0, description="How long a ping may go unanswered.")
     close_timeout_s: Duration = Field(2.0, description="How long a closing handshake may take.")

@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr
 
 from yoked_actor.domain.alerts import Limits
 from yoked_actor.settings.base import (
+    HEADER,
     WEBHOOK_URL,
     Conflict,
     Count,
@@ -17,6 +18,7 @@ from yoked_actor.settings.base import (
     DurationOrZero,
     SettingsModel,
 )
+from yoked_actor.settings.retries import RetrySettings
 
 
 class StoreSettings(SettingsModel):
@@ -63,14 +65,17 @@ class JobSettings(SettingsModel):
     RELOADS = frozenset(
         {
             "run_timeout_s",
+            "progress_every_s",
             "drain_s",
             "keep_finished_days",
+            "keep_dead_days",
             "keep_keys_days",
             "sample_every_s",
             "alert_window_s",
             "alert_failure_rate",
             "alert_duration_p95_s",
             "alert_depth",
+            "retry",
         }
     )
 
@@ -90,11 +95,23 @@ class JobSettings(SettingsModel):
     run_timeout_s: Duration = Field(
         900.0, description="A run that takes longer is ended, with the next extension of leases."
     )
+    progress_every_s: Duration = Field(
+        2.0, description="How often the progress of a long run is written, when there are news."
+    )
     drain_s: DurationOrZero = Field(
         5.0, description="How long a stopping server lets jobs end before it gives them back."
     )
     keep_finished_days: int = Field(
-        30, ge=0, le=36_500, description="After so many days an ended job is deleted."
+        30,
+        ge=0,
+        le=36_500,
+        description="After so many days a job that completed or was cancelled is deleted.",
+    )
+    keep_dead_days: int = Field(
+        365,
+        ge=0,
+        le=36_500,
+        description="After so many days a dead letter is deleted, dismissed or not.",
     )
     keep_keys_days: int = Field(
         400,
@@ -117,6 +134,11 @@ class JobSettings(SettingsModel):
     )
     alert_depth: Count = Field(
         1000, description="The number of jobs that are due above which there is an alert."
+    )
+    retry: dict[str, RetrySettings] = Field(
+        {},
+        description="Retry policies, as tables by the type of job: [jobs.retry.default],"
+        ' [jobs.retry."offers.user"]. See docs/jobs.md.',
     )
 
     def conflicts(self) -> Iterator[Conflict]:
@@ -142,6 +164,8 @@ class AlertSettings(SettingsModel):
             "webhook_url",
             "webhook_secret",
             "webhook_timeout_s",
+            "webhook_id_header",
+            "dead_letter_window_s",
         }
     )
 
@@ -154,6 +178,11 @@ class AlertSettings(SettingsModel):
         3600.0,
         description="Faults of the program, which are duplicate offers and violations found by the"
         " auditor, are counted over this time.",
+    )
+    dead_letter_window_s: Duration = Field(
+        600.0,
+        description="For this long after a dead letter, others of its type and kind of error are"
+        " counted and not alerted by themselves.",
     )
     loop_lag_s: Duration = Field(
         0.25,
@@ -184,6 +213,13 @@ class AlertSettings(SettingsModel):
     )
     webhook_timeout_s: Duration = Field(
         10.0, description="How long the receiver may take to answer."
+    )
+    webhook_id_header: str = Field(
+        "X-Request-Id",
+        pattern=HEADER,
+        title="the name of a header",
+        description="The header in which the receiver says what it calls a request; kept with the"
+        " job, together with the status and the first 2 KiB of the body.",
     )
 
     def limits(self, jobs: JobSettings) -> Limits:

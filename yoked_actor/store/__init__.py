@@ -16,7 +16,9 @@ from yoked_actor.store.interface import (
     QualityReport,
     Recovered,
     Report,
+    ReportLimits,
     Store,
+    TooManyReports,
 )
 from yoked_actor.store.job_rows import enqueue_in
 from yoked_actor.store.jobs import (
@@ -28,6 +30,7 @@ from yoked_actor.store.jobs import (
     LeaseLost,
     NoSuchJob,
 )
+from yoked_actor.store.lease_clock import MachineTime, ReadMachineTime
 from yoked_actor.store.runners import InlineRunner, Runner, ThreadRunner
 from yoked_actor.store.sqlite import SqliteStore, open_store
 from yoked_actor.store.sqlite_alerts import Alerts
@@ -47,17 +50,21 @@ __all__ = [
     "JobStore",
     "KeyConflict",
     "LeaseLost",
+    "MachineTime",
     "NoSuchJob",
     "Percentiles",
     "QualityReport",
+    "ReadMachineTime",
     "Recovered",
     "Report",
+    "ReportLimits",
     "Runner",
     "SqliteStore",
     "Store",
     "StoreError",
     "StoreUnavailable",
     "ThreadRunner",
+    "TooManyReports",
     "WriteRefused",
     "enqueue_in",
     "open_store",

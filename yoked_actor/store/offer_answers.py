@@ -8,7 +8,14 @@ from typing import Any
 
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.records import pair_of
-from yoked_actor.store.offers import Answer, Answered, AnswerGiven, Connection, OfferExpired
+from yoked_actor.store.offers import (
+    Answer,
+    Answered,
+    AnswerGiven,
+    Connection,
+    NoSuchOffer,
+    OfferExpired,
+)
 
 
 def take_answer(
@@ -20,7 +27,12 @@ def take_answer(
     answer: Answer,
     now: Instant,
 ) -> Answered:
-    """Take an answer within a transaction; raises `AnswerGiven` or `OfferExpired`."""
+    """Take an answer within a transaction; raises `AnswerGiven`, `NoSuchOffer` or `OfferExpired`.
+
+    An offer of a suspended user is not there, for as long as that lasts.
+    """
+    if _is_suspended(db, user_id, now) or _is_suspended(db, candidate, now):
+        raise NoSuchOffer("the offer is of a suspended user, or for one")
     key = (user_id, candidate, day.isoformat())
     given = db.execute(
         "SELECT answer FROM offer_answers WHERE user_id = ? AND candidate = ? AND day = ?", key
@@ -46,6 +58,14 @@ def take_answer(
         (*pair_of(user_id, candidate), now),
     ).rowcount
     return Answered(candidate, _connection_between(db, user_id, candidate), opened=bool(opened))
+
+
+def _is_suspended(db: sqlite3.Connection, user_id: str, now: Instant) -> bool:
+    found = db.execute(
+        "SELECT 1 FROM suspended WHERE user_id = ? AND (until IS NULL OR until > ?)",
+        (user_id, now),
+    ).fetchone()
+    return found is not None
 
 
 def _accepts(db: sqlite3.Connection, user_id: str, candidate: str) -> bool:

@@ -1,6 +1,7 @@
 """Reading what a zone's run of offers is made from, in one snapshot.
 
-Receivers are the people of the zone, but for those whose last set is too near (R41). Candidates are
+Receivers are the people of the zone, but for those whose last set is too near (R41). A user who is
+suspended at the instant of the run is neither receiver nor candidate. Candidates are
 they, and everybody of other zones in the cells that somebody's widest limits reach; what reaches
 over 1,000 km counts as 1,000 km there, so that one traveller does not bring in the whole world.
 """
@@ -67,7 +68,7 @@ def read_pool(
             if not has_set:
                 receivers.append(row[0])
         cells = _json(sorted(_cells_of(residents, rules.tier3_distance)))
-        found = db.execute(_PEOPLE, (cells, zone))
+        found = db.execute(_PEOPLE, {"cells": cells, "zone": zone, "at": offered_at})
         others = [rows.person_of(row) for row in _giving_way(found)]
         votes = {
             who: Votes(*counts)

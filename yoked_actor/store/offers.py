@@ -121,7 +121,7 @@ class Faces(msgspec.Struct, frozen=True):
         return card_of(person, own, now)
 
     def may_see(self, viewer: str, other: str) -> bool:
-        """Whether one may see another: there is a profile, and no block between them."""
+        """Whether one may see another: there is a profile, not suspended, and no block between."""
         return other in self.people and (viewer, other) not in self.blocked
 
 
@@ -198,8 +198,8 @@ class Offers(Protocol):
     async def record_deliveries(self, sets: Sequence[tuple[str, date]], now: Instant) -> None:
         """Note that users were told of sets, given as (user, day), all or none."""
 
-    async def faces(self, pairs: Collection[tuple[str, str]]) -> Faces:
-        """What is needed to show the second of each pair to the first."""
+    async def faces(self, pairs: Collection[tuple[str, str]], now: Instant) -> Faces:
+        """What is needed to show the second of each pair to the first; nobody suspended is in."""
         ...
 
     async def answer(self, user_id: str, offer_id: str, answer: Answer, now: Instant) -> Answered:

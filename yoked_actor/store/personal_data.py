@@ -111,10 +111,11 @@ class OwnConnection(msgspec.Struct, frozen=True):
 
 
 class OwnSuspension(msgspec.Struct, frozen=True):
-    """That the operator has suspended the person, and why."""
+    """That the operator has suspended the person, why, and until when."""
 
     at: datetime
     reason: str
+    until: datetime | None = None
 
 
 class PersonalData(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.store.errors import StoreError
 from yoked_actor.store.writer import Writer
 
@@ -34,12 +34,14 @@ class AuditEntry(msgspec.Struct, frozen=True):
 
 
 class Suspension(msgspec.Struct, frozen=True):
-    """A user who may not take part, since when, by whom, and why."""
+    """A user who may not take part, since when, by whom, why, and until when."""
 
     user_id: str
     at: Instant
     by: str
     reason: str
+    until: Instant | None = None
+    """The instant at which it ends by itself; None when it does not."""
 
 
 class ReviewedReport(msgspec.Struct, frozen=True):
@@ -55,7 +57,7 @@ class ReviewedReport(msgspec.Struct, frozen=True):
     resolved_by: str | None
     resolution: str | None
     reported_times: int
-    """How many reports there are about the same user, this one included."""
+    """How many users have reported the same user, this reporter included."""
     suspended: bool
 
 
@@ -68,6 +70,7 @@ class UserRow(msgspec.Struct, frozen=True):
     credit: int
     reports: int
     suspended_at: Instant | None
+    suspended_until: Instant | None
 
 
 class Read(Protocol):
@@ -108,53 +111,71 @@ class SqliteAudit:
         )
         return [AuditEntry(*row) for row in rows]
 
-    async def suspend(self, user_id: str, by: str, reason: str, now: Instant) -> bool:
-        """Suspend a user; False when they were suspended already, which then stands."""
+    async def suspend(
+        self, user_id: str, by: str, reason: str, now: Instant, until: Instant | None = None
+    ) -> bool:
+        """Suspend a user, or give a suspension another end.
+
+        False when they were suspended until the same instant already: that one stands.
+        """
 
         def apply(db: sqlite3.Connection) -> bool:
-            added = db.execute(
-                "INSERT INTO suspended (user_id, at, by, reason) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT DO NOTHING",
-                (user_id, now, by, reason),
+            changed = db.execute(
+                "INSERT INTO suspended (user_id, at, by, reason, until) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET at = iif(until <= excluded.at, excluded.at, at),"
+                " by = excluded.by, reason = excluded.reason, until = excluded.until"
+                " WHERE until IS NOT excluded.until",
+                (user_id, now, by, reason, until),
             ).rowcount
-            if added:
-                record_in(db, by, "suspend", user_id, reason, now)
-            return bool(added)
+            if changed:
+                end = "" if until is None else f" (until {to_datetime(until).isoformat()})"
+                record_in(db, by, "suspend", user_id, f"{reason}{end}", now)
+            return bool(changed)
 
         return await self._writer.write(apply)
 
     async def unsuspend(self, user_id: str, by: str, now: Instant) -> bool:
-        """Let a user take part again; False when they were not suspended."""
+        """Let a user take part again; False when they were not suspended, or it had ended."""
 
         def apply(db: sqlite3.Connection) -> bool:
-            gone = db.execute("DELETE FROM suspended WHERE user_id = ?", (user_id,)).rowcount
-            if gone:
+            gone = db.execute(
+                "DELETE FROM suspended WHERE user_id = ? RETURNING until", (user_id,)
+            ).fetchall()
+            # Decided here: SQLite 3.40 takes `until IS NULL` for false in a RETURNING clause.
+            changed = any(until is None or until > now for (until,) in gone)
+            if changed:
                 record_in(db, by, "unsuspend", user_id, "", now)
-            return bool(gone)
+            return changed
 
         return await self._writer.write(apply)
 
-    async def suspensions(self) -> dict[str, Suspension]:
-        """Everybody who is suspended."""
+    async def suspensions(self, now: Instant) -> dict[str, Suspension]:
+        """Everybody who is suspended at an instant."""
         rows = await self._read(
-            lambda db: db.execute("SELECT user_id, at, by, reason FROM suspended").fetchall()
+            lambda db: db.execute(
+                "SELECT user_id, at, by, reason, until FROM suspended"
+                " WHERE until IS NULL OR until > ?",
+                (now,),
+            ).fetchall()
         )
         return {row[0]: Suspension(*row) for row in rows}
 
     async def reports(
-        self, *, only_open: bool, limit: int, before: int | None = None
+        self, *, only_open: bool, limit: int, now: Instant, before: int | None = None
     ) -> list[ReviewedReport]:
         """Reports, the newest first, with a number less than `before`."""
         rows = await self._read(
             lambda db: db.execute(
                 "SELECT r.number, r.reporter, r.reported, r.reason, r.match_id, r.at,"
                 " r.resolved_at, r.resolved_by, r.resolution,"
-                " (SELECT count(*) FROM reports AS o WHERE o.reported = r.reported),"
-                " EXISTS (SELECT 1 FROM suspended AS s WHERE s.user_id = r.reported)"
+                " (SELECT count(DISTINCT o.reporter) FROM reports AS o"
+                " WHERE o.reported = r.reported),"
+                " EXISTS (SELECT 1 FROM suspended AS s WHERE s.user_id = r.reported"
+                " AND (s.until IS NULL OR s.until > ?4))"
                 " FROM reports AS r"
                 " WHERE (NOT ?1 OR r.resolved_at IS NULL) AND (?2 IS NULL OR r.number < ?2)"
                 " ORDER BY r.number DESC LIMIT ?3",
-                (only_open, before, limit),
+                (only_open, before, limit, now),
             ).fetchall()
         )
         return [ReviewedReport(*(*row[:10], bool(row[10]))) for row in rows]
@@ -175,7 +196,7 @@ class SqliteAudit:
         await self._writer.write(apply)
 
     async def users(
-        self, *, limit: int, after: str = "", only_suspended: bool = False
+        self, *, limit: int, now: Instant, after: str = "", only_suspended: bool = False
     ) -> list[UserRow]:
         """Users by id, with an id greater than `after`."""
         known = "SELECT user_id FROM people UNION SELECT user_id FROM seats"
@@ -183,14 +204,15 @@ class SqliteAudit:
             lambda db: db.execute(
                 f"SELECT u.user_id, coalesce(s.state, 'idle'), p.user_id IS NOT NULL,"
                 " coalesce(s.credit, 0),"
-                " (SELECT count(*) FROM reports AS r WHERE r.reported = u.user_id), x.at"
+                " (SELECT count(*) FROM reports AS r WHERE r.reported = u.user_id), x.at, x.until"
                 f" FROM ({known} UNION SELECT user_id FROM suspended) AS u"
                 " LEFT JOIN people AS p ON p.user_id = u.user_id"
                 " LEFT JOIN seats AS s ON s.user_id = u.user_id"
                 " LEFT JOIN suspended AS x ON x.user_id = u.user_id"
+                " AND (x.until IS NULL OR x.until > ?4)"
                 " WHERE u.user_id > ?1 AND (NOT ?2 OR x.at IS NOT NULL)"
                 " ORDER BY u.user_id LIMIT ?3",
-                (after, only_suspended, limit),
+                (after, only_suspended, limit, now),
             ).fetchall()
         )
         return [UserRow(row[0], row[1], bool(row[2]), *row[3:]) for row in rows]

@@ -248,13 +248,14 @@ class SqliteOffers:
         told = {"sets": _json([(day, user_id) for user_id, day in sets]), "now": now}
         await self._writer.write(lambda db: _execute(db, _RECORD, told), atomic=True)
 
-    async def faces(self, pairs: Collection[tuple[str, str]]) -> Faces:
-        """What is needed to show the second of each pair to the first."""
+    async def faces(self, pairs: Collection[tuple[str, str]], now: Instant) -> Faces:
+        """What is needed to show the second of each pair to the first; nobody suspended is in."""
         everybody = _json(sorted({user_id for pair in pairs for user_id in pair}))
+        wanted = {"users": everybody, "now": now}
         asked = _json(list(pairs))
 
         def load(db: sqlite3.Connection) -> Faces:
-            people = [rows.person_of(row) for row in db.execute(_FACES, (everybody,))]
+            people = [rows.person_of(row) for row in db.execute(_FACES, wanted)]
             blocked = frozenset(db.execute(_BLOCKED, (asked,)))
             return Faces({person.user_id: person for person in people}, blocked)
 

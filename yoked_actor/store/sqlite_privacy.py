@@ -43,6 +43,7 @@ _PATIENCE_S = 30.0
 _LOAD_SETS = statement("offer_load_sets")
 _PRUNED = {"reports": ("number", "at"), "quality": ("match_number", "paired_at")}
 _PRUNED["audit"] = ("number", "at")
+_PRUNED["suspended"] = ("user_id", "until")
 
 _Row = tuple[Any, ...]
 
@@ -97,7 +98,7 @@ class SqlitePrivacy:
         return False
 
     async def prune(self, table: str, before: Instant, limit: int) -> int:
-        """Delete reports, quality rows or audit entries from before an instant; say how many."""
+        """Delete rows that ended before an instant, of one of some tables; say how many."""
         key, at = _PRUNED[table]
         query = (
             f"DELETE FROM {table} WHERE {key} IN"
@@ -152,8 +153,10 @@ def _seat(db: sqlite3.Connection, user: str) -> OwnSeat | None:
 
 
 def _suspension(db: sqlite3.Connection, user: str) -> OwnSuspension | None:
-    row = db.execute("SELECT at, reason FROM suspended WHERE user_id = ?", (user,)).fetchone()
-    return None if row is None else OwnSuspension(to_datetime(row[0]), row[1])
+    row = db.execute(
+        "SELECT at, reason, until FROM suspended WHERE user_id = ?", (user,)
+    ).fetchone()
+    return None if row is None else OwnSuspension(to_datetime(row[0]), row[1], _moment(row[2]))
 
 
 def _since(db: sqlite3.Connection, query: str, user: str) -> list[Since]:

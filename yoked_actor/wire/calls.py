@@ -235,7 +235,8 @@ CALLS: tuple[Call, ...] = (
 ERRORS: dict[Code, str] = {
     Code.BAD_REQUEST: "The message or body is not what is documented here.",
     Code.UNAUTHORIZED: "No token, or one that is not valid or has expired.",
-    Code.FORBIDDEN: "The token does not open this, or you are suspended.",
+    Code.FORBIDDEN: "The token does not open this.",
+    Code.SUSPENDED: "You are suspended: `reason` says why, `until` when it ends, or null.",
     Code.NOT_FOUND: "There is no such thing.",
     Code.UNKNOWN_MATCH: "Not your current match; an acknowledge that comes late gets this too.",
     Code.WRONG_STATE: "It has no meaning where you are now; a second hello gets this too.",

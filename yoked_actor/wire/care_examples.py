@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 from yoked_actor.store.personal_data import (
     OwnMatch,
@@ -49,6 +49,6 @@ REPORTS = http_care.ReportsAnswer(
 AUDIT = http_care.AuditAnswer(
     [http_care.AuditRow(12, moment(50), "root", "suspend", "mallory", "rude to three people")]
 )
-SUSPEND = http_care.SuspendBody("rude to three people")
+SUSPEND = http_care.SuspendBody("rude to three people", datetime(2026, 1, 8, 8, tzinfo=UTC))
 RESOLVE = http_care.ResolveBody("suspended")
 CHANGED = http_care.Changed(True)

@@ -150,6 +150,7 @@ class BadCommand(Exception):
 _decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(AnyCommand)
 # Values stay unread: a number that fits nowhere must not hide the id that an error is sent to.
 _loose_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_MOST_SAID = 200
 _NAMED = ("id", "type", "token")
 
 
@@ -158,7 +159,8 @@ def decode_command(text: bytes) -> Command:
     try:
         return _decoder.decode(text)
     except msgspec.ValidationError as error:
-        problem = str(error)
+        # It may quote what was sent, and replies are kept.
+        problem = _clip(str(error))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise NotAnObject("the message is not JSON") from None
     try:
@@ -168,6 +170,10 @@ def decode_command(text: bytes) -> Command:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise NotAnObject("the message is not JSON") from None
     raise BadCommand(problem, {name: _text_of(fields.get(name)) for name in _NAMED})
+
+
+def _clip(message: str) -> str:
+    return message if len(message) <= _MOST_SAID else f"{message[:_MOST_SAID]}..."
 
 
 def _text_of(value: msgspec.Raw | None) -> str | None:

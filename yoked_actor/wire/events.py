@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, datetime
+from enum import StrEnum
 from typing import Any, Literal
 
 import msgspec
@@ -13,10 +14,33 @@ from yoked_actor.domain import notices as told
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.people import Card
-from yoked_actor.domain.records import CancelReason
 from yoked_actor.domain.tiers import Tier
 
 IceServers = tuple[dict[str, Any], ...]
+
+
+class Ending(StrEnum):
+    """How voting ended: an outcome of the ballot (R11), or `cancelled` for a user who left before
+    the partner had voted."""
+
+    BOTH_YES = "both_yes"
+    YES_PASS = "yes_pass"
+    PASS_PASS = "pass_pass"
+    YES_IDLE = "yes_idle"
+    PASS_IDLE = "pass_idle"
+    IDLE_IDLE = "idle_idle"
+    CANCELLED = "cancelled"
+
+
+class EndReason(StrEnum):
+    """Why a match came to nothing, as a user is told."""
+
+    PARTNER_LEFT = "partner_left"
+    PARTNER_LOST = "partner_lost"
+    NOT_ACKNOWLEDGED = "not_acknowledged"
+    BLOCKED = "blocked"
+    SERVER_RESTART = "server_restart"
+    YOU_LEFT = "you_left"
 
 
 class MatchPart(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -122,20 +146,21 @@ class Voting(Event, frozen=True, kw_only=True, tag="voting"):
 
 
 class OutcomeEvent(Event, frozen=True, kw_only=True, tag="outcome"):
-    """The ballot is decided."""
+    """Voting is over. With `reason` `you_left`: you left, and this is how it ended."""
 
     match_id: str
-    outcome: Outcome
+    outcome: Ending
     next: State
     credit: int
     date_id: str | None = None
+    reason: Literal["you_left"] | None = None
 
 
 class MatchCancelled(Event, frozen=True, kw_only=True, tag="match_cancelled"):
     """The match came to nothing."""
 
     match_id: str
-    reason: CancelReason
+    reason: EndReason
     next: State
 
 
@@ -177,6 +202,13 @@ class ConnectionEvent(Event, frozen=True, kw_only=True, tag="connection"):
     partner: Card
 
 
+class SuspendedEvent(Event, frozen=True, kw_only=True, tag="suspended"):
+    """You are suspended, until then or without an end; the socket is closed."""
+
+    reason: str
+    until: datetime | None
+
+
 class Draining(Event, frozen=True, kw_only=True, tag="draining"):
     """The server is about to stop: come back after a moment."""
 
@@ -198,6 +230,7 @@ EVENTS: tuple[type[Event], ...] = (
     DateEnded,
     OffersEvent,
     ConnectionEvent,
+    SuspendedEvent,
     Draining,
 )
 
@@ -222,11 +255,13 @@ class Ok(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="error"):
-    """A command was refused, and nothing has changed."""
+    """A command was refused, and nothing has changed. `suspended` has `reason` and `until`."""
 
     re: str | None
     code: told.Code
     message: str
+    reason: str | UnsetType = UNSET
+    until: datetime | UnsetType | None = UNSET
 
 
 _encoder = msgspec.json.Encoder()

@@ -22,7 +22,6 @@ from yoked_actor.domain.notices import (
     WaitReason,
 )
 from yoked_actor.domain.people import Card
-from yoked_actor.domain.records import CancelReason
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as ev
@@ -151,13 +150,13 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         seq=4,
         at=moment(9),
         match_id=MATCH,
-        outcome=Outcome.BOTH_YES,
+        outcome=ev.Ending.BOTH_YES,
         next=State.IDLE,
         credit=0,
         date_id=DATE,
     ),
     ev.MatchCancelled(
-        seq=4, at=moment(7), match_id=MATCH, reason=CancelReason.PARTNER_LEFT, next=State.WAITING
+        seq=4, at=moment(7), match_id=MATCH, reason=ev.EndReason.PARTNER_LEFT, next=State.WAITING
     ),
     ev.Idle(seq=5, at=moment(8), reason=IdleReason.LEFT),
     ev.DateStarted(
@@ -174,6 +173,12 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
     ev.Nudge(seq=7, at=moment(52), expires_at=datetime(2026, 1, 1, 8, 1, 52, tzinfo=UTC)),
     ev.OffersEvent(seq=7, at=moment(53), date=date(2026, 1, 1), offers=(OFFER,)),
     ev.ConnectionEvent(seq=7, at=moment(54), connection_id=CONNECTION, partner=CARD),
+    ev.SuspendedEvent(
+        seq=8,
+        at=moment(54),
+        reason="rude to three people",
+        until=datetime(2026, 1, 8, 8, tzinfo=UTC),
+    ),
     ev.Draining(seq=8, at=moment(55), reconnect_after_s=2.0),
     STATUS,
 )
@@ -189,7 +194,7 @@ CLOSE_CODES: dict[int, str] = {
     1011: "The server had a fault, or could not reach its store: come back.",
     4000: "Protocol error: no hello in time, not JSON, or not an object.",
     4001: "Replaced by a newer connection of the same user: do not reconnect.",
-    4003: "Bad or expired token: get a new one. Or you are suspended, or were erased.",
+    4003: "Bad or expired token: get a new one. Or you are suspended, as said before, or erased.",
     4008: "Slow reader.",
     4009: "Rate limited.",
     4010: "Draining: come back after the time that the event `draining` named.",

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.instants import Instant
@@ -23,6 +24,7 @@ STATUS: dict[Code, int] = {
     Code.BAD_REQUEST: 400,
     Code.UNAUTHORIZED: 401,
     Code.FORBIDDEN: 403,
+    Code.SUSPENDED: 403,
     Code.NOT_FOUND: 404,
     Code.UNKNOWN_MATCH: 404,
     Code.WRONG_STATE: 409,
@@ -40,12 +42,14 @@ STATUS: dict[Code, int] = {
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """An `application/problem+json` body."""
+    """An `application/problem+json` body. `suspended` comes with `reason` and `until`."""
 
     status: int
     title: str
     detail: str
     code: Code
+    reason: str | UnsetType = UNSET
+    until: datetime | UnsetType | None = UNSET
 
 
 class Location(msgspec.Struct, frozen=True):

@@ -8,12 +8,15 @@ from typing import Annotated
 import msgspec
 
 Words = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+Aware = Annotated[datetime, msgspec.Meta(tz=True)]
+"""An instant with its offset from UTC."""
 
 
 class SuspendBody(msgspec.Struct, frozen=True):
-    """Why a user is suspended; the user is shown it."""
+    """Why a user is suspended, which the user is shown, and until when; for good without that."""
 
     reason: Words
+    until: Aware | None = None
 
 
 class ResolveBody(msgspec.Struct, frozen=True):
@@ -38,7 +41,7 @@ class ReportEntry(msgspec.Struct, frozen=True):
     reason: str
     match_id: str | None
     reported_times: int
-    """How many reports there are about the same user."""
+    """How many users have reported the same user."""
     suspended: bool
     resolved_at: datetime | None
     resolved_by: str | None

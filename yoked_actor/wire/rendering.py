@@ -14,6 +14,8 @@ from yoked_actor.wire.events import (
     DateEnded,
     DatePart,
     DateStarted,
+    Ending,
+    EndReason,
     Error,
     Event,
     IceServers,
@@ -28,6 +30,7 @@ from yoked_actor.wire.events import (
     OutcomeEvent,
     Signal,
     Snapshot,
+    SuspendedEvent,
     TierEvent,
     Voting,
     Waiting,
@@ -114,6 +117,12 @@ def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
             return Ok(re=re)
 
 
+def suspended_error(re: str, message: str, reason: str, until: Instant | None) -> Error:
+    """The refusal of a hello of a suspended user."""
+    code = told.Code.SUSPENDED
+    return Error(re=re, code=code, message=message, reason=reason, until=_moment(until))
+
+
 def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServers) -> Event:
     """The wire form of what the lobby says to a user."""
     match notice:
@@ -128,11 +137,13 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
                 seq=seq,
                 at=at,
                 match_id=match_id,
-                outcome=outcome,
+                outcome=Ending(outcome),
                 next=following,
                 credit=credit,
                 date_id=date_id,
             )
+        case told.MatchLeft():
+            return _match_left(notice, seq, at)
         case told.NowWaiting(since, reason):
             return Waiting(seq=seq, at=at, since=to_datetime(since), reason=reason)
         case told.TierReached(tier):
@@ -142,7 +153,9 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
         case told.NowIdle(reason):
             return Idle(seq=seq, at=at, reason=reason)
         case told.MatchCancelled(match_id, why, following):
-            return MatchCancelled(seq=seq, at=at, match_id=match_id, reason=why, next=following)
+            return MatchCancelled(
+                seq=seq, at=at, match_id=match_id, reason=EndReason(why), next=following
+            )
         case told.DateStarted(date_id, partner, initiator, ends_at):
             return DateStarted(
                 seq=seq,
@@ -161,4 +174,27 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
             return OffersEvent(seq=seq, at=at, date=day, offers=offer_parts(offers))
         case told.ConnectionOpened(connection_id, partner):
             return ConnectionEvent(seq=seq, at=at, connection_id=connection_id, partner=partner)
+        case told.Suspended(reason, until):
+            return SuspendedEvent(seq=seq, at=at, reason=reason, until=_moment(until))
     raise TypeError(f"no event for {notice!r}")
+
+
+def _match_left(notice: told.MatchLeft, seq: int, at: datetime) -> Event:
+    """How a match ended that the user left: `outcome` once voting was open."""
+    if not notice.was_voting:
+        return MatchCancelled(
+            seq=seq,
+            at=at,
+            match_id=notice.match_id,
+            reason=EndReason.YOU_LEFT,
+            next=notice.next,
+        )
+    return OutcomeEvent(
+        seq=seq,
+        at=at,
+        match_id=notice.match_id,
+        outcome=Ending.CANCELLED if notice.outcome is None else Ending(notice.outcome),
+        next=notice.next,
+        credit=notice.credit,
+        reason="you_left",
+    )

@@ -19,6 +19,7 @@
 /** @typedef {{type: string, seq: number, at: string, [field: string]: any}} ServerEvent An event of the protocol. `replayed` is true when the snapshot of a welcome held it already. */
 /** @typedef {{type: "ok", re: string, [field: string]: any}} Reply */
 /** @typedef {"connecting"|"online"|"away"|"closed"} Status */
+/** @typedef {{reason: string, until: string|null}} Suspension The operator's words for the user, and when it ends; null: not by itself. */
 /** @typedef {{display_name: string, birth_date: string, gender: string, location: {lat: number, lon: number}, time_zone: string, interests: string[], preferences: {seeking: string[], min_age: number, max_age: number, max_distance_km: number}}} Profile */
 /** @typedef {{type: string, fields: Record<string, any>, text: string, resolve: (reply: Reply) => void, reject: (error: Error) => void, timer: ReturnType<typeof setTimeout>, sent_ms: number}} Pending */
 
@@ -40,12 +41,14 @@ export class YokedError extends Error {
    * @param {string} code one of the protocol's codes, or `timeout`, `connection_lost`, `unreachable`
    * @param {string} message
    * @param {number} [status] the HTTP status, when there was one
+   * @param {Record<string, any>} [said] all that the server said: `suspended` has `reason` and `until`
    */
-  constructor(code, message, status) {
+  constructor(code, message, status, said = {}) {
     super(message);
     this.name = "YokedError";
     this.code = code;
     this.status = status;
+    this.said = said;
   }
 }
 
@@ -83,10 +86,14 @@ export function advance(snapshot, event) {
     }
     case "outcome": {
       const { next, credit, outcome, match_id } = event;
-      return { ...rest, state: next, credit, last_outcome: outcome, last_match_id: match_id };
+      const { last_outcome, ...before } = rest;
+      const after = { ...before, state: next, credit, last_match_id: match_id };
+      return outcome === "cancelled" ? after : { ...after, last_outcome: outcome };
     }
-    case "match_cancelled":
-      return { ...rest, state: event.next };
+    case "match_cancelled": {
+      const { last_outcome, ...before } = rest;
+      return { ...before, state: event.next, last_match_id: event.match_id };
+    }
     case "idle":
       return { ...rest, state: "idle" };
     case "date_started": {
@@ -129,7 +136,7 @@ export class Api {
       throw new YokedError("unreachable", "the server cannot be reached");
     }
     const said = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new YokedError(said.code ?? "internal", said.detail ?? answer.statusText, answer.status);
+    if (!answer.ok) throw new YokedError(said.code ?? "internal", said.detail ?? answer.statusText, answer.status, said);
     return said;
   }
 
@@ -180,7 +187,7 @@ export class Api {
 /**
  * One user's live connection. An `EventTarget`: each event of the protocol is dispatched as a
  * `CustomEvent` of its type with the message as `detail`, `welcome` among them; besides these,
- * `change` (the snapshot is another now) and `status` (`{status, code, reason, retry_in_s}`).
+ * `change` (the snapshot is another now) and `status` (`{status, code, reason, retry_in_s, suspended}`).
  */
 export class Client extends EventTarget {
   /** @type {WebSocket|null} */ #socket = null;
@@ -210,6 +217,8 @@ export class Client extends EventTarget {
     this.status = "connecting";
     /** Where the user is, as the server says; null before the first welcome. @type {Snapshot|null} */
     this.snapshot = null;
+    /** Set once the server has said that the user is suspended; the client is closed then. @type {Suspension|null} */
+    this.suspended = null;
     this.heartbeat_every_s = 3;
     this.#open();
     globalThis.addEventListener?.("online", this.#hurry);
@@ -340,8 +349,8 @@ export class Client extends EventTarget {
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();
-    this.#turn("closed", { code, reason });
-    this.#rejectAll("connection_lost", reason || "the connection is closed");
+    this.#turn("closed", { code, reason, suspended: this.suspended });
+    this.#rejectAll(this.suspended ? "suspended" : "connection_lost", reason || "the connection is closed");
   }
 
   // The network is back, or somebody looks again: do not wait for the next beat or attempt.
@@ -369,6 +378,8 @@ export class Client extends EventTarget {
   /** @param {any} message */
   #hear(message) {
     this.#heard_ms = Date.now();
+    // As the answer to hello, or as an event; the server closes the socket after either.
+    if (message.type === "suspended" || message.code === "suspended") this.suspended = { reason: message.reason, until: message.until };
     if (message.type === "ok" || message.type === "error") return this.#settle(message);
     if (message.type === "welcome") return this.#welcome(message);
     if (this.#resume) this.#resume.seq = message.seq;
@@ -446,7 +457,8 @@ export class Client extends EventTarget {
 
 /**
  * Connect a user. Returns at once; the client comes online by itself and stays so until it is
- * closed, replaced by a newer connection of the same user, or its token is refused.
+ * closed, replaced by a newer connection of the same user, or its token is refused or its user
+ * suspended.
  * @param {{url?: string, token: string, timeout_s?: number}} options
  */
 export function connect(options) {

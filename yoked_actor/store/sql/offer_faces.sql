@@ -1,6 +1,11 @@
--- Profiles of the users whose ids come in as a JSON array.
+-- Profiles of the users whose ids come in as a JSON array, but for those who are suspended now.
 SELECT
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
     p.seeking, p.min_age, p.max_age, p.max_distance_km
-FROM json_each(?) AS wanted
-JOIN people AS p ON p.user_id = wanted.value;
+FROM json_each(:users) AS wanted
+JOIN people AS p ON p.user_id = wanted.value
+WHERE
+    NOT EXISTS (
+        SELECT 1 FROM suspended AS x
+        WHERE x.user_id = p.user_id AND (x.until IS NULL OR x.until > :now)
+    );

@@ -1,9 +1,14 @@
--- Who lives in some cells of half a degree, and not in a zone. See the index people_by_cell.
+-- Who lives in some cells of half a degree, and not in a zone, and is not suspended at an instant. See the
+-- index people_by_cell.
 SELECT
-    user_id, display_name, birth_date, gender, lat, lon, time_zone, interests, seeking,
-    min_age, max_age, max_distance_km
-FROM people
+    p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
+    p.seeking, p.min_age, p.max_age, p.max_distance_km
+FROM people AS p
 WHERE
-    CAST((lat + 90) * 2 AS INTEGER) * 720 + CAST((lon + 180) * 2 AS INTEGER) % 720
-    IN (SELECT value FROM json_each(?))
-    AND time_zone <> ?;
+    CAST((p.lat + 90) * 2 AS INTEGER) * 720 + CAST((p.lon + 180) * 2 AS INTEGER) % 720
+    IN (SELECT value FROM json_each(:cells))
+    AND p.time_zone <> :zone
+    AND NOT EXISTS (
+        SELECT 1 FROM suspended AS x
+        WHERE x.user_id = p.user_id AND (x.until IS NULL OR x.until > :at)
+    );

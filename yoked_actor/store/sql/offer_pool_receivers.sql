@@ -1,4 +1,4 @@
--- Who lives in a zone, and whether a set of theirs is too near to one at an instant (R41).
+-- Who lives in a zone and is not suspended at an instant, and whether a set of theirs is too near to one at that instant (R41).
 SELECT
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
     p.seeking, p.min_age, p.max_age, p.max_distance_km,
@@ -9,4 +9,9 @@ SELECT
             AND (s.day = :day OR (s.offered_at > :at - :apart AND s.offered_at < :at + :apart))
     )
 FROM people AS p
-WHERE p.time_zone = :zone;
+WHERE
+    p.time_zone = :zone
+    AND NOT EXISTS (
+        SELECT 1 FROM suspended AS x
+        WHERE x.user_id = p.user_id AND (x.until IS NULL OR x.until > :at)
+    );

@@ -12,7 +12,7 @@ import { offersView } from "./views/offers.js";
 import { reportsView } from "./views/reports.js";
 import { signInView } from "./views/sign-in.js";
 import { Watch } from "./watch.js";
-import { alertWords, refusal } from "./words.js";
+import { alertName, alertWords, refusal } from "./words.js";
 
 const KEY = "yoked.admin-token";
 const VIEWS = { now: nowView, line: lineView, jobs: jobsView, job: jobView, offers: offersView, alerts: alertsView, reports: reportsView, audit: auditView, drain: drainView };
@@ -81,8 +81,8 @@ export class Console {
     this.#pulse("Connecting…", "away");
   }
 
-  #beat({ pulse, retry_in_s }) {
-    if (pulse === "refused") return this.signOut("That token is no longer good, or not an operator's.");
+  #beat({ pulse, reason, retry_in_s }) {
+    if (pulse === "refused") return this.signOut(reason === "suspended" ? "You are suspended." : "That token is no longer good, or not an operator's.");
     if (pulse === "live") {
       this.draining = false;
       this.#pulse("Live", "live");
@@ -98,8 +98,8 @@ export class Console {
   }
 
   #hear(status) {
-    const before = new Set((this.status?.alerts ?? []).map(({ alert }) => alert));
-    const raised = status.alerts.filter(({ alert }) => !before.has(alert));
+    const before = new Set((this.status?.alerts ?? []).map(alertName));
+    const raised = status.alerts.filter((one) => !before.has(alertName(one)));
     this.status = status;
     if (raised.length) announce(`Alert: ${raised.map((one) => alertWords(one).title).join(", ")}.`);
     this.#badge("alert-count", status.alerts.length, "alerts");
@@ -158,7 +158,7 @@ export class Console {
     try {
       return await this.api.call(method, path, body);
     } catch (error) {
-      if (error.code === "unauthorized") this.signOut(refusal(error));
+      if (error.code === "unauthorized" || error.code === "suspended") this.signOut(refusal(error));
       else this.tell(refusal(error), "bad");
       return null;
     }

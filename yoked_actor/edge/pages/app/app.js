@@ -4,7 +4,7 @@
 import { Api, BAD_TOKEN, connect } from "/yoked.js";
 import { announce, button } from "./dom.js";
 import { Router } from "./router.js";
-import { farewell, refusal, storyOf } from "./words.js";
+import { farewell, refusal, storyOf, suspension } from "./words.js";
 
 const KEY = "yoked.token";
 const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "date_started", "date_ended", "signal", "offers", "connection", "draining"];
@@ -114,16 +114,24 @@ export class App {
       if (profile === null && this.router.place() === null) return this.go("/profile");
     } catch (error) {
       if (client !== this.client) return;
-      if (error.code === "unauthorized") return this.signOut(farewell(BAD_TOKEN));
+      if (this.#isShutOut(error)) return;
       this.complain(error);
     }
     this.router.follow();
   }
 
+  /** Sign out when the server wants nothing of this user any more, and say why. @param {any} error */
+  #isShutOut(error) {
+    if (error.code === "unauthorized") this.signOut(farewell(BAD_TOKEN));
+    else if (error.code === "suspended" && error.said?.reason) this.signOut(suspension(error.said));
+    else return error.code === "suspended";
+    return true;
+  }
+
   // What happens
 
-  #status({ status, code, retry_in_s }) {
-    if (status === "closed" && code === BAD_TOKEN) return this.signOut(farewell(code));
+  #status({ status, code, retry_in_s, suspended }) {
+    if (status === "closed" && code === BAD_TOKEN) return this.signOut(suspended ? suspension(suspended) : farewell(code));
     if (status === "away") this.#line(retry_in_s > 1.5 ? `The connection is lost. Trying again in ${Math.round(retry_in_s)} seconds.` : "The connection is lost. Coming back…");
     else this.#line("");
     this.router.follow();
@@ -192,8 +200,7 @@ export class App {
     try {
       return await act();
     } catch (error) {
-      if (error.code === "unauthorized") await this.signOut(farewell(BAD_TOKEN));
-      else this.complain(error);
+      if (!this.#isShutOut(error)) this.complain(error);
       return null;
     }
   }

@@ -36,6 +36,11 @@ const CANCELLED = {
   server_restart: "The server was restarted in the middle of it. That was our fault, and costs you nothing.",
 };
 
+/** For one who left a meeting, by where they went from there; `idle` has words of its own. */
+const LEFT = {
+  waiting: "You have left the meeting. On to somebody new.",
+};
+
 /** The story of an outcome, from the side of one who cast `mine`. */
 function outcomeStory({ outcome, next, credit }, mine) {
   const bonus = credit > 0 ? ` Your yes has moved you up the line: ${credit} credit.` : "";
@@ -61,8 +66,8 @@ export function storyOf(event, mine) {
     case "tier": return TIERS[event.tier] ?? "";
     case "matched": return `Here is ${event.partner.display_name}.`;
     case "voting": return "You are both here. Would you like to meet? Yes or pass.";
-    case "outcome": return outcomeStory(event, mine);
-    case "match_cancelled": return `${CANCELLED[event.reason] ?? "The meeting is over."}${event.next === "waiting" ? " You have kept your old place in line." : ""}`;
+    case "outcome": return event.reason === "you_left" ? LEFT[event.next] ?? "" : outcomeStory(event, mine);
+    case "match_cancelled": return event.reason === "you_left" ? LEFT[event.next] ?? "" : `${CANCELLED[event.reason] ?? "The meeting is over."}${event.next === "waiting" ? " You have kept your old place in line." : ""}`;
     case "date_started": return `You are on a video date with ${event.partner.display_name}.`;
     case "date_ended": return DATE_ENDED[event.reason] ?? "The date is over.";
     case "nudge": return "Somebody who would suit you is waiting right now. Spin, and you may meet.";
@@ -100,6 +105,12 @@ export function farewell(code) {
   if (code === REPLACED) return "You have opened this in another window, and that one speaks for you now.";
   if (code === BAD_TOKEN) return "Your sign-in is no longer good. Sign in again.";
   return "The connection is closed.";
+}
+
+/** What a suspended person is told. @param {{reason: string, until: string|null}} told */
+export function suspension({ reason, until }) {
+  const end = until ? ` until ${new Date(until).toLocaleString([], { dateStyle: "long", timeStyle: "short" })}` : "";
+  return `You are suspended${end}. The reason: ${reason}`;
 }
 
 const people = (count) => (count === 1 ? "1 person" : `${count} people`);

@@ -1,7 +1,7 @@
 // Signing in: by a name on a server in development mode, by a token elsewhere.
 
 import { h, heading } from "../dom.js";
-import { refusal } from "../words.js";
+import { refusal, suspension } from "../words.js";
 import { orbs } from "./orbs.js";
 
 /** A user id out of a name: ids know no spaces and no accents. */
@@ -29,7 +29,7 @@ export function signIn(app) {
     try {
       app.signIn(await app.api.devLogin(id));
     } catch (error) {
-      complain(refusal(error));
+      complain(error.code === "suspended" ? suspension(error.said) : refusal(error));
     } finally {
       submit.disabled = false;
     }
