@@ -114,6 +114,9 @@ class House:
     async def impossible(self) -> None:
         self.metrics.audit_violations.inc()
 
+    async def failing_actors(self) -> None:
+        self.metrics.count_restart("calendar")
+
     async def full(self) -> None:
         self.free_share = 0.01
 
@@ -149,6 +152,7 @@ ALL = [
     (Alert.LOOP_LAG, House.lagging),
     (Alert.COMMIT_FAILURES, House.failing_commits),
     (Alert.AUDIT_VIOLATIONS, House.impossible),
+    (Alert.ACTOR_RESTARTS, House.failing_actors),
     (Alert.DISK, House.full),
 ]
 

@@ -102,6 +102,7 @@ class Alarm:
         self._duplicates = _Recent(lambda: count_of(metrics.jobs.duplicate_offers))
         self._failures = _Recent(lambda: count_of(metrics.commit_failures))
         self._violations = _Recent(lambda: count_of(metrics.audit_violations))
+        self._restarts = _Recent(lambda: metrics.restarts)
         self._unsaved: deque[AlertChange] = deque()
         self._stepped_by = clock.stepped_by
         self._stirred = trio.Event()
@@ -151,6 +152,7 @@ class Alarm:
             duplicate_offers=self._duplicates.grown(now_s, limits.fault_window_s),
             commit_failures=self._failures.grown(now_s, limits.window_s),
             audit_violations=self._violations.grown(now_s, limits.fault_window_s),
+            actor_restarts=self._restarts.grown(now_s, limits.window_s),
             loop_lag_s=0.0 if self._loop_lag_s is None else self._loop_lag_s(),
         )
         unread = set(_ABOUT_JOBS) if jobs is None else set()
@@ -175,6 +177,7 @@ class Alarm:
             or self._duplicates.any
             or self._failures.any
             or self._violations.any
+            or self._restarts.any
         )
 
     def _follow_clock(self) -> None:

@@ -131,7 +131,8 @@ class Calendar:
         self._poked.set()
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Work until cancelled; after an error it begins anew, with what is stored."""
+        self._zones.clear()
         stepped_by = self._clock.stepped_by
         next_at = (await self._turn(opening=True)).next_at
         _log.info("calendar_opened", zones=len(self._zones), tzdata=tzdata_version())

@@ -1,4 +1,4 @@
-"""When somebody has to look: eight numbers, their limits, and when an alert is over (R45).
+"""When somebody has to look: nine numbers, their limits, and when an alert is over (R45).
 
 Dead letters are no number: each type of job and kind of error has an alert of its own, raised by
 the first and over after a while, whatever comes meanwhile.
@@ -30,6 +30,7 @@ class Alert(StrEnum):
     LOOP_LAG = "event_loop_lag"
     COMMIT_FAILURES = "commit_failures"
     AUDIT_VIOLATIONS = "audit_violations"
+    ACTOR_RESTARTS = "actor_restarts"
     DISK = "disk_nearly_full"
     DEAD_LETTER = "dead_letter"
 
@@ -44,6 +45,7 @@ class Limits(msgspec.Struct, frozen=True):
     loop_lag_s: float = 0.25
     commit_failures: int = 5
     audit_violations: int = 0
+    actor_restarts: int = 0
     disk_free_share: float = 0.05
     """The least, where the others are the most."""
 
@@ -59,6 +61,7 @@ class Numbers(msgspec.Struct, frozen=True):
     loop_lag_s: float = 0.0
     commit_failures: int = 0
     audit_violations: int = 0
+    actor_restarts: int = 0
     disk_free_share: float = 1.0
     retried: int = 0
 
@@ -94,6 +97,7 @@ def readings(numbers: Numbers, limits: Limits) -> list[Reading]:
         (Alert.LOOP_LAG, numbers.loop_lag_s, limits.loop_lag_s),
         (Alert.COMMIT_FAILURES, numbers.commit_failures, limits.commit_failures),
         (Alert.AUDIT_VIOLATIONS, numbers.audit_violations, limits.audit_violations),
+        (Alert.ACTOR_RESTARTS, numbers.actor_restarts, limits.actor_restarts),
     )
     found = [Reading(alert, value, limit, value > limit) for alert, value, limit in most]
     free, least = numbers.disk_free_share, limits.disk_free_share

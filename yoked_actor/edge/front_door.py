@@ -18,6 +18,7 @@ import structlog
 import trio
 from quart_trio import QuartTrio
 
+from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.edge.forwarded import TrustedProxies, says_https
 from yoked_actor.edge.handshake import answer_handshake, wants_websocket
 from yoked_actor.edge.hypercorn_bridge import HypercornBridge
@@ -48,10 +49,13 @@ class FrontDoor:
         origins: Origins | None = None,
         trusted_proxies: Iterable[str] = (),
         observer: EdgeObserver | None = None,
+        supervisor: Supervisor | None = None,
     ) -> None:
+        """Without a `supervisor`, an error in the timers of all connections ends `serve`."""
         self.limits = EdgeLimits() if limits is None else limits
         self.draining = False
         self._on_websocket = on_websocket
+        self._supervisor = supervisor
         self._origins = Origins() if origins is None else origins
         self._proxies = TrustedProxies(trusted_proxies)
         self._observer: EdgeObserver = SilentObserver() if observer is None else observer
@@ -118,7 +122,11 @@ class FrontDoor:
         async with trio.open_nursery() as app:
             await app.start(self._bridge.run)
             async with trio.open_nursery() as timers:
-                timers.start_soon(self._keepalive.run)
+                if self._supervisor is None:
+                    timers.start_soon(self._keepalive.run)
+                else:
+                    run_side = self._supervisor.run_side
+                    timers.start_soon(run_side, "keepalive", self._keepalive.run)
                 async with trio.open_nursery() as nursery:
                     self._nursery = nursery
                     try:

@@ -25,6 +25,7 @@ from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import Sessions
+from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.actors.suspensions import UserSuspended
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
@@ -70,6 +71,7 @@ class Doors(msgspec.Struct):
     dispatcher: Dispatcher
     calendar: Calendar
     alarm: Alarm
+    supervisor: Supervisor
     is_stalled: Callable[[], bool]
     dev: bool = False
     mock_clock: MockClock | None = None

@@ -29,7 +29,13 @@ from yoked_actor.settings.people import (
     PrivacySettings,
     SafetySettings,
 )
-from yoked_actor.settings.work import AlertSettings, JobSettings, MatchmakerSettings, StoreSettings
+from yoked_actor.settings.work import (
+    AlertSettings,
+    JobSettings,
+    MatchmakerSettings,
+    StoreSettings,
+    SupervisorSettings,
+)
 
 __all__ = [
     "LONGEST_S",
@@ -51,6 +57,7 @@ __all__ = [
     "Settings",
     "SettingsModel",
     "StoreSettings",
+    "SupervisorSettings",
 ]
 
 
@@ -66,6 +73,7 @@ class Settings(SettingsModel):
     console: ConsoleSettings = ConsoleSettings()
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
+    supervisor: SupervisorSettings = SupervisorSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
