@@ -51,6 +51,7 @@ from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_calls import add_all_calls
 from yoked_actor.edge.listening import EdgeMetrics, edge_limits, without_wire_timeouts
+from yoked_actor.edge.origins import Origins
 from yoked_actor.edge.status_board import StatusBoard
 from yoked_actor.edge.webhook import Dial, Webhook
 from yoked_actor.metrics import Metrics
@@ -260,7 +261,7 @@ async def open_server(
             app,
             conversations.hold,
             limits,
-            allowed_origins=settings.edge.allowed_origins,
+            origins=Origins(settings.edge.allowed_origins, local_only=dev),
             trusted_proxies=settings.edge.trusted_proxies,
             observer=EdgeMetrics(metrics),
             supervisor=supervisor,
