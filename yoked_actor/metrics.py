@@ -65,6 +65,21 @@ class JobMetrics:
         self.claims_of_none = claims.labels("none")
         self.claims_refused = claims.labels("busy")
         self.claimed = Counter("yoked_jobs_claimed", "Jobs claimed", registry=r)
+        self.races_lost = Counter(
+            "yoked_job_races_lost",
+            "Jobs that this process expected and another one claimed first",
+            registry=r,
+        )
+        self.failure_ratio = Gauge(
+            "yoked_job_failure_ratio",
+            "Of the jobs that ended in jobs.alert_window_s: the share of dead letters",
+            registry=r,
+        )
+        self.retry_ratio = Gauge(
+            "yoked_job_retry_ratio",
+            "Of the runs that ended in jobs.alert_window_s: the share that is tried again",
+            registry=r,
+        )
         self.leases_lost = Counter(
             "yoked_job_leases_lost", "Runs whose lease was over before they ended", registry=r
         )
@@ -226,6 +241,14 @@ class Metrics:
         self.audit_violations = Counter(
             "yoked_audit_violations", "Impossible states found by the auditor", registry=r
         )
+        self._restarts = Counter(
+            "yoked_actor_restarts",
+            "Failures of actors beside the live loop; each is started again",
+            ["actor"],
+            registry=r,
+        )
+        self.restarts = 0
+        """The failures of all actors, for the alarm."""
         self.loop_lag = Histogram(
             "yoked_loop_lag_seconds",
             "How much later than due the event loop came back to a task",
@@ -303,6 +326,15 @@ class Metrics:
                 self._outcomes[match.outcome].inc()
             elif match.cancelled_for is not None:
                 self._cancelled[match.cancelled_for].inc()
+
+    def expect_actor(self, actor: str) -> None:
+        """Name an actor, so that its counter is there from the start."""
+        self._restarts.labels(actor)
+
+    def count_restart(self, actor: str) -> None:
+        """Count a failure of an actor, which is started again."""
+        self._restarts.labels(actor).inc()
+        self.restarts += 1
 
     def count_spins(self, results: Mapping[str, int]) -> None:
         """Count spins by what they led to: one of `SPIN_RESULTS`."""

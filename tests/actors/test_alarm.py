@@ -56,6 +56,7 @@ class House:
         self.metrics = Metrics()
         self.lag_s = 0.0
         self.free_share: float | None = 0.5
+        self.lost_files: str | None = None
         self.dispatcher = Dispatcher(store.jobs, clock, settings, self.metrics, threads=False)
         self.dispatcher.register("task", Task, self._run)
         Webhook(settings.alerts, store.jobs, clock, receiver.dial).register(self.dispatcher)
@@ -68,6 +69,7 @@ class House:
             enqueued=self.dispatcher.poke,
             loop_lag_s=lambda: self.lag_s,
             free_share=lambda: self.free_share,
+            lost_files=lambda: self.lost_files,
             is_restless=True,
         )
 
@@ -114,11 +116,17 @@ class House:
     async def impossible(self) -> None:
         self.metrics.audit_violations.inc()
 
+    async def failing_actors(self) -> None:
+        self.metrics.count_restart("calendar")
+
     async def full(self) -> None:
         self.free_share = 0.01
 
+    async def database_gone(self) -> None:
+        self.lost_files = "it was deleted"
+
     async def back_to_normal(self) -> None:
-        self.lag_s, self.free_share = 0.0, 0.5
+        self.lag_s, self.free_share, self.lost_files = 0.0, 0.5, None
 
 
 @asynccontextmanager
@@ -149,6 +157,8 @@ ALL = [
     (Alert.LOOP_LAG, House.lagging),
     (Alert.COMMIT_FAILURES, House.failing_commits),
     (Alert.AUDIT_VIOLATIONS, House.impossible),
+    (Alert.ACTOR_RESTARTS, House.failing_actors),
+    (Alert.DATABASE_LOST, House.database_gone),
     (Alert.DISK, House.full),
 ]
 

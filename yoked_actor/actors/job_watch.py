@@ -24,12 +24,13 @@ _SLICES = 60
 class _Slice:
     """What was counted in a part of the window."""
 
-    __slots__ = ("completed", "dead", "ends_s")
+    __slots__ = ("completed", "dead", "ends_s", "retried")
 
     def __init__(self, ends_s: float) -> None:
         self.ends_s = ends_s
         self.completed = 0
         self.dead = 0
+        self.retried = 0
 
 
 class JobWatch:
@@ -55,7 +56,7 @@ class JobWatch:
         if self._wake is not None:
             self._wake()
 
-    def note(self, *, completed: int, dead: int, seconds: list[float]) -> None:
+    def note(self, *, completed: int, dead: int, seconds: list[float], retried: int = 0) -> None:
         """Count runs that have ended, and how long they took."""
         now_s = trio.current_time()
         if not self._slices or self._slices[-1].ends_s <= now_s:
@@ -63,6 +64,7 @@ class JobWatch:
         newest = self._slices[-1]
         newest.completed += completed
         newest.dead += dead
+        newest.retried += retried
         self._durations.extend((now_s, one) for one in seconds)
         self.stir()
 
@@ -79,12 +81,16 @@ class JobWatch:
             self._slices.popleft()
         while self._durations and self._durations[0][0] < since_s:
             self._durations.popleft()
-        return Numbers(
+        numbers = Numbers(
             completed=sum(one.completed for one in self._slices),
             dead=sum(one.dead for one in self._slices),
+            retried=sum(one.retried for one in self._slices),
             duration_p95_s=percentile([seconds for _, seconds in self._durations], 0.95),
             depth=depth,
         )
+        self._metrics.failure_ratio.set(numbers.failure_rate)
+        self._metrics.retry_ratio.set(numbers.retry_rate)
+        return numbers
 
     @property
     def remembers(self) -> bool:

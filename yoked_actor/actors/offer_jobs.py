@@ -24,7 +24,7 @@ from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_types import JobRun
 from yoked_actor.actors.offer_runs import OfferRuns
 from yoked_actor.domain.instants import Instant, after, seconds_between
-from yoked_actor.domain.jobs import Cancel, NewJob, Permanent, RetryPolicy, Snooze
+from yoked_actor.domain.jobs import Cancel, NewJob, Permanent, RetryPolicy, Snooze, user_part
 from yoked_actor.domain.local_day import Run, next_run
 from yoked_actor.domain.zones import zone_named
 from yoked_actor.metrics import Metrics
@@ -128,9 +128,13 @@ class OfferJobs:
             raise Permanent("the pool was dropped: the run is too long ago")
         receivers = [person.user_id for person in frozen.pool.people if person.receives]
         _log.info("offers_frozen", zone=name, date=day.isoformat(), users=len(receivers))
+        enqueued = 0
         for jobs in _in_parts(user_jobs(name, day, at, receivers), JOBS_AT_ONCE):
+            run.report(enqueued, len(receivers), "jobs enqueued")
             await self._jobs.enqueue(jobs, self._clock.now())
             self._poke()
+            enqueued += len(jobs)
+        run.report(enqueued, len(receivers), "jobs enqueued")
         if run.payload.again:
             await self._rerun(name, day)
         now = self._clock.now()
@@ -157,7 +161,8 @@ class OfferJobs:
 
     async def _user(self, run: JobRun[UserMorning]) -> Cancel | None:
         zone, day, user_id = run.payload.zone, run.payload.date, run.payload.user_id
-        made = (await self._runs.sets(zone, day)).get(user_id)
+        # Whoever comes first makes the run for all, which takes minutes in a large zone.
+        made = (await self._runs.sets(zone, day, run.report)).get(user_id)
         if made is None and self._runs.is_refrozen(zone, day):
             return Cancel("the run was frozen again, and this user has a set already or has left")
         if made is None:
@@ -214,7 +219,7 @@ def user_jobs(zone: str, day: date, at: Instant, user_ids: Iterable[str]) -> Ite
     for user_id in user_ids:
         payload = {"zone": zone, "date": text, "user_id": user_id}
         # With the zone: who moves may be in two runs of a date, and the store decides which counts.
-        yield NewJob(USER, payload, at, key=f"{text}:{user_id}:{zone}")
+        yield NewJob(USER, payload, at, key=f"{text}:{user_part(user_id)}:{zone}")
 
 
 def check_job(zone: str, day: date, at: Instant) -> NewJob:

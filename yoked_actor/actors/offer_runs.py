@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 
 import structlog
@@ -28,6 +28,8 @@ from yoked_actor.store.offers import FrozenRun, Offers, RunVersion, UnreadableRu
 _log = structlog.get_logger()
 
 Sets = Mapping[str, PreparedSet]
+Report = Callable[[int, int | None, str], None]
+"""Told how much is done, of how much, and what that is."""
 _BREATH_S = 0.0015
 _FRESH_FOR_S = 1.0
 MOST_HELD = 2
@@ -45,9 +47,15 @@ class GiveWay:
 
     def __call__(self, done: int, of: int) -> None:
         """To be called often."""
-        if time.monotonic() >= self._next:
-            time.sleep(0)
-            self._next = time.monotonic() + _BREATH_S
+        self.breathe()
+
+    def breathe(self) -> bool:
+        """The same; whether it was given up just now."""
+        if time.monotonic() < self._next:
+            return False
+        time.sleep(0)
+        self._next = time.monotonic() + _BREATH_S
+        return True
 
 
 class _Held:
@@ -90,9 +98,12 @@ class OfferRuns:
         self._limiter = trio.CapacityLimiter(1) if threads else None
         self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
 
-    async def sets(self, zone: str, day: date) -> Sets:
-        """The sets of everybody in a run. `Permanent` when it was never frozen, dropped, or
-        cannot be read."""
+    async def sets(self, zone: str, day: date, report: Report | None = None) -> Sets:
+        """The sets of everybody in a run.
+
+        `Permanent` when it was never frozen, was dropped, or cannot be read. `report` is told how
+        far the run is, if it has to be made; on another thread.
+        """
         held = self._held.setdefault((zone, day), _Held())
         self._held.move_to_end((zone, day))
         if (sets := held.get()) is not None:
@@ -105,7 +116,7 @@ class OfferRuns:
                 held.sets = held.unreadable = None
             if held.sets is None and held.unreadable is None:
                 try:
-                    held.sets, held.version = await self._make(zone, day)
+                    held.sets, held.version = await self._make(zone, day, report)
                 except UnreadableRun as error:
                     held.unreadable, held.version = str(error), version
                     _log.error("offer_pool_unreadable", zone=zone, date=day.isoformat())
@@ -120,7 +131,7 @@ class OfferRuns:
         held = self._held.get((zone, day))
         return held is not None and held.version is not None and held.version.refrozen > 0
 
-    async def _make(self, zone: str, day: date) -> tuple[Sets, RunVersion]:
+    async def _make(self, zone: str, day: date, report: Report | None) -> tuple[Sets, RunVersion]:
         frozen = await self._offers.load_run(zone, day)
         if frozen is not None and frozen.is_to_be_frozen_again:
             frozen = await self._offers.freeze_again(zone, day)
@@ -128,7 +139,7 @@ class OfferRuns:
             what = "never frozen" if frozen is None else "dropped since"
             raise Permanent(f"the pool of the run of {day} in {zone} was {what}")
         began = trio.current_time()
-        sets, digest = await self._compute(frozen)
+        sets, digest = await self._compute(frozen, report)
         _log.info(
             "offers_made",
             zone=zone,
@@ -142,23 +153,27 @@ class OfferRuns:
         await self._offers.record_outputs(zone, day, frozen.inputs, digest)
         return sets, frozen.version
 
-    async def _compute(self, frozen: FrozenRun) -> tuple[Sets, str]:
+    async def _compute(self, frozen: FrozenRun, report: Report | None) -> tuple[Sets, str]:
         pool, rules = frozen.pool, frozen.rules
         assert pool is not None
         is_wanted, give_way = True, GiveWay()
 
-        def go_on(done: int, of: int) -> None:
+        def go_on() -> bool:
             if not is_wanted:
                 raise _NotWanted
-            give_way(done, of)
+            return give_way.breathe()
+
+        def choose(done: int, of: int) -> None:
+            if go_on() and report is not None:
+                report(done, max(done, of), "users whose offers are chosen")
 
         def compute() -> tuple[Sets, str]:
-            made = make_run(pool, rules, go_on)
+            made = make_run(pool, rules, choose)
             sets: dict[str, PreparedSet] = {}
             for user_id in list(made):
                 # What is prepared takes a third of the room of what it is made from.
                 sets[user_id] = prepare_set(pool.zone, made.pop(user_id), frozen.inputs)
-                go_on(len(sets), len(made))
+                go_on()
             return sets, joint_digest(one.digest for one in sets.values())
 
         if self._limiter is None:

@@ -24,13 +24,14 @@ from yoked_actor.domain import notices as told
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.token_bucket import TokenBucket
-from yoked_actor.store import Report, StoreUnavailable
+from yoked_actor.store import Report, StoreUnavailable, TooManyReports
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as wire
 from yoked_actor.wire import rendering
 from yoked_actor.wire.signal_data import problem_with
 
 REPLACED = 4001
+TRY_AGAIN = 1011
 _STORE_AWAY = told.Refusal(told.Code.INTERNAL, "the store is not available; try again")
 
 
@@ -208,9 +209,11 @@ class Session:
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
         session_id = self.session_id
         try:
-            await self._around.store.add_report(report)
+            await self._around.store.add_report(report, self._around.report_limits())
+        except TooManyReports as error:
+            reply: told.Reply = told.Refusal(told.Code.RATE_LIMITED, str(error))
         except StoreUnavailable:
-            reply: told.Reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
+            reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
         else:
             reply = told.Done()
         self._answered(session_id, command.id, reply, now)
@@ -281,11 +284,17 @@ class Session:
         """Let a socket speak for the user; returns when it has been welcomed.
 
         Raises `UserSuspended` when the user has been suspended while there was no room.
+        Cancelled, the lobby may still hear of the socket, which `detach` then takes back; it does
+        not speak for the user.
         """
-        welcomed = trio.Event()
+        welcomed, abandoned = trio.Event(), False
 
         def bind(reply: told.Reply, now: Instant) -> None:
             assert isinstance(reply, told.Snapshot)
+            if abandoned:
+                # To the lobby the newer device has replaced the older one, and is gone.
+                self.hang_up(TRY_AGAIN, "the server was too busy; try again")
+                return
             self._bind(connection, hello, reply, now)
             welcomed.set()
 
@@ -300,7 +309,11 @@ class Session:
             raise
         message = Message(ev.Attached(self.user_id, device), self, bind)
         self._around.mailbox.put_nowait(message)
-        await welcomed.wait()
+        try:
+            await welcomed.wait()
+        except trio.Cancelled:
+            abandoned = True
+            raise
 
     def detach(self, connection: Connection, device: int) -> None:
         """The socket is gone."""

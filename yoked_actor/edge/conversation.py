@@ -8,7 +8,6 @@ business.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 
 import trio
@@ -21,6 +20,7 @@ from yoked_actor.domain.notices import Code
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.edge.status_board import StatusBoard, Watcher
+from yoked_actor.edge.strangers import Strangers
 from yoked_actor.edge.websocket import WebSocketConnection
 from yoked_actor.settings import EdgeSettings
 from yoked_actor.store import StoreUnavailable
@@ -59,30 +59,21 @@ class Conversations:
         self.arrived = arrived
         """Told who has been welcomed."""
         self.board = board
-        self._strangers: deque[tuple[float, _Conversation]] = deque()
-        self._stranger_came = trio.Event()
+        self.strangers = Strangers(settings.hello_timeout_s)
 
     async def hold(self, connection: WebSocketConnection) -> None:
         """Talk to one client until the connection ends."""
         conversation = _Conversation(self, connection)
-        due_s = trio.current_time() + self.settings.hello_timeout_s
-        self._strangers.append((due_s, conversation))
-        self._stranger_came.set()
+        self.strangers.expect(conversation)
         try:
             await connection.run(conversation.hear)
         finally:
+            self.strangers.forget(conversation)
             conversation.end()
 
     async def run(self) -> None:
-        """Hang up on those who never say hello: one task for all, as each may wait equally long."""
-        while True:
-            while not self._strangers:
-                self._stranger_came = trio.Event()
-                await self._stranger_came.wait()
-            due_s, conversation = self._strangers[0]
-            await trio.sleep_until(due_s)
-            self._strangers.popleft()
-            conversation.run_out_of_patience()
+        """Hang up on clients that never say hello. Runs until cancelled."""
+        await self.strangers.run()
 
 
 class _Conversation:
@@ -112,6 +103,7 @@ class _Conversation:
             elif self._watcher is not None:
                 self._watcher.receive(text, self._all.clock.now())
             else:
+                self._all.strangers.forget(self)
                 await self._meet(decode_command(text))
         except NotAnObject as error:
             self._connection.close(PROTOCOL_ERROR, str(error))
@@ -142,7 +134,10 @@ class _Conversation:
             if isinstance(first, Watch):
                 self._watch(first, identity)
             else:
-                await self._welcome(first, identity.user_id)
+                with trio.move_on_after(self._all.settings.welcome_timeout_s) as patience:
+                    await self._welcome(first, identity.user_id)
+                if patience.cancelled_caught:
+                    connection.close(INTERNAL_ERROR, "the server is too busy; try again")
         except UserSuspended as error:
             suspension = error.suspension
             refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
@@ -169,10 +164,9 @@ class _Conversation:
         else:
             self._watcher = board.admit(connection, watch, identity.user_id)
 
-    def run_out_of_patience(self) -> None:
-        """The time for a hello is over."""
-        if self._session is None and self._watcher is None:
-            self._connection.close(PROTOCOL_ERROR, "no hello in time")
+    def run_out_of_time(self) -> None:
+        """The time for a hello is over, and nothing was said."""
+        self._connection.close(PROTOCOL_ERROR, "no hello in time")
 
     def end(self) -> None:
         """The connection is gone."""

@@ -27,8 +27,15 @@ from yoked_actor.settings.people import (
     MatchingSettings,
     OfferSettings,
     PrivacySettings,
+    SafetySettings,
 )
-from yoked_actor.settings.work import AlertSettings, JobSettings, MatchmakerSettings, StoreSettings
+from yoked_actor.settings.work import (
+    AlertSettings,
+    JobSettings,
+    MatchmakerSettings,
+    StoreSettings,
+    SupervisorSettings,
+)
 
 __all__ = [
     "LONGEST_S",
@@ -44,11 +51,13 @@ __all__ = [
     "MatchmakerSettings",
     "OfferSettings",
     "PrivacySettings",
+    "SafetySettings",
     "ServerSettings",
     "SessionSettings",
     "Settings",
     "SettingsModel",
     "StoreSettings",
+    "SupervisorSettings",
 ]
 
 
@@ -64,10 +73,12 @@ class Settings(SettingsModel):
     console: ConsoleSettings = ConsoleSettings()
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
+    supervisor: SupervisorSettings = SupervisorSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
     privacy: PrivacySettings = PrivacySettings()
+    safety: SafetySettings = SafetySettings()
     log: LogSettings = LogSettings()
 
     def model_post_init(self, context: Any) -> None:

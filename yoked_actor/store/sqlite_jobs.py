@@ -26,6 +26,7 @@ from yoked_actor.domain.jobs import (
     checked_reason,
     next_status,
 )
+from yoked_actor.store.erased_jobs import DISMISSED
 from yoked_actor.store.job_outcomes import Reading, settle_in
 from yoked_actor.store.job_rows import (
     claim,
@@ -54,11 +55,11 @@ from yoked_actor.store.jobs import (
 from yoked_actor.store.lease_clock import LeaseClock
 from yoked_actor.store.opening import statement
 from yoked_actor.store.sqlite_audit import record_in
-from yoked_actor.store.sqlite_erasure import DISMISSED
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
 _EXTEND = statement("job_extend")
+_LOST = statement("job_lost")
 _NEXT_DUE = statement("job_next_due")
 _LIST = statement("job_list")
 _OPEN_COUNTS = statement("job_open_counts")
@@ -100,6 +101,7 @@ class SqliteJobs:
         lease_s: float,
         limit: int,
         policies: Mapping[str, RetryPolicy] | None = None,
+        expected: Sequence[int] = (),
     ) -> Claimed:
         """Rescue what was left, then lease what is due."""
         types = None if policies is None else json_text(list(policies))
@@ -112,7 +114,11 @@ class SqliteJobs:
             due_at = now
             if len(jobs) < limit and len(rescued) < limit:
                 (due_at,) = db.execute(_NEXT_DUE, (types, at.now - at.lease)).fetchone()
-            return Claimed(jobs, rescued, due_at)
+            lost: tuple[int, ...] = ()
+            if expected:
+                rows = db.execute(_LOST, (json_text(expected), owner)).fetchall()
+                lost = tuple(job_id for (job_id,) in rows)
+            return Claimed(jobs, rescued, due_at, lost)
 
         return await self._writer.write(apply, can_wait=True)
 
