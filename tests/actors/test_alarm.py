@@ -478,6 +478,27 @@ async def test_news_that_the_receiver_never_took_are_not_told_to_it(
         assert not any("dead_letter" in job.payload for job in news)
 
 
+async def test_an_alert_about_dead_letters_is_over_also_when_the_clock_is_set_back(
+    autojump_clock: MockClock,
+) -> None:
+    wall = FakeWall(from_datetime(datetime(2026, 1, 1, 8, tzinfo=UTC)))
+    settings = load_settings(None, {}, {})
+    async with open_store(None, runner=InlineRunner()) as store:
+        clock = Clock(wall.read(), wall=wall.read)
+        house = House(store, clock, settings, Receiver())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.dispatcher.run)
+            nursery.start_soon(house.alarm.run)
+            await house.add(fails=True)
+            await trio.sleep(30)
+            assert gauge(house, Alert.DEAD_LETTER) == 1
+            wall.step(-86_400)
+            clock.look()
+            await trio.sleep(700)
+            assert gauge(house, Alert.DEAD_LETTER) == 0
+            nursery.cancel_scope.cancel()
+
+
 # What the receiver says
 
 
