@@ -60,7 +60,9 @@ def test_nothing_counted_is_nothing_wrong() -> None:
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
     found = past(Numbers(0, 1, 301.0, 5000, 2, 1.0, 9, 1, 0.0))
-    assert [one.alert for one in found] == list(Alert)
+    assert [one.alert for one in found] == [
+        alert for alert in Alert if alert is not Alert.DEAD_LETTER
+    ]
 
 
 def test_limits_can_be_moved() -> None:

@@ -74,6 +74,7 @@ class JobType:
         "_policy",
         "_retry",
         "cpu_bound",
+        "judge",
         "model",
         "name",
         "observe",
@@ -93,6 +94,7 @@ class JobType:
         cpu_bound: bool,
         quiet: bool,
         version: int,
+        judge: Callable[[str, float], None] | None = None,
     ) -> None:
         self.name = name
         self.model = model
@@ -101,6 +103,7 @@ class JobType:
         self._retry: Mapping[str, RetrySettings] | None = None
         self.observe = observe
         self.cpu_bound = cpu_bound
+        self.judge = judge
         self.quiet = quiet
         self.version = version
         self._handler = handler

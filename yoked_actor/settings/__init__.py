@@ -22,6 +22,7 @@ from yoked_actor.settings.doors import (
     ServerSettings,
     SessionSettings,
 )
+from yoked_actor.settings.objectives import ObjectiveSettings
 from yoked_actor.settings.people import (
     DateSettings,
     MatchingSettings,
@@ -42,6 +43,7 @@ __all__ = [
     "LogSettings",
     "MatchingSettings",
     "MatchmakerSettings",
+    "ObjectiveSettings",
     "OfferSettings",
     "PrivacySettings",
     "ServerSettings",
@@ -67,6 +69,7 @@ class Settings(SettingsModel):
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
+    objectives: ObjectiveSettings = ObjectiveSettings()
     privacy: PrivacySettings = PrivacySettings()
     log: LogSettings = LogSettings()
 
