@@ -248,6 +248,14 @@ class Metrics:
         self.audit_violations = Counter(
             "yoked_audit_violations", "Impossible states found by the auditor", registry=r
         )
+        self._restarts = Counter(
+            "yoked_actor_restarts",
+            "Failures of actors beside the live loop; each is started again",
+            ["actor"],
+            registry=r,
+        )
+        self.restarts = 0
+        """The failures of all actors, for the alarm."""
         self.loop_lag = Histogram(
             "yoked_loop_lag_seconds",
             "How much later than due the event loop came back to a task",
@@ -332,6 +340,15 @@ class Metrics:
                 self._outcomes[match.outcome].inc()
             elif match.cancelled_for is not None:
                 self._cancelled[match.cancelled_for].inc()
+
+    def expect_actor(self, actor: str) -> None:
+        """Name an actor, so that its counter is there from the start."""
+        self._restarts.labels(actor)
+
+    def count_restart(self, actor: str) -> None:
+        """Count a failure of an actor, which is started again."""
+        self._restarts.labels(actor).inc()
+        self.restarts += 1
 
     def count_spins(self, results: Mapping[str, int]) -> None:
         """Count spins by what they led to: one of `SPIN_RESULTS`."""

@@ -19,13 +19,15 @@ from pydantic import BaseModel, ValidationError
 from yoked_actor.actors.alarm import Alarm
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
-from yoked_actor.actors.job_types import JobRun
+from yoked_actor.actors.job_types import JobRun, kind_of
+from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.config import load_settings
 from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.instants import MICROSECONDS, after
 from yoked_actor.domain.jobs import (
     DEFAULT_POLICY,
     Cancel,
+    ErrorKind,
     ImpossibleJobMove,
     Job,
     JobCause,
@@ -39,7 +41,14 @@ from yoked_actor.domain.jobs import (
 )
 from yoked_actor.metrics import Metrics, count_of
 from yoked_actor.settings import Settings
-from yoked_actor.store import InlineRunner, KeyConflict, SqliteStore, ThreadRunner, open_store
+from yoked_actor.store import (
+    InlineRunner,
+    KeyConflict,
+    SqliteStore,
+    StoreUnavailable,
+    ThreadRunner,
+    open_store,
+)
 
 OFFERS = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
 
@@ -665,6 +674,27 @@ async def test_no_more_is_claimed_than_is_soon_recorded(autojump_clock) -> None:
         await house.until(added[-1].job_id, *ENDS)
     assert len(held) == 3_000
     assert max(held) <= 300
+
+
+def _sqlite_error(code: int) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = code
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (MailboxFull(), ErrorKind.TRANSIENT),
+        (_sqlite_error(sqlite3.SQLITE_BUSY), ErrorKind.TRANSIENT),
+        (_sqlite_error(sqlite3.SQLITE_LOCKED), ErrorKind.TRANSIENT),
+        (_sqlite_error(sqlite3.SQLITE_ERROR), ErrorKind.LOGIC),
+        (ExceptionGroup("", [MailboxFull(), StoreUnavailable()]), ErrorKind.TRANSIENT),
+        (ExceptionGroup("", [MailboxFull(), KeyError()]), ErrorKind.LOGIC),
+    ],
+)
+def test_what_is_only_busy_is_tried_again(error: Exception, kind: ErrorKind) -> None:
+    assert kind_of(error) is kind
 
 
 # Policies and runs of a job's own

@@ -162,14 +162,22 @@ class Dispatcher:
     # For the server
 
     async def run(self) -> None:
-        """Work until cancelled; what is held then is left to its leases, as in a crash."""
-        async with trio.open_nursery() as nursery:
-            for _ in range(_RECORDERS):
-                nursery.start_soon(self._recorder.run)
-            nursery.start_soon(self._held.keep_leases)
-            for _ in range(self._limits.concurrency):
-                nursery.start_soon(self._work)
-            await self._claim_for_ever()
+        """Work until cancelled; what is held then is left to its leases, as in a crash.
+
+        It may be run again after an error: what was held is another attempt's then.
+        """
+        try:
+            async with trio.open_nursery() as nursery:
+                for _ in range(_RECORDERS):
+                    nursery.start_soon(self._recorder.run)
+                nursery.start_soon(self._held.keep_leases)
+                for _ in range(self._limits.concurrency):
+                    nursery.start_soon(self._work)
+                await self._claim_for_ever()
+        finally:
+            self._ready.clear()
+            self._held.clear()
+            self._metrics.held.set(0)
 
     async def drain(self) -> None:
         """Claim no more, let what runs end for a while, and give the rest back."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import sqlite3
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 import trio
 from pydantic import BaseModel, ValidationError
 
+from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.domain.jobs import (
     Cancel,
     ErrorKind,
@@ -23,10 +26,11 @@ from yoked_actor.domain.jobs import (
 from yoked_actor.settings import JobSettings
 from yoked_actor.settings.retries import RetrySettings, policy_for
 from yoked_actor.store import Effect, LeaseLost, StoreUnavailable
+from yoked_actor.store.errors import explain
 
 P = TypeVar("P", bound=BaseModel)
 Result = Snooze | Cancel | None
-_PASSING = (Transient, StoreUnavailable, LeaseLost, trio.TooSlowError, TimeoutError)
+_PASSING = (Transient, StoreUnavailable, MailboxFull, LeaseLost, trio.TooSlowError, TimeoutError)
 
 
 class JobRun(Generic[P]):
@@ -156,9 +160,26 @@ class JobType:
         raise TypeError(f"the handler of {self.name} is CPU-bound and must not await")
 
 
+def outline_of(error: BaseException) -> str:
+    """An error without its messages: where it was raised, and of which types it and its causes are.
+
+    Messages may name users; a file, a line and a type do not.
+    """
+    parts, seen = [], set[int]()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        parts.append("".join(traceback.format_tb(one.__traceback__)) + type(one).__qualname__)
+        one = one.__cause__ or one.__context__
+    return "\n".join(reversed(parts))
+
+
 def kind_of(error: BaseException) -> ErrorKind:
     """Whether an error is one that passes. What is not declared so is a mistake in the logic."""
     if isinstance(error, BaseExceptionGroup):
         kinds = {kind_of(one) for one in error.exceptions}
         return ErrorKind.TRANSIENT if kinds == {ErrorKind.TRANSIENT} else ErrorKind.LOGIC
+    if isinstance(error, sqlite3.Error):
+        # From a handler or an effect that speaks to the database itself: it may only be busy.
+        error = explain(error)
     return ErrorKind.TRANSIENT if isinstance(error, _PASSING) else ErrorKind.LOGIC

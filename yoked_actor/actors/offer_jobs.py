@@ -24,7 +24,7 @@ from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_types import JobRun
 from yoked_actor.actors.offer_runs import OfferRuns
 from yoked_actor.domain.instants import MICROSECONDS, Instant, after, seconds_between
-from yoked_actor.domain.jobs import NewJob, Permanent, RetryPolicy, Snooze
+from yoked_actor.domain.jobs import NewJob, Permanent, RetryPolicy, Snooze, user_part
 from yoked_actor.domain.local_day import next_run
 from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.zones import zone_named
@@ -184,7 +184,7 @@ def user_jobs(zone: str, day: date, at: Instant, user_ids: Iterable[str]) -> Ite
     for user_id in user_ids:
         payload = {"zone": zone, "date": text, "user_id": user_id}
         # With the zone: who moves may be in two runs of a date, and the store decides which counts.
-        yield NewJob(USER, payload, at, key=f"{text}:{user_id}:{zone}")
+        yield NewJob(USER, payload, at, key=f"{text}:{user_part(user_id)}:{zone}")
 
 
 def check_job(zone: str, day: date, at: Instant) -> NewJob:

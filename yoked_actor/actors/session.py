@@ -25,7 +25,7 @@ from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.token_bucket import TokenBucket
-from yoked_actor.store import Report, StoreUnavailable
+from yoked_actor.store import Report, StoreUnavailable, TooManyReports
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as wire
 from yoked_actor.wire import rendering
@@ -216,9 +216,11 @@ class Session:
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
         session_id = self.session_id
         try:
-            await self._around.store.add_report(report)
+            await self._around.store.add_report(report, self._around.report_limits())
+        except TooManyReports as error:
+            reply: told.Reply = told.Refusal(told.Code.RATE_LIMITED, str(error))
         except StoreUnavailable:
-            reply: told.Reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
+            reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
         else:
             reply = told.Done()
         self._answered(session_id, command.id, reply, now)

@@ -28,8 +28,15 @@ from yoked_actor.settings.people import (
     MatchingSettings,
     OfferSettings,
     PrivacySettings,
+    SafetySettings,
 )
-from yoked_actor.settings.work import AlertSettings, JobSettings, MatchmakerSettings, StoreSettings
+from yoked_actor.settings.work import (
+    AlertSettings,
+    JobSettings,
+    MatchmakerSettings,
+    StoreSettings,
+    SupervisorSettings,
+)
 
 __all__ = [
     "LONGEST_S",
@@ -46,11 +53,13 @@ __all__ = [
     "ObjectiveSettings",
     "OfferSettings",
     "PrivacySettings",
+    "SafetySettings",
     "ServerSettings",
     "SessionSettings",
     "Settings",
     "SettingsModel",
     "StoreSettings",
+    "SupervisorSettings",
 ]
 
 
@@ -66,11 +75,13 @@ class Settings(SettingsModel):
     console: ConsoleSettings = ConsoleSettings()
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
+    supervisor: SupervisorSettings = SupervisorSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
     objectives: ObjectiveSettings = ObjectiveSettings()
     privacy: PrivacySettings = PrivacySettings()
+    safety: SafetySettings = SafetySettings()
     log: LogSettings = LogSettings()
 
     def model_post_init(self, context: Any) -> None:

@@ -115,6 +115,8 @@ class Failed(msgspec.Struct, frozen=True):
     fence: int
     retry_at: Instant
     error: str
+    outline: str = ""
+    """The error without its messages, which could name a user: kept in its place if need be."""
 
 
 class Buried(msgspec.Struct, frozen=True):
@@ -124,6 +126,7 @@ class Buried(msgspec.Struct, frozen=True):
     fence: int
     error: str
     kind: ErrorKind = ErrorKind.LOGIC
+    outline: str = ""
 
 
 class Snoozed(msgspec.Struct, frozen=True):

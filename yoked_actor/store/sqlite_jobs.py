@@ -26,6 +26,7 @@ from yoked_actor.domain.jobs import (
     checked_reason,
     next_status,
 )
+from yoked_actor.store.erased_jobs import DISMISSED
 from yoked_actor.store.job_outcomes import Reading, settle_in
 from yoked_actor.store.job_rows import (
     claim,
@@ -54,7 +55,6 @@ from yoked_actor.store.jobs import (
 from yoked_actor.store.lease_clock import LeaseClock
 from yoked_actor.store.opening import statement
 from yoked_actor.store.sqlite_audit import record_in
-from yoked_actor.store.sqlite_erasure import DISMISSED
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
