@@ -102,7 +102,7 @@ class House:
         await self.add(seconds=301)
 
     async def too_deep(self) -> None:
-        await self.add(3000, seconds=30)
+        await self.add(4000, seconds=150)
 
     async def offered_twice(self) -> None:
         self.metrics.jobs.duplicate_offers.inc()
@@ -517,3 +517,22 @@ async def test_what_the_receiver_answered_is_kept_with_the_job(
         await trio.sleep(60)
         answers = await house.store.jobs.answers(job.id)
         assert [one.status for one in answers] == ([204] if trouble is None else [status, 204])
+
+
+# The depth of the queue
+
+
+async def test_a_morning_of_jobs_that_were_just_enqueued_is_no_alert(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_house() as house:
+        # Planned for an hour ago, as after a restart.
+        due_at = house.clock.now() - 3600 * 1_000_000
+        jobs = [NewJob("task", {"seconds": 40.0}, due_at) for _ in range(3000)]
+        await house.dispatcher.enqueue(jobs)
+        await trio.sleep(20)
+        value = house.metrics.registry.get_sample_value
+        assert (value("yoked_jobs_due") or 0) > 1000
+        assert value("yoked_jobs_overdue") == 0
+        await trio.sleep(400)
+        assert house.receiver.news() == []
