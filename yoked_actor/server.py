@@ -141,6 +141,7 @@ async def open_server(
     stop = trio.Event() if stop is None else stop
     clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
     metrics = Metrics()
+    metrics.objectives.use(settings.objectives)
     # A mock clock may jump while a thread works, so there the store works on this thread.
     inline = mock_clock is not None or settings.store.runner == "inline"
     runner: Runner = InlineRunner() if inline else ThreadRunner()

@@ -175,7 +175,7 @@ class Alarm:
             self.standing
             or (self.dead is not None and self.dead.standing)
             or self._unsaved
-            or jobs.depth
+            or self._watch.is_busy
             or self._watch.remembers
             or self._duplicates.any
             or self._failures.any

@@ -154,6 +154,10 @@ class DeadLetters(msgspec.Struct, frozen=True):
     """The first."""
     raised_at: Instant
 
+    def is_over(self, now: Instant, window_s: float) -> bool:
+        """Whether the window has ended. One that begins far in the future is of a wrong clock."""
+        return not after(self.raised_at, -window_s) <= now < after(self.raised_at, window_s)
+
 
 class DeadLetterChange(msgspec.Struct, frozen=True):
     """An alert about dead letters was raised, or is over; then it has the count of all of them."""

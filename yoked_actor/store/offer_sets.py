@@ -28,6 +28,7 @@ class PreparedSet(msgspec.Struct, frozen=True, gc=False):
     """A set as the rows that it will be, in JSON."""
 
     user_id: str
+    offered_at: Instant
     digest: str
     inputs: str | None
     offers: int
@@ -50,7 +51,10 @@ def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> Prepare
         )
         for rank, offer in enumerate(made.offers, 1)
     ]
-    return PreparedSet(user_id, digest, inputs, len(rows), _encode(row), _encode(rows)[1:-1])
+    return PreparedSet(
+        *(user_id, made.offered_at, digest, inputs, len(rows)),
+        *(_encode(row), _encode(rows)[1:-1]),
+    )
 
 
 def store_prepared_in(

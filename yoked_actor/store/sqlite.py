@@ -338,7 +338,9 @@ def _open(
             migrate(connection, path)
         connection.executescript(statement("intake"))
         (boot,) = connection.execute(statement("boot" if shared else "start")).fetchone()
-        leases = LeaseClock() if machine is None else open_lease_clock(connection, machine)
+        leases = LeaseClock()
+        if machine is not None:
+            leases = open_lease_clock(connection, machine, is_server=not shared)
         reader = connection
         if with_reader:
             reader = connect(path, busy_timeout_s=busy_timeout_s)
