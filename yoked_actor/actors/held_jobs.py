@@ -100,6 +100,11 @@ class HeldJobs:
             self._held.pop(job.id, None)
         self._went.unpark_all()
 
+    def clear(self) -> None:
+        """Hold nothing any more: nobody is left to run it. The leases end by themselves."""
+        self._held.clear()
+        self._went.unpark_all()
+
     async def until_empty(self) -> None:
         """Wait until nothing is held."""
         while self._held:

@@ -22,6 +22,7 @@ from yoked_actor.settings.doors import (
     ServerSettings,
     SessionSettings,
 )
+from yoked_actor.settings.objectives import ObjectiveSettings
 from yoked_actor.settings.people import (
     DateSettings,
     MatchingSettings,
@@ -29,7 +30,13 @@ from yoked_actor.settings.people import (
     PrivacySettings,
     SafetySettings,
 )
-from yoked_actor.settings.work import AlertSettings, JobSettings, MatchmakerSettings, StoreSettings
+from yoked_actor.settings.work import (
+    AlertSettings,
+    JobSettings,
+    MatchmakerSettings,
+    StoreSettings,
+    SupervisorSettings,
+)
 
 __all__ = [
     "LONGEST_S",
@@ -43,6 +50,7 @@ __all__ = [
     "LogSettings",
     "MatchingSettings",
     "MatchmakerSettings",
+    "ObjectiveSettings",
     "OfferSettings",
     "PrivacySettings",
     "SafetySettings",
@@ -51,6 +59,7 @@ __all__ = [
     "Settings",
     "SettingsModel",
     "StoreSettings",
+    "SupervisorSettings",
 ]
 
 
@@ -66,9 +75,11 @@ class Settings(SettingsModel):
     console: ConsoleSettings = ConsoleSettings()
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
+    supervisor: SupervisorSettings = SupervisorSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
+    objectives: ObjectiveSettings = ObjectiveSettings()
     privacy: PrivacySettings = PrivacySettings()
     safety: SafetySettings = SafetySettings()
     log: LogSettings = LogSettings()
