@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from tests.scenarios.meeting import MAN, WOMAN, open_voting
+from tests.scenarios.meeting import MAN, WOMAN
 from yoked_actor.client import Api, CallRefused
 from yoked_actor.domain.instants import from_datetime
 from yoked_actor.testing import World, open_world
@@ -43,16 +43,24 @@ async def test_a_vote_that_times_out_costs_nobody_their_offers(
     autojump_clock: MockClock, tmp_path: Path, votes: tuple[str, ...]
 ) -> None:
     async with open_world(start=EVENING, database=tmp_path / "yoked.db") as world:
-        ana, ben = await world.join("ana", **WOMAN), await world.join("ben", **MAN)
-        names = ["ana", "ben"]
-        for number in range(5):
-            await world.sign_up(f"w{number}", **WOMAN)
-            await world.sign_up(f"m{number}", **MAN)
-            names += [f"w{number}", f"m{number}"]
-        match_id = await open_voting(ana, ben)
+        # Over HTTP: no socket has to be kept alive through the night.
+        names = []
+        for name, kind in (("ana", WOMAN), ("ben", MAN)):
+            names += [name, *(f"{name}{number}" for number in range(5))]
+            for one in names[-6:]:
+                await world.sign_up(one, **kind)
+        ana, ben = world.api("ana"), world.api("ben")
+        await ana.call("POST", "/api/spin")
+        match_id = (await ben.call("POST", "/api/spin"))["match_id"]
+        for api in (ana, ben):
+            await api.call("POST", "/api/match/acknowledge", {"match_id": match_id})
         for vote in votes:
-            await ana.vote(match_id, vote)
-        outcome = (await ana.wait_for("outcome")).outcome
+            await ana.call("POST", "/api/vote", {"match_id": match_id, "vote": vote})
+        for _ in range(3):
+            await trio.sleep(5)
+            for api in (ana, ben):
+                await api.call("POST", "/api/heartbeat")
+        outcome = (await ana.call("GET", "/api/match/status"))["last_outcome"]
         assert outcome == (f"{votes[0]}_idle" if votes else "idle_idle")
         await world.crash()
         await trio.sleep(60)
