@@ -81,6 +81,7 @@ class Server(msgspec.Struct):
     alarm: Alarm
     care: Care
     front_door: FrontDoor
+    conversations: Conversations
     tokens: Tokens
     metrics: Metrics
     app: QuartTrio
@@ -266,6 +267,7 @@ async def open_server(
             alarm,
             care,
             front_door,
+            conversations,
             tokens,
             metrics,
             app,
@@ -283,6 +285,7 @@ async def open_server(
             core.start_soon(sessions.run)
             core.start_soon(care.run)
             core.start_soon(conversations.run)
+            core.start_soon(conversations.expiries.run)
             core.start_soon(dispatcher.run)
             core.start_soon(calendar.run)
             core.start_soon(desk.run)

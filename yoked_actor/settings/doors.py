@@ -60,11 +60,23 @@ class AuthSettings(SettingsModel):
     public_key_file: str = Field(
         "", description="A PEM file: the public key of EdDSA or RS256. Empty with HS256."
     )
+    issuer: str = Field(
+        "",
+        description="The `iss` that a token must have. Empty: any. Set it when tokens are signed"
+        " with a key pair.",
+    )
+    audience: str = Field(
+        "",
+        description="What a token's `aud` must be or hold. Empty: any. Set it when tokens are"
+        " signed with a key pair: else a token made for another service is good here.",
+    )
     dev_token_ttl_s: Duration = Field(
         86400.0, description="How long a token of the development login is good."
     )
     leeway_s: DurationOrZero = Field(
-        0.0, description="How long after its expiry a token is still taken, for skewed clocks."
+        0.0,
+        description="How long after its expiry a token is still taken, for skewed clocks. An open"
+        " socket ends within 30 seconds of the expiry all the same.",
     )
 
     def conflicts(self) -> Iterator[Conflict]:

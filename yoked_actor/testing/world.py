@@ -45,7 +45,13 @@ class World:
         self._clock = clock
         self._mock = mock
         self._dial_webhook = dial_webhook
-        self._tokens = Tokens("HS256", _SECRET)
+        self._tokens = Tokens(
+            "HS256",
+            _SECRET,
+            leeway_s=settings.auth.leeway_s,
+            issuer=settings.auth.issuer,
+            audience=settings.auth.audience,
+        )
         self._server: Server | None = None
         self._serving = trio.CancelScope()
         self._stopped = trio.Event()
