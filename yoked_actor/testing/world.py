@@ -159,7 +159,10 @@ class World:
 
     async def _visit(self, user_id: str, *, task_status: trio.TaskStatus[Client]) -> None:
         # In a task of its own, so that people may join from any task, and under any cancel scope.
-        async with open_client(URL, self.token(user_id), dial=self.dial()) as client:
+        async def token() -> str:
+            return self.token(user_id)
+
+        async with open_client(URL, token, dial=self.dial()) as client:
             task_status.started(client)
             await self._over.wait()
 
