@@ -96,7 +96,7 @@ async def test_only_a_newer_token_of_the_same_user_renews(autojump_clock):
     async with open_world(settings=PATIENT) as world:
         ana, welcome = await greet(world, "ana", 60)
         refused = [
-            (world.token("ben", ttl_s=600), {}, "forbidden"),
+            (world.token("ben", ttl_s=600), {}, "wrong_state"),
             (world.token("ana", ttl_s=60), {}, "wrong_state"),
             (world.token("ana", ttl_s=30), {}, "wrong_state"),
             (world.token("ana", ttl_s=-1), {}, "wrong_state"),
@@ -123,8 +123,8 @@ async def test_an_operators_socket_ends_with_its_token_and_is_renewed(autojump_c
         await trio.sleep(1)
         await operator.news()
         for token, code in (
-            (world.token("op", ttl_s=600), "forbidden"),
-            (world.token("eve", ttl_s=600, admin=True), "forbidden"),
+            (world.token("op", ttl_s=600), "wrong_state"),
+            (world.token("eve", ttl_s=600, admin=True), "wrong_state"),
             (world.token("op", ttl_s=10, admin=True), "wrong_state"),
         ):
             assert (await operator.ask("hello", token=token))["code"] == code

@@ -190,9 +190,9 @@ class _Conversation:
         except BadToken as error:
             return Refusal(Code.WRONG_STATE, f"hello was said already, and {error}")
         if newer.user_id != known.user_id:
-            return Refusal(Code.FORBIDDEN, "the token is another user's")
+            return Refusal(Code.WRONG_STATE, "hello was said already, and by another user")
         if self._watcher is not None and not newer.is_admin:
-            return Refusal(Code.FORBIDDEN, "the token is not an operator's")
+            return Refusal(Code.WRONG_STATE, "this socket watches, and the token is no operator's")
         if newer.expires_at <= known.expires_at:
             return Refusal(Code.WRONG_STATE, "hello was said already, and the token is not newer")
         if self._connection.is_open:

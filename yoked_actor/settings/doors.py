@@ -79,6 +79,16 @@ class AuthSettings(SettingsModel):
         " socket ends within 30 seconds of the expiry all the same.",
     )
 
+    def unchecked_claims(self) -> list[str]:
+        """Which settings are missing that keep out tokens made for another service.
+
+        Only this server and its deployer have the secret of HS256; a key pair signs for others too.
+        """
+        if self.algorithm == "HS256":
+            return []
+        named = {"auth.issuer": self.issuer, "auth.audience": self.audience}
+        return [name for name, value in named.items() if not value]
+
     def conflicts(self) -> Iterator[Conflict]:
         """A key that does not fit the algorithm."""
         if 0 < len(self.secret.get_secret_value().encode()) < 32:
