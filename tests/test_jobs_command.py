@@ -79,6 +79,22 @@ def test_all_dead_letters_of_a_type_can_be_requeued(data: Path) -> None:
     assert run(data, "requeue", "--type", "mail").output == "0 dead letters are queued again\n"
 
 
+def test_a_dead_letter_can_be_dismissed_and_is_left_out_then(data: Path) -> None:
+    assert run(data, "dismiss", "1", "--reason", " [known] ").output == "job 1 is dismissed\n"
+    listed = json.loads(run(data, "list", "--json").output)
+    assert [job["id"] for job in listed] == [3, 2]
+    [gone] = json.loads(run(data, "list", "--json", "--dismissed").output)
+    assert (gone["id"], gone["status"]) == (1, "dead_letter")
+    assert gone["dismissal"]["reason"] == "[known]"
+    assert "[known]" in run(data, "show", "1").output
+    again = run(data, "dismiss", "1", "--reason", "once more")
+    assert (again.exit_code, "job 1 is dismissed already" in again.output) == (1, True)
+    assert run(data, "requeue", "--type", "mail").output == "0 dead letters are queued again\n"
+    assert run(data, "requeue", "1").exit_code == 0
+    shown = json.loads(run(data, "show", "1", "--json").output)
+    assert (shown["status"], shown["dismissal"]) == ("pending", None)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "complaint"),
     [
@@ -89,6 +105,11 @@ def test_all_dead_letters_of_a_type_can_be_requeued(data: Path) -> None:
         (["requeue"], 2, "give the id of a job or --type"),
         (["requeue", "1", "--type", "mail"], 2, "give the id of a job or --type"),
         (["list", "--status", "odd"], 2, "odd"),
+        (["dismiss", "1"], 2, "--reason"),
+        (["dismiss", "1", "--reason", "  "], 2, "a reason is 1-500 printable characters"),
+        (["dismiss", "1", "--reason", "x" * 501], 2, "a reason is 1-500 printable characters"),
+        (["dismiss", "3", "--reason", "x"], 1, "job 3 is pending and cannot be dismissed"),
+        (["dismiss", "99", "--reason", "x"], 1, "there is no job 99"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_an_exit_code(data: Path, words, code, complaint) -> None:

@@ -14,6 +14,7 @@ import msgspec
 import trio
 
 from yoked_actor import starting
+from yoked_actor.actors.clock import read_machine_time
 from yoked_actor.actors.job_bell import ring
 from yoked_actor.config import Settings
 from yoked_actor.domain.instants import Instant, to_datetime
@@ -81,6 +82,7 @@ def with_store(
             runner=runner or InlineRunner(),
             busy_timeout_s=PATIENCE_S,
             shared=True,
+            machine=read_machine_time,
         ) as store:
             try:
                 return await call(store)

@@ -19,14 +19,17 @@ from typing import Literal
 import msgspec
 from cryptography import x509
 
+from yoked_actor.actors.clock import read_machine_time
 from yoked_actor.domain.instants import MICROSECONDS, Instant, to_datetime
 from yoked_actor.domain.zones import tzdata_version
 from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.edge.listening import tls_context
 from yoked_actor.server import DATABASE
 from yoked_actor.settings import EdgeSettings, Settings
+from yoked_actor.store.directory_lock import holder_of
 from yoked_actor.store.invariants import INVARIANTS
-from yoked_actor.store.opening import holder_of, migration_names
+from yoked_actor.store.lease_clock import read_lease_clock
+from yoked_actor.store.opening import migration_names
 
 _LEAST_FREE = 256 * 1024 * 1024
 _LARGE_LOG = 256 * 1024 * 1024
@@ -277,9 +280,10 @@ def _invariants(db: sqlite3.Connection) -> Iterator[Finding]:
 
 def _jobs(db: sqlite3.Connection, now: Instant, is_served: bool) -> Iterator[Finding]:
     (dead,) = db.execute("SELECT count(*) FROM jobs WHERE status = 'dead_letter'").fetchone()
+    leases = read_lease_clock(db, read_machine_time)
     (stuck,) = db.execute(
         "SELECT count(*) FROM jobs WHERE status = 'in_progress' AND lease_until < ?",
-        (now - _STUCK,),
+        ((now if leases is None else leases.at(now)) - _STUCK,),
     ).fetchone()
     (late,) = db.execute(
         "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for < ?",

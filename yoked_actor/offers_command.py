@@ -173,7 +173,7 @@ async def _run(
     store: SqliteStore, settings: Settings, zone: str, day: date
 ) -> tuple[ByHand, RunProgress | None]:
     """Start a run and work on it until it is done; only say so when it was started before."""
-    clock, metrics = Clock.real(), Metrics()
+    clock, metrics = Clock.real(settings.server.clock_step_s), Metrics()
     calendar = Calendar(
         store.calendar,
         clock,
@@ -189,6 +189,7 @@ async def _run(
     dispatcher = Dispatcher(store.jobs, clock, settings, metrics, ring=lambda: ring(directory))
     OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
     async with trio.open_nursery() as nursery:
+        nursery.start_soon(clock.watch, metrics.clock.count)
         nursery.start_soon(dispatcher.run)
         nursery.start_soon(listen, directory, partial(dispatcher.poke, from_outside=True))
         progress = await _watch(store, zone, day)

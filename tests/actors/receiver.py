@@ -91,8 +91,11 @@ class Receiver:
                 return
             status = {None: 204, "fails": 500, "redirects": 301}[trouble]
             more = [("Location", "http://elsewhere.test/")] if trouble == "redirects" else []
+            more.append(("X-Request-Id", f"request-{len(self.requests)}"))
             answer = h11.Response(status_code=status, headers=[("Connection", "close"), *more])
             await stream.send_all(connection.send(answer) or b"")
+            if status != 204:
+                await stream.send_all(connection.send(h11.Data(data=b"no, \x00\n")) or b"")
             await stream.send_all(connection.send(h11.EndOfMessage()) or b"")
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass

@@ -27,11 +27,13 @@ from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_types import JobRun
 from yoked_actor.config import load_settings
 from yoked_actor.domain.alerts import Alert
-from yoked_actor.domain.jobs import JobStatus, NewJob
+from yoked_actor.domain.instants import from_datetime
+from yoked_actor.domain.jobs import JobStatus, NewJob, Transient
 from yoked_actor.edge.webhook import Webhook
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import InlineRunner, SqliteStore, StoreUnavailable, open_store
+from yoked_actor.testing.world import FakeWall
 
 DAY_S = 86_400.0
 
@@ -41,6 +43,7 @@ class Task(BaseModel):
 
     seconds: float = 0.0
     fails: bool = False
+    gives_up: bool = False
 
 
 class House:
@@ -53,9 +56,10 @@ class House:
         self.metrics = Metrics()
         self.lag_s = 0.0
         self.free_share: float | None = 0.5
+        self.lost_files: str | None = None
         self.dispatcher = Dispatcher(store.jobs, clock, settings, self.metrics, threads=False)
         self.dispatcher.register("task", Task, self._run)
-        Webhook(settings.alerts, receiver.dial).register(self.dispatcher)
+        Webhook(settings.alerts, store.jobs, clock, receiver.dial).register(self.dispatcher)
         self.alarm = Alarm(
             self.dispatcher.watch,
             clock,
@@ -65,6 +69,7 @@ class House:
             enqueued=self.dispatcher.poke,
             loop_lag_s=lambda: self.lag_s,
             free_share=lambda: self.free_share,
+            lost_files=lambda: self.lost_files,
             is_restless=True,
         )
 
@@ -72,10 +77,21 @@ class House:
         await trio.sleep(run.payload.seconds)
         if run.payload.fails:
             raise ValueError("a bug")
+        if run.payload.gives_up:
+            raise Transient("the weather")
 
-    async def add(self, count: int = 1, **payload: Any) -> None:
+    async def add(self, count: int = 1, max_attempts: int | None = None, **payload: Any) -> None:
         now = self.clock.now()
-        await self.dispatcher.enqueue([NewJob("task", payload, now) for _ in range(count)])
+        jobs = [NewJob("task", payload, now, max_attempts=max_attempts) for _ in range(count)]
+        await self.dispatcher.enqueue(jobs)
+
+    def told_of_dead_letters(self) -> list[tuple[str, str, int, int]]:
+        """State, kind of error, count and first job of what the receiver was told."""
+        return [
+            (news["state"], news["error_kind"], news["count"], news["job_id"])
+            for news in self.receiver.news()
+            if news["alert"] == "dead_letter"
+        ]
 
     # What drives each number past its limit, and back
 
@@ -86,7 +102,7 @@ class House:
         await self.add(seconds=301)
 
     async def too_deep(self) -> None:
-        await self.add(3000, seconds=30)
+        await self.add(4000, seconds=150)
 
     async def offered_twice(self) -> None:
         self.metrics.jobs.duplicate_offers.inc()
@@ -100,11 +116,17 @@ class House:
     async def impossible(self) -> None:
         self.metrics.audit_violations.inc()
 
+    async def failing_actors(self) -> None:
+        self.metrics.count_restart("calendar")
+
     async def full(self) -> None:
         self.free_share = 0.01
 
+    async def database_gone(self) -> None:
+        self.lost_files = "it was deleted"
+
     async def back_to_normal(self) -> None:
-        self.lag_s, self.free_share = 0.0, 0.5
+        self.lag_s, self.free_share, self.lost_files = 0.0, 0.5, None
 
 
 @asynccontextmanager
@@ -135,12 +157,14 @@ ALL = [
     (Alert.LOOP_LAG, House.lagging),
     (Alert.COMMIT_FAILURES, House.failing_commits),
     (Alert.AUDIT_VIOLATIONS, House.impossible),
+    (Alert.ACTOR_RESTARTS, House.failing_actors),
+    (Alert.DATABASE_LOST, House.database_gone),
     (Alert.DISK, House.full),
 ]
 
 
 def test_there_is_a_test_for_every_alert() -> None:
-    assert [alert for alert, _ in ALL] == list(Alert)
+    assert [*(alert for alert, _ in ALL), Alert.DEAD_LETTER] == list(Alert)
 
 
 @pytest.mark.parametrize(("alert", "drive"), ALL)
@@ -160,9 +184,14 @@ async def test_an_alert_past_its_limit_and_back_is_raised_once_and_cleared_once(
             await trio.sleep(2 * 3600)
             assert house.alarm.standing == {}
             assert gauge(house, alert) == 0
-    said = [(line["event"], line["alert"]) for line in logs if line["event"].startswith("alert_")]
+    said = [
+        (line["event"], line["alert"])
+        for line in logs
+        if line["event"].startswith("alert_") and line["alert"] != "dead_letter"
+    ]
     assert said == [("alert_raised", alert.value), ("alert_cleared", alert.value)]
-    raised, cleared = house.receiver.news()
+    told = [news for news in house.receiver.news() if news["alert"] != "dead_letter"]
+    raised, cleared = told
     assert (raised["alert"], raised["state"]) == (alert.value, "raised")
     assert (cleared["alert"], cleared["state"]) == (alert.value, "cleared")
     assert raised["at"] == raised["raised_at"] == cleared["raised_at"] < cleared["at"]
@@ -282,6 +311,12 @@ class BrokenAlerts:
             raise StoreUnavailable("the disk is full")
         await self._alerts.record(changes, jobs, now)
 
+    async def dead_letters(self):
+        return await self._alerts.dead_letters()
+
+    async def take_dead_letters(self, now, window_s, tell):
+        return await self._alerts.take_dead_letters(now, window_s, tell)
+
 
 async def test_what_cannot_be_stored_is_said_at_once_and_told_later(
     autojump_clock: MockClock,
@@ -332,3 +367,172 @@ def test_the_free_share_of_a_disk_is_a_share(tmp_path: Path) -> None:
     assert share is not None
     assert 0.0 <= share <= 1.0
     assert free_share_of(tmp_path / "not there") is None
+
+
+@pytest.mark.parametrize("step_s", [-86_400.0, 86_400.0])
+async def test_an_alert_is_over_after_a_while_also_when_the_clock_is_stepped(
+    autojump_clock: MockClock, step_s: float
+) -> None:
+    wall = FakeWall(from_datetime(datetime(2026, 1, 1, 8, tzinfo=UTC)))
+    settings = load_settings(None, {}, {"alerts": {"clear_after_s": 60.0}})
+    async with open_store(None, runner=InlineRunner()) as store:
+        clock = Clock(wall.read(), wall=wall.read)
+        house = House(store, clock, settings, Receiver())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.alarm.run)
+            await house.lagging()
+            house.alarm.stir()
+            await trio.sleep(20)
+            assert set(house.alarm.standing) == {Alert.LOOP_LAG}
+            await house.back_to_normal()
+            await trio.sleep(30)
+            wall.step(step_s)
+            clock.look()
+            await trio.sleep(20)
+            assert set(house.alarm.standing) == {Alert.LOOP_LAG}
+            await trio.sleep(40)
+            assert not house.alarm.standing
+            nursery.cancel_scope.cancel()
+
+
+# Dead letters
+
+
+async def test_the_first_dead_letter_of_a_type_and_kind_is_told_at_once_and_the_rest_counted(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_house() as house:
+        await house.add(fails=True)
+        await trio.sleep(30)
+        assert house.told_of_dead_letters() == [("raised", "logic", 1, 1)]
+        assert gauge(house, Alert.DEAD_LETTER) == 1
+        await house.add(7, fails=True)
+        await house.add(gives_up=True, max_attempts=1)
+        await trio.sleep(60)
+        dead = await house.store.jobs.list(status=JobStatus.DEAD_LETTER, job_type="task")
+        weather = next(job.id for job in dead if "the weather" in (job.last_error or ""))
+        assert house.told_of_dead_letters() == [
+            ("raised", "logic", 1, 1),
+            ("raised", "transient", 1, weather),
+        ]
+        assert house.alarm.dead is not None
+        assert [(one.kind, one.count) for one in house.alarm.dead.standing] == [
+            ("logic", 8),
+            ("transient", 1),
+        ]
+        await trio.sleep(700)
+        assert house.told_of_dead_letters()[2:] == [
+            ("cleared", "logic", 8, 1),
+            ("cleared", "transient", 1, weather),
+        ]
+        assert gauge(house, Alert.DEAD_LETTER) == 0
+        await house.add(fails=True)
+        await trio.sleep(30)
+        assert [state for state, *_ in house.told_of_dead_letters()].count("raised") == 3
+
+
+async def test_dead_letters_across_a_restart_are_one_alert(
+    autojump_clock: MockClock, tmp_path: Path
+) -> None:
+    receiver, path = Receiver(), tmp_path / "yoked.db"
+    async with open_house(receiver, path) as house:
+        await house.add(fails=True)
+        await trio.sleep(30)
+    async with open_house(receiver, path) as house:
+        await house.add(2, fails=True)
+        await trio.sleep(60)
+        assert gauge(house, Alert.DEAD_LETTER) == 1
+        assert [state for state, *_ in house.told_of_dead_letters()] == ["raised"]
+        await trio.sleep(700)
+    assert house.told_of_dead_letters()[1:] == [("cleared", "logic", 3, 1)]
+
+
+async def test_a_dead_letter_of_another_process_is_told_too(
+    autojump_clock: MockClock, tmp_path: Path
+) -> None:
+    path = tmp_path / "yoked.db"
+    async with (
+        open_house(path=path) as house,
+        open_store(path, runner=InlineRunner(), shared=True) as worker,
+    ):
+        now = house.clock.now()
+        await worker.jobs.enqueue([NewJob("elsewhere", {}, now)], now)
+        [job] = (await worker.jobs.claim("worker", now, 60.0, 1)).jobs
+        await worker.jobs.fail(job.id, job.fence, now, None, "a bug")
+        house.dispatcher.poke(from_outside=True)
+        await trio.sleep(30)
+        assert house.told_of_dead_letters() == [("raised", "logic", 1, job.id)]
+
+
+async def test_news_that_the_receiver_never_took_are_not_told_to_it(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_house(Receiver("refuses")) as house:
+        await house.full()
+        await trio.sleep(1.25 * DAY_S)
+        await house.back_to_normal()
+        assert house.alarm.dead is not None
+        dead = await house.store.jobs.list(status=JobStatus.DEAD_LETTER)
+        assert [job.type for job in dead] == ["alerts.webhook"]
+        news = await house.store.jobs.list(job_type="alerts.webhook")
+        assert not any("dead_letter" in job.payload for job in news)
+
+
+async def test_an_alert_about_dead_letters_is_over_also_when_the_clock_is_set_back(
+    autojump_clock: MockClock,
+) -> None:
+    wall = FakeWall(from_datetime(datetime(2026, 1, 1, 8, tzinfo=UTC)))
+    settings = load_settings(None, {}, {})
+    async with open_store(None, runner=InlineRunner()) as store:
+        clock = Clock(wall.read(), wall=wall.read)
+        house = House(store, clock, settings, Receiver())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.dispatcher.run)
+            nursery.start_soon(house.alarm.run)
+            await house.add(fails=True)
+            await trio.sleep(30)
+            assert gauge(house, Alert.DEAD_LETTER) == 1
+            wall.step(-86_400)
+            clock.look()
+            await trio.sleep(700)
+            assert gauge(house, Alert.DEAD_LETTER) == 0
+            nursery.cancel_scope.cancel()
+
+
+# What the receiver says
+
+
+@pytest.mark.parametrize(("trouble", "status"), [(None, 204), ("fails", 500), ("redirects", 301)])
+async def test_what_the_receiver_answered_is_kept_with_the_job(
+    autojump_clock: MockClock, trouble, status
+) -> None:
+    async with open_house(Receiver(trouble)) as house:
+        await house.full()
+        await trio.sleep(5)
+        [job] = await house.store.jobs.list(job_type="alerts.webhook")
+        [answer] = await house.store.jobs.answers(job.id)
+        assert (answer.status, answer.receiver_id, answer.fence) == (status, "request-1", 1)
+        assert answer.body == ("" if status == 204 else "no, \ufffd\n")
+        house.receiver.trouble = None
+        await trio.sleep(60)
+        answers = await house.store.jobs.answers(job.id)
+        assert [one.status for one in answers] == ([204] if trouble is None else [status, 204])
+
+
+# The depth of the queue
+
+
+async def test_a_morning_of_jobs_that_were_just_enqueued_is_no_alert(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_house() as house:
+        # Planned for an hour ago, as after a restart.
+        due_at = house.clock.now() - 3600 * 1_000_000
+        jobs = [NewJob("task", {"seconds": 40.0}, due_at) for _ in range(3000)]
+        await house.dispatcher.enqueue(jobs)
+        await trio.sleep(20)
+        value = house.metrics.registry.get_sample_value
+        assert (value("yoked_jobs_due") or 0) > 1000
+        assert value("yoked_jobs_overdue") == 0
+        await trio.sleep(400)
+        assert house.receiver.news() == []

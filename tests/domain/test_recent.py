@@ -59,3 +59,13 @@ def test_an_hour_is_all_that_is_kept_and_shown() -> None:
     assert [minute.waiting for minute in shown] == list(range(2 * MINUTES, 3 * MINUTES))
     assert recent.since(now + 59 * MINUTE) == shown[-1:]
     assert recent.since(now + 60 * MINUTE) == []
+
+
+def test_a_step_of_the_clock_moves_what_was_counted() -> None:
+    for by in (-25 * 60 * MINUTE - 7, 25 * 60 * MINUTE + 7):
+        recent = RecentMinutes()
+        recent.count(Changes(quality=[made(Tier.EXACT, Tier.EXACT)]), 2, START)
+        recent.count(Changes(quality=[made(Tier.EXACT, Tier.EXACT)]), 2, START + MINUTE)
+        recent.shift(by)
+        recent.count(Changes(quality=[made(Tier.EXACT, Tier.EXACT)]), 2, START + 3 * MINUTE + by)
+        assert [minute.matches for minute in recent.since(START + 3 * MINUTE + by)] == [1, 1, 1]

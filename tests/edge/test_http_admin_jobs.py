@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from tests.edge.test_http_admin import operator
 from yoked_actor.client import CallRefused
-from yoked_actor.domain.jobs import NewJob, Permanent
+from yoked_actor.domain.jobs import JobStatus, NewJob, Permanent
 from yoked_actor.testing import World, open_world
 
 JOBS = "/api/admin/jobs"
@@ -35,6 +35,7 @@ class Workshop:
     async def _run(self, run: Any) -> None:
         if run.payload.name == "long":
             try:
+                run.report(3, 10, "parts")
                 await trio.sleep_forever()
             finally:
                 self.stopped += 1
@@ -70,7 +71,9 @@ async def test_jobs_are_listed_the_newest_first_by_state_and_type(autojump_clock
         assert await ids("type=none") == []
 
 
-@pytest.mark.parametrize("query", ["status=odd", "limit=0", "limit=1001", "limit=x", "before=-1"])
+@pytest.mark.parametrize(
+    "query", ["status=odd", "limit=0", "limit=1001", "limit=x", "before=-1", "dismissed=1"]
+)
 async def test_a_list_that_makes_no_sense_is_refused(autojump_clock, query):
     async with open_world() as world:
         with pytest.raises(CallRefused) as refused:
@@ -102,6 +105,43 @@ async def test_a_dead_letter_shows_its_payload_and_tracebacks_and_runs_after_a_r
         assert (refused.value.status, refused.value.code) == (409, "wrong_state")
 
 
+async def test_a_dead_letter_is_dismissed_with_a_reason_that_the_audit_has(autojump_clock):
+    async with open_world() as world:
+        shop = Workshop(world)
+        shop.broken = True
+        first, second = await shop.enqueue("a", "b")
+        await trio.sleep(1)
+        job = await call(world, "POST", f"{JOBS}/{first}/dismiss", {"reason": "known"})
+        assert job["status"] == "dead_letter"
+        assert (job["dismissal"]["by"], job["dismissal"]["reason"]) == ("root", "known")
+        listed = (await call(world, "GET", f"{JOBS}?status=dead_letter"))["jobs"]
+        assert [one["id"] for one in listed] == [second]
+        gone = (await call(world, "GET", f"{JOBS}?dismissed=true"))["jobs"]
+        assert [one["id"] for one in gone] == [first]
+        counts = await world.server.store.jobs.open_counts()
+        assert counts["test.task", JobStatus.DEAD_LETTER] == 1
+        [entry] = (await call(world, "GET", "/api/admin/audit"))["entries"]
+        assert (entry["action"], entry["subject"]) == ("dismiss_job", str(first))
+        assert (entry["who"], entry["detail"]) == ("root", "known")
+        await trio.sleep(20)
+        shown = world.server.metrics.registry.get_sample_value(
+            "yoked_jobs", {"type": "test.task", "status": "dead_letter"}
+        )
+        assert shown == 1
+        for body, code in (
+            ({"reason": "again"}, (409, "wrong_state")),
+            ({"reason": ""}, (400, "bad_request")),
+            ({"reason": "a\nb"}, (400, "bad_request")),
+            ({}, (400, "bad_request")),
+        ):
+            with pytest.raises(CallRefused) as refused:
+                await call(world, "POST", f"{JOBS}/{first}/dismiss", body)
+            assert (refused.value.status, refused.value.code) == code
+        shop.broken = False
+        requeued = await call(world, "POST", f"{JOBS}/{first}/requeue")
+        assert (requeued["status"], requeued["dismissal"]) == ("pending", None)
+
+
 async def test_all_dead_letters_of_a_type_can_be_requeued_at_once(autojump_clock):
     async with open_world() as world:
         shop = Workshop(world)
@@ -122,7 +162,9 @@ async def test_a_job_that_waits_or_runs_can_be_cancelled(autojump_clock):
         shop = Workshop(world)
         [waits] = await shop.enqueue("a", after_s=60)
         [runs] = await shop.enqueue("long")
-        await trio.sleep(1)
+        await trio.sleep(3)
+        progress = (await call(world, "GET", f"{JOBS}/{runs}"))["progress"]
+        assert progress == {"done": 3, "total": 10, "note": "parts"}
         assert (await call(world, "POST", f"{JOBS}/{waits}/cancel"))["status"] == "cancelled"
         assert (await call(world, "POST", f"{JOBS}/{runs}/cancel"))["cancel_asked"] is True
         await trio.sleep(0.1)
@@ -153,7 +195,9 @@ async def test_alerts_that_stand_are_told(autojump_clock):
         shop.broken = True
         await shop.enqueue("a")
         await trio.sleep(3)
-        [alert] = (await call(world, "GET", "/api/admin/alerts"))["alerts"]
+        [alert, dead] = (await call(world, "GET", "/api/admin/alerts"))["alerts"]
+        assert (dead["alert"], dead["job_type"], dead["count"]) == ("dead_letter", "test.task", 1)
+        assert "job_type" not in alert
         assert (alert["alert"], alert["limit"]) == ("job_failure_rate", 0.01)
         assert alert["value"] > 0.01
         assert "2026-01-01T08:00:00Z" <= alert["raised_at"] <= "2026-01-01T08:00:04Z"

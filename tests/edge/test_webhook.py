@@ -14,9 +14,12 @@ import trio
 import trustme
 
 from yoked_actor.config import SettingsError, load_settings
-from yoked_actor.edge.webhook import _exchange, open_stream, signature
+from yoked_actor.edge.webhook import KEPT_BODY_BYTES, _exchange, open_stream, signature
+from yoked_actor.store.jobs import ReceiverAnswer
 
 SECRET = "sixteen bytes or more"
+# Of a long answer the beginning is kept.
+TAKEN = ReceiverAnswer(200, "r7", ("yes" * 3000)[:KEPT_BODY_BYTES])
 
 
 async def answer_one(stream: trio.abc.Stream, seen: list[bytes]) -> None:
@@ -32,14 +35,16 @@ async def answer_one(stream: trio.abc.Stream, seen: list[bytes]) -> None:
     # Something before the answer, and more in it than anybody wants to read.
     early = h11.InformationalResponse(status_code=103, headers=[])
     await stream.send_all(connection.send(early) or b"")
-    head = h11.Response(status_code=200, headers=[("Content-Length", "3")])
+    head = h11.Response(
+        status_code=200, headers=[("Content-Length", "9000"), ("x-request-id", "r7")]
+    )
     await stream.send_all(connection.send(head) or b"")
-    await stream.send_all(connection.send(h11.Data(data=b"yes")) or b"")
+    await stream.send_all(connection.send(h11.Data(data=b"yes" * 3000)) or b"")
 
 
 async def post(
     wrap: Callable[[trio.SocketStream], trio.abc.Stream], is_secure: bool
-) -> tuple[int, list[bytes]]:
+) -> tuple[ReceiverAnswer, list[bytes]]:
     seen: list[bytes] = []
 
     async def handle(plain: trio.SocketStream) -> None:
@@ -53,13 +58,13 @@ async def post(
         with trio.fail_after(30):
             stream = await open_stream("127.0.0.1", port, is_secure)
             async with stream:
-                status = await _exchange(stream, "127.0.0.1", "/", {}, b'{"a": 1}')
+                answer = await _exchange(stream, "127.0.0.1", "/", {}, b'{"a": 1}', "X-Request-Id")
         nursery.cancel_scope.cancel()
-    return status, seen
+    return answer, seen
 
 
 async def test_a_body_reaches_a_receiver_on_loopback() -> None:
-    assert await post(lambda plain: plain, False) == (200, [b'{"a": 1}'])
+    assert await post(lambda plain: plain, False) == (TAKEN, [b'{"a": 1}'])
 
 
 async def test_a_body_reaches_a_receiver_with_tls_whose_certificate_is_known(monkeypatch) -> None:
@@ -72,7 +77,7 @@ async def test_a_body_reaches_a_receiver_with_tls_whose_certificate_is_known(mon
         def wrap(plain: trio.SocketStream) -> trio.abc.Stream:
             return trio.SSLStream(plain, theirs, server_side=True, https_compatible=True)
 
-        assert await post(wrap, True) == (200, [b'{"a": 1}'])
+        assert await post(wrap, True) == (TAKEN, [b'{"a": 1}'])
 
 
 async def test_a_certificate_of_nobody_we_know_is_refused() -> None:
@@ -90,7 +95,7 @@ async def test_a_certificate_of_nobody_we_know_is_refused() -> None:
         nursery.start_soon(trio.serve_listeners, handle, [listener])
         stream = await open_stream("127.0.0.1", port, True)
         with pytest.raises(trio.BrokenResourceError) as refused:
-            await _exchange(stream, "127.0.0.1", "/", {}, b"secret")
+            await _exchange(stream, "127.0.0.1", "/", {}, b"secret", "X-Request-Id")
         assert isinstance(refused.value.__cause__, ssl.SSLCertVerificationError)
         await trio.aclose_forcefully(stream)
         nursery.cancel_scope.cancel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 from collections import Counter
 
@@ -11,7 +10,7 @@ import trio
 
 from tests.edge.raw_client import RawWebSocket, upgrade_request
 from tests.process.house import PATIENCE_S, House, open_house
-from tests.process.visitors import close_code, dial, hello, meet, text, welcomed
+from tests.process.visitors import close_code, dial, hello, meet, metric, text, welcomed
 from yoked_actor.client import Api
 from yoked_actor.testing import make_profile
 
@@ -40,12 +39,6 @@ def house(tmp_path_factory):
         edge__frames_burst=100_000,
     ) as house:
         yield house
-
-
-async def metric(house: House, name: str) -> float:
-    answer = await Api(house.url).request("GET", "/metrics")
-    found = re.search(rf"^{re.escape(name)} (\S+)$", answer.body.decode(), re.MULTILINE)
-    return float(found[1]) if found else 0.0
 
 
 async def open_shallow_stream(house: House) -> trio.SocketStream:

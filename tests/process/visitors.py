@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -92,3 +93,10 @@ async def close_code(raw: RawWebSocket) -> int | None:
                 return int.from_bytes(payload[:2]) if payload else None
     except EOFError:
         return None
+
+
+async def metric(house: House, name: str) -> float:
+    """The present value of one of the server's metrics."""
+    answer = await Api(house.url).request("GET", "/metrics")
+    found = re.search(rf"^{re.escape(name)} (\S+)$", answer.body.decode(), re.MULTILINE)
+    return float(found[1]) if found else 0.0

@@ -141,7 +141,7 @@ class SqliteJobHouse:
 
 
 async def _state(store: SqliteStore, path: Path) -> State:
-    jobs = {job.id: job for job in await store.jobs.list(limit=EVERY)}
+    jobs = {job.id: job for job in await store.jobs.list(limit=EVERY, dismissed=None)}
     effects = await store._read(lambda db: db.execute("SELECT job_id FROM effects").fetchall())
     return State(jobs, sorted(job_id for (job_id,) in effects))
 
@@ -167,6 +167,12 @@ def _faults(path: Path) -> list[str]:
             f"an attempt of job {job_id} is left, and the job is not"
             for (job_id,) in books.execute(
                 "SELECT job_id FROM job_attempts WHERE job_id NOT IN (SELECT id FROM jobs)"
+            )
+        ]
+        found += [
+            f"an answer to job {job_id} is left, and the job is not"
+            for (job_id,) in books.execute(
+                "SELECT job_id FROM job_answers WHERE job_id NOT IN (SELECT id FROM jobs)"
             )
         ]
     return found

@@ -16,11 +16,19 @@ from tests.store.test_offers_store import BERLIN, DAY, NINE, RULES, freeze, invi
 from yoked_actor.actors.offer_check import verify_run
 from yoked_actor.actors.offer_runs import OfferRuns
 from yoked_actor.domain.instants import MICROSECONDS
-from yoked_actor.domain.jobs import NewJob
+from yoked_actor.domain.jobs import Dismissal, NewJob, Progress
 from yoked_actor.domain.offers import StoredSet, make_run, verify
 from yoked_actor.domain.records import Changes, Erasure, Match, MatchStatus, Quality, Seat
 from yoked_actor.domain.tiers import Tier
-from yoked_actor.store import InlineRunner, Report, SqliteStore, ThreadRunner, open_store
+from yoked_actor.store import (
+    InlineRunner,
+    Report,
+    ReportLimits,
+    SqliteStore,
+    ThreadRunner,
+    open_store,
+)
+from yoked_actor.store.jobs import ReceiverAnswer
 from yoked_actor.store.offers import Answer
 from yoked_actor.store.opening import migrate
 from yoked_actor.store.sqlite_erasure import COLUMNS
@@ -34,13 +42,15 @@ OVER: dict[str, Any] = {
 }
 
 NAMES_NOBODY = {
-    *("meta.name", "erased.tombstone", "seats.state", "alerts.alert"),
+    *("meta.name", "erased.tombstone", "seats.state", "alerts.alert", "lease_clock.boot"),
     *("people.display_name", "people.birth_date", "people.gender", "people.time_zone"),
     *("people.interests", "people.seeking"),  # deleted with their row
     *("matches.status", "matches.a_vote", "matches.b_vote", "matches.outcome"),
     *("matches.cancelled_for", "dates.ended_for", "reports.match_id", "suspended.reason"),
     *("quality.policy", "quality.a_group", "quality.b_group", "audit.action"),
     *("jobs.type", "jobs.status", "jobs.owner", "job_attempts.owner", "job_attempts.cause"),
+    *("dead_letter_news.type", "dead_letter_news.kind"),
+    *("dead_letter_alerts.type", "dead_letter_alerts.kind"),
     *("job_ledger.type", "job_ledger.digest", "job_ledger.outcome"),
     *("zone_runs.zone", "zone_runs.local_date", "zone_runs.status", "zone_runs.digest"),
     *("offer_runs.day", "offer_runs.zone", "offer_runs.rules", "offer_runs.inputs"),
@@ -151,6 +161,33 @@ async def test_a_run_that_was_being_made_goes_on_without_the_erased(tmp_path):
 
 
 @pytest.mark.parametrize("runner", [InlineRunner, ThreadRunner])
+async def test_what_operators_said_of_dead_letters_names_nobody_who_is_erased(tmp_path, runner):
+    async with open_store(tmp_path / "yoked.db", runner=runner()) as store:
+        new = [NewJob("mail", {"user_id": "ana"}, 5), NewJob("mail", {"user_id": "ben"}, 5)]
+        await store.jobs.enqueue(new, 0)
+        for job in (await store.jobs.claim("w", 6, 60, 2)).jobs:
+            held = [(job.id, job.fence)]
+            said = {job.id: Progress(1, 2, "mail to ana")}
+            assert (await store.jobs.extend(held, 7, 60, said)).lost == []
+            answer = ReceiverAnswer(500, "r1", "ana who?")
+            await store.jobs.keep_answer(job.id, job.fence, answer, 7)
+            await store.jobs.fail(job.id, job.fence, 8, None, "a bug")
+            await store.jobs.dismiss(job.id, "ana", "ana and anabel know", 9)
+        await erase(store, "ana")
+        hers, his = sorted(await store.jobs.list(dismissed=True), key=lambda job: job.id)
+        assert (hers.payload, hers.progress) == ("{}", Progress(1, 2))
+        assert hers.dismissal == Dismissal(9, TOMB, "")
+        assert await store.jobs.answers(hers.id) == []
+        assert his.progress == Progress(1, 2, f"mail to {TOMB}")
+        assert his.dismissal == Dismissal(9, TOMB, f"{TOMB} and anabel know")
+        entries = await store.operators.entries(10)
+        assert [(one.who, one.detail) for one in entries] == [
+            (TOMB, f"{TOMB} and anabel know"),
+            (TOMB, ""),
+        ]
+
+
+@pytest.mark.parametrize("runner", [InlineRunner, ThreadRunner])
 async def test_jobs_about_the_erased_end_and_those_of_others_do_not(tmp_path, runner):
     path = tmp_path / "yoked.db"
     async with open_store(path, runner=runner()) as store:
@@ -170,7 +207,7 @@ async def test_jobs_about_the_erased_end_and_those_of_others_do_not(tmp_path, ru
             *("dead_letter", "in_progress", "pending", "cancelled", "cancelled"),
         ]
         assert [jobs[n].payload for n in (1, 4, 5)] == ["{}"] * 3
-        assert jobs[1].key == f"2026-01-01:{TOMB}"
+        assert jobs[1].key == f"<{TOMB}>:1"
         assert jobs[2].key == "2026-01-01:anabel"
         assert "ana" in jobs[2].payload
         # The new person's job of that day is a new one.
@@ -242,7 +279,7 @@ async def test_what_is_old_is_deleted_and_what_is_not_is_kept(tmp_path):
     path = tmp_path / "yoked.db"
     async with open_store(path, runner=InlineRunner()) as store:
         for at in (10, 20):
-            await store.add_report(Report("ana", "ben", "rude", None, at))
+            await store.add_report(Report("ana", "ben", "rude", None, at), ReportLimits(99, 99))
             await store.audit("root", "look", "ben", "", at)
         assert await store.privacy.prune("reports", 20, 100) == 1
         assert await store.privacy.prune("audit", 20, 100) == 1
@@ -273,7 +310,9 @@ async def test_nothing_is_left_in_pages_that_were_written_again_and_again(tmp_pa
                     changes.blocks.append(((a, b), number))
                 await store.commit(changes)
                 reporter, reported = lots.sample(users, 2)
-                await store.add_report(Report(reporter, reported, "y" * 99, None, number))
+                await store.add_report(
+                    Report(reporter, reported, "y" * 99, None, number), ReportLimits(99, 99)
+                )
         erased = users[::25]
         for n, user in enumerate(erased):
             await store.commit(Changes(erased=[Erasure(user, f"{TOMB}{n}", NINE)]))

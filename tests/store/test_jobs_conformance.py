@@ -30,12 +30,14 @@ from yoked_actor.domain.jobs import (
     JOB_TRANSITIONS,
     LIVE,
     WAITING,
+    Dismissal,
     ErrorKind,
     ImpossibleJobMove,
     Job,
     JobCause,
     JobStatus,
     NewJob,
+    NotDismissable,
     Retry,
     RetryPolicy,
     after_failure,
@@ -283,11 +285,36 @@ class JobMachine(RuleBasedStateMachine):
     def _requeue(self, which, crash_at, goes_on) -> None:
         self._operate(which, JobCause.REQUEUED, JobStore.requeue.__name__, crash_at, goes_on)
 
+    def _dismiss(self, which, crash_at, goes_on) -> None:
+        dead = [i for i, j in self.before.jobs.items() if j.status is JobStatus.DEAD_LETTER]
+        ids = dead if dead and which % 4 else sorted(self._known())
+        job_id = ids[which % len(ids)]
+        job = self.before.jobs.get(job_id)
+
+        async def call(store: JobStore):
+            try:
+                return await store.dismiss(job_id, "olga", "known", self.now)
+            except (NoSuchJob, ImpossibleJobMove) as error:
+                return error
+
+        found = self._do(call, crash_at, goes_on)
+        if found is None:
+            return
+        if job is None:
+            assert isinstance(found, NoSuchJob)
+        elif job.status is not JobStatus.DEAD_LETTER or job.dismissal:
+            assert isinstance(found, NotDismissable)
+            assert self.after == self.before
+        else:
+            assert found == self.after.jobs[job_id]
+            assert found.status is JobStatus.DEAD_LETTER
+            assert found.dismissal == Dismissal(self.now, "olga", "known")
+
     def _requeue_all(self, kind, crash_at, goes_on) -> None:
         dead = [
             job.id
             for job in self.before.jobs.values()
-            if job.type == kind and job.status is JobStatus.DEAD_LETTER
+            if job.type == kind and job.status is JobStatus.DEAD_LETTER and not job.dismissal
         ]
 
         async def call(store: JobStore):
@@ -297,16 +324,18 @@ class JobMachine(RuleBasedStateMachine):
         if found is not None:
             assert found == sorted(dead)[:3]
 
-    def _prune(self, age_s, limit, crash_at, goes_on) -> None:
+    def _prune(self, age_s, limit, dead, crash_at, goes_on) -> None:
         line = self.now - age_s * MICROSECONDS
         old = {
             job.id: job
             for job in self.before.jobs.values()
-            if job.completed_at is not None and job.completed_at < line
+            if job.completed_at is not None
+            and job.completed_at < line
+            and (job.status is JobStatus.DEAD_LETTER) == dead
         }
 
         async def call(store: JobStore):
-            return await store.prune(line, limit)
+            return await store.prune(line, limit, dead=dead)
 
         found = self._do(call, crash_at, goes_on)
         left = self.after.jobs
@@ -344,7 +373,7 @@ class JobMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.before.jobs)
     @rule(
-        how=st.sampled_from(["cancel", "hurry", "requeue", "requeue_all", "prune"]),
+        how=st.sampled_from(["cancel", "hurry", "requeue", "dismiss", "requeue_all", "prune"]),
         which=PICKS,
         kind=st.sampled_from(sorted(POLICIES)),
         age_s=st.sampled_from([-1, 0, 60]),
@@ -354,7 +383,9 @@ class JobMachine(RuleBasedStateMachine):
     )
     def operate(self, how, which, kind, age_s, limit, crash_at, goes_on) -> None:
         if how == "prune":
-            self._prune(age_s, limit, crash_at, goes_on)
+            self._prune(age_s, limit, which % 2 == 0, crash_at, goes_on)
+        elif how == "dismiss":
+            self._dismiss(which, crash_at, goes_on)
         elif how == "requeue_all":
             self._requeue_all(kind, crash_at, goes_on)
         else:

@@ -261,6 +261,8 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         await ana.say("end_date", date_id=date_id)
         await ben.event("date_ended")
         await ana.say("heartbeat")
+        token = server.tokens.sign("ana", server.clock.now(), 7 * 86_400.0)
+        await ana.say("hello", token=token)
         await ana.say("leave")
         await ana.say("spin")
         await ana.event("waiting")
@@ -314,6 +316,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/admin/reports/{number}/resolve": {"resolution": "suspended"},
         "/api/offers/{offer_id}/answer": {"answer": "accept"},
         "/api/admin/jobs/requeue": {"type": "test"},
+        "/api/admin/jobs/{job_id}/dismiss": {"reason": "known"},
         "/api/admin/users/{user_id}/block": {"user_id": "mallory"},
         "/api/admin/offers/run": {"zone": "Europe/Berlin", "date": "2026-01-01"},
     }
@@ -363,6 +366,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/connections/{connection_id}/date",
         "/api/admin/jobs/{job_id}/cancel",
         "/api/admin/jobs/{job_id}/requeue",
+        "/api/admin/jobs/{job_id}/dismiss",
         "/api/admin/offers/verify",
     }
     assert done == {call.path for call in CALLS if call.answer is not None} - refused

@@ -23,17 +23,19 @@ import trio
 from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.dead_letters import DeadLetterAlarm
 from yoked_actor.actors.job_watch import JobWatch
 from yoked_actor.domain.alerts import (
     Alert,
     AlertChange,
     AlertState,
+    DeadLetterChange,
     Numbers,
     Standing,
     judge,
     readings,
 )
-from yoked_actor.domain.instants import Instant, after, to_datetime
+from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.metrics import Metrics, count_of
 from yoked_actor.settings import Settings
@@ -55,6 +57,11 @@ class AlertNews(BaseModel):
     limit: float
     at: str
     raised_at: str
+    job_type: str | None = None
+    error_kind: str | None = None
+    count: int | None = None
+    job_id: int | None = None
+    """Of dead letters: which, how many, and the first."""
 
 
 class Alarm:
@@ -71,6 +78,7 @@ class Alarm:
         enqueued: Callable[[], None] | None = None,
         loop_lag_s: Callable[[], float] | None = None,
         free_share: Callable[[], float | None] | None = None,
+        lost_files: Callable[[], str | None] | None = None,
         is_restless: bool = False,
     ) -> None:
         """Without `alerts` nothing is kept and no webhook is told.
@@ -85,12 +93,20 @@ class Alarm:
         self._enqueued = enqueued
         self._loop_lag_s = loop_lag_s
         self._free_share = free_share
+        self._lost_files = lost_files
         self._is_restless = is_restless
-        self._gauges = metrics.jobs.alerts
+        self._gauges = dict(metrics.jobs.alerts)
+        gauge = self._gauges.pop(Alert.DEAD_LETTER)
+        self.dead: DeadLetterAlarm | None = None
+        """The alerts about dead letters; None when nothing is kept."""
+        if alerts is not None:
+            self.dead = DeadLetterAlarm(alerts, settings.alerts, gauge, news_of_dead, WEBHOOK)
         self._duplicates = _Recent(lambda: count_of(metrics.jobs.duplicate_offers))
         self._failures = _Recent(lambda: count_of(metrics.commit_failures))
         self._violations = _Recent(lambda: count_of(metrics.audit_violations))
+        self._restarts = _Recent(lambda: metrics.restarts)
         self._unsaved: deque[AlertChange] = deque()
+        self._stepped_by = clock.stepped_by
         self._stirred = trio.Event()
         self._stirred.set()
         self.standing: dict[Alert, Standing] = {}
@@ -129,14 +145,18 @@ class Alarm:
 
     async def _look(self) -> bool:
         """Look once; True when there is no reason to look again soon."""
-        now, limits = self._clock.now(), self._settings.alerts
+        limits = self._settings.alerts
         jobs = await self._watch.look()
+        now, now_s = self._clock.now(), trio.current_time()
+        self._follow_clock()
         numbers = msgspec.structs.replace(
             Numbers() if jobs is None else jobs,
-            duplicate_offers=self._duplicates.grown(now, limits.fault_window_s),
-            commit_failures=self._failures.grown(now, limits.window_s),
-            audit_violations=self._violations.grown(now, limits.fault_window_s),
+            duplicate_offers=self._duplicates.grown(now_s, limits.fault_window_s),
+            commit_failures=self._failures.grown(now_s, limits.window_s),
+            audit_violations=self._violations.grown(now_s, limits.fault_window_s),
+            actor_restarts=self._restarts.grown(now_s, limits.window_s),
             loop_lag_s=0.0 if self._loop_lag_s is None else self._loop_lag_s(),
+            lost_files=int(self._lost_files is not None and self._lost_files() is not None),
         )
         unread = set(_ABOUT_JOBS) if jobs is None else set()
         free_share = None if self._free_share is None else self._free_share()
@@ -149,15 +169,31 @@ class Alarm:
         self.standing, changes = judge(self.standing, found, now, limits.clear_after_s)
         self._say(changes)
         await self._save()
+        if self.dead is not None and await self.dead.look(now) and self._enqueued is not None:
+            self._enqueued()
         return jobs is not None and not (
             self.standing
+            or (self.dead is not None and self.dead.standing)
             or self._unsaved
-            or jobs.depth
+            or self._watch.is_busy
             or self._watch.remembers
             or self._duplicates.any
             or self._failures.any
             or self._violations.any
+            or self._restarts.any
         )
+
+    def _follow_clock(self) -> None:
+        """How long a number has been within its limit stays the same when the clock is stepped."""
+        by = self._clock.stepped_by - self._stepped_by
+        if by:
+            self._stepped_by += by
+            self.standing = {
+                alert: one
+                if one.within_since is None
+                else msgspec.structs.replace(one, within_since=one.within_since + by)
+                for alert, one in self.standing.items()
+            }
 
     def _say(self, changes: list[AlertChange]) -> None:
         for one in changes:
@@ -199,21 +235,20 @@ class _Recent:
     def __init__(self, read: Callable[[], int]) -> None:
         self._read = read
         self._last = read()
-        self._growth: deque[tuple[Instant, int]] = deque(maxlen=10_000)
+        self._growth: deque[tuple[float, int]] = deque(maxlen=10_000)
 
     @property
     def any(self) -> bool:
         """Whether it had grown in the window at the last look."""
         return bool(self._growth)
 
-    def grown(self, now: Instant, window_s: float) -> int:
+    def grown(self, now_s: float, window_s: float) -> int:
         """By how much it has grown in the window that ends now."""
         total = self._read()
         if total != self._last:
-            self._growth.append((now, total - self._last))
+            self._growth.append((now_s, total - self._last))
             self._last = total
-        since = after(now, -window_s)
-        while self._growth and self._growth[0][0] <= since:
+        while self._growth and self._growth[0][0] <= now_s - window_s:
             self._growth.popleft()
         return sum(growth for _, growth in self._growth)
 
@@ -228,7 +263,28 @@ def news_of(change: AlertChange) -> NewJob:
         at=_moment(change.at),
         raised_at=_moment(change.raised_at),
     )
-    return NewJob(WEBHOOK, payload.model_dump(), change.at, key=change.key, priority=-10)
+    return NewJob(
+        WEBHOOK, payload.model_dump(exclude_none=True), change.at, key=change.key, priority=-10
+    )
+
+
+def news_of_dead(change: DeadLetterChange) -> NewJob:
+    """The job that tells the webhook of dead letters; its key makes it the only one."""
+    dead = change.dead
+    payload = AlertNews(
+        alert=Alert.DEAD_LETTER.value,
+        state=change.state.value,
+        value=dead.count,
+        limit=0.0,
+        at=_moment(change.at),
+        raised_at=_moment(dead.raised_at),
+        job_type=dead.job_type,
+        error_kind=dead.kind,
+        count=dead.count,
+        job_id=dead.job_id,
+    )
+    fields = payload.model_dump(exclude_none=True)
+    return NewJob(WEBHOOK, fields, change.at, key=change.key, priority=-10)
 
 
 def free_share_of(directory: Path) -> float | None:

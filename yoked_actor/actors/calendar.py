@@ -23,9 +23,23 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.instants import MICROSECONDS, Instant, seconds_between, to_datetime
+from yoked_actor.domain.instants import (
+    MICROSECONDS,
+    Instant,
+    seconds_between,
+    to_datetime,
+    utc_date,
+)
 from yoked_actor.domain.jobs import NewJob
-from yoked_actor.domain.local_day import Run, is_current, local_date, next_run, reckon, run_instant
+from yoked_actor.domain.local_day import (
+    LONGEST_LOOK_BACK,
+    Run,
+    is_current,
+    local_date,
+    next_run,
+    reckon,
+    run_instant,
+)
 from yoked_actor.domain.zones import tzdata_version, zone_named
 from yoked_actor.metrics import CalendarMetrics
 from yoked_actor.settings import Settings
@@ -117,12 +131,18 @@ class Calendar:
         self._poked.set()
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Work until cancelled; after an error it begins anew, with what is stored."""
+        self._zones.clear()
+        stepped_by = self._clock.stepped_by
         next_at = (await self._turn(opening=True)).next_at
         _log.info("calendar_opened", zones=len(self._zones), tzdata=tzdata_version())
         while True:
-            await self._wait(next_at)
-            next_at = (await self._turn()).next_at
+            if stepped_by == self._clock.stepped_by:
+                await self._wait(next_at)
+            # What was planned or missed by a clock that was wrong is looked at anew.
+            is_stepped = stepped_by != self._clock.stepped_by
+            stepped_by = self._clock.stepped_by
+            next_at = (await self._turn(opening=is_stepped)).next_at
 
     async def run_by_hand(self, zone: str, day: date) -> ByHand:
         """Start the run of a date that was missed, or of a zone that had none; else say so."""
@@ -132,8 +152,7 @@ class Calendar:
         )
 
     async def _wait(self, until: Instant | None) -> None:
-        deadline = float("inf") if until is None else self._clock.trio_time(until)
-        with trio.move_on_at(deadline):
+        with self._clock.until(until):
             await self._poked.wait()
 
     async def _turn(self, *, opening: bool = False) -> Turn:
@@ -198,6 +217,7 @@ def take_turn(
     beginners: dict[str, date] = {}
     if opening:
         _drop_impossible_plans(table, now)
+        _take_back_misses(table, now)
         have_plans = {run.zone for run in table.plans()}
         for name in table.inhabited_zones():
             if name not in have_plans:
@@ -262,6 +282,15 @@ def _drop_impossible_plans(table: CalendarTable, now: Instant) -> None:
             table.drop(run)
 
 
+def _take_back_misses(table: CalendarTable, now: Instant) -> None:
+    """Plan anew what a clock that was ahead has recorded as missed though its time is yet to come.
+
+    The zone's plan goes too: it is for a later date.
+    """
+    for zone in table.take_back_misses(now):
+        _log.warning("future_misses_taken_back", zone=zone)
+
+
 def zone_run_job(run: Run) -> NewJob:
     """The job that does a run."""
     payload = {"zone": run.zone, "date": run.day.isoformat(), "scheduled_at": run.scheduled_at}
@@ -277,6 +306,8 @@ def _start_by_hand(
         instant = None if zone is None else run_instant(zone, day, at)
         if instant is None:
             raise NoSuchRun(f"there is no zone {name!r}, or it has no {day}")
+        if abs(day - utc_date(now)) > LONGEST_LOOK_BACK:
+            raise NoSuchRun(f"{day} is more than {LONGEST_LOOK_BACK.days} days from today")
         run = Run(name, day, instant)
     else:
         run = found.run

@@ -1,45 +1,182 @@
 """The only reader of time.
 
-An instant of ours is where the server's clock started plus what trio's clock has counted since.
-On trio's real clock that is the time of day, immune to steps of the system clock; on a mock clock
-it is whatever the test says, and the whole server follows.
+There are two kinds of time here, and each use has to choose.
+
+- **Durations** are measured on trio's clock, which never steps: rate limits, time-outs, windows of
+  alerts, how long a session is kept.
+- **Instants** are points of the calendar: `now()`. They follow the system's clock. Trio's clock is
+  compared with it every so often (`look`). When the two have moved apart by more than
+  `tolerance_s`, the system's clock was stepped, or the machine was suspended; `now()` steps too.
+
+Code that waits for an instant waits in `until`, which ends early when the clock is stepped: the
+caller then looks again. The lobby measures durations between instants of its own; the matchmaker
+moves all of them by the size of each step (`stepped_by`, ADR 0016).
+
+On a mock clock an instant is whatever the test says, and the whole server follows.
 """
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
+from pathlib import Path
 
+import structlog
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from yoked_actor.domain.instants import MICROSECONDS, Instant, from_datetime
+from yoked_actor.domain.instants import MICROSECONDS, Instant, from_datetime, to_datetime
+from yoked_actor.store import MachineTime
+
+_log = structlog.get_logger()
+
+LOOK_EVERY_S = 1.0
+"""How often `watch` compares the two clocks. A look costs a microsecond."""
+TOLERANCE_S = 1.0
+"""How far the two may be apart before it counts as a step. Slewing moves both, so they do not drift
+apart; only steps do that."""
+_TRIES = 3
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_MOCK_BOOT = "mock"
 
 
 class Clock:
     """Tells the instant, and the trio deadline of an instant."""
 
-    def __init__(self, start_at: Instant) -> None:
+    def __init__(
+        self,
+        start_at: Instant,
+        *,
+        wall: Callable[[], Instant] | None = None,
+        tolerance_s: float = TOLERANCE_S,
+    ) -> None:
+        """A clock that shows `start_at` now. `wall` reads the clock that it follows, if any."""
         self._start_at = start_at
+        self._origin_at = start_at
         self._trio_start = trio.current_time()
+        self._wall = wall
+        self._tolerance = round(tolerance_s * MICROSECONDS)
+        self._waiting: set[trio.CancelScope] = set()
+        self._observers: list[Callable[[float], None]] = []
 
     @classmethod
-    def real(cls) -> Clock:
+    def real(cls, tolerance_s: float = TOLERANCE_S) -> Clock:
         """A clock that shows the time of day."""
-        return cls(time.time_ns() // 1000)
+        return _RealClock(_time_of_day(), wall=_time_of_day, tolerance_s=tolerance_s)
 
     @classmethod
     def starting(cls, moment: datetime) -> Clock:
         """A clock that shows `moment` now."""
         return cls(from_datetime(moment))
 
+    # Reading
+
     def now(self) -> Instant:
-        """The present instant."""
-        return self._start_at + round((trio.current_time() - self._trio_start) * MICROSECONDS)
+        """The present instant. It steps only inside `look`, never between two checkpoints."""
+        return self._start_at + self._elapsed()
 
     def trio_time(self, at: Instant) -> float:
-        """When, on trio's clock, an instant comes."""
+        """When, on trio's clock, an instant comes, unless the clock is stepped before."""
         return self._trio_start + (at - self._start_at) / MICROSECONDS
+
+    @property
+    def stepped_by(self) -> int:
+        """The sum of all steps since the start, in microseconds; negative when set back."""
+        return self._start_at - self._origin_at
+
+    def machine_time(self) -> MachineTime:
+        """The time that all processes of this machine share and that is never stepped."""
+        return MachineTime(_MOCK_BOOT, self._origin_at + self._elapsed(), self.now())
+
+    # Steps
+
+    def look(self) -> float:
+        """Compare with the system's clock, and follow it; returns the size of the step in seconds.
+
+        Every wait in `until` ends when there was one.
+        """
+        if self._wall is None:
+            return 0.0
+        for _ in range(_TRIES):
+            before = self.now()
+            step = self._wall() - before
+            if abs(step) <= self._tolerance:
+                return 0.0
+            if self.now() - before <= self._tolerance // 2:
+                break  # else the process was stopped between the two readings
+        else:
+            return 0.0
+        self._start_at += step
+        seconds = step / MICROSECONDS
+        _log.warning(
+            "clock_stepped",
+            step_s=seconds,
+            direction="forward" if step > 0 else "back",
+            was=to_datetime(before).isoformat(),
+            now=to_datetime(before + step).isoformat(),
+        )
+        for observer in self._observers:
+            observer(seconds)
+        for scope in self._waiting:
+            scope.deadline = -math.inf
+        return seconds
+
+    @contextmanager
+    def until(self, at: Instant | None) -> Iterator[trio.CancelScope]:
+        """A cancel scope that ends at an instant, never when None, or when the clock is stepped."""
+        deadline = math.inf if at is None else self.trio_time(at)
+        with trio.CancelScope(deadline=deadline) as scope:
+            self._waiting.add(scope)
+            try:
+                yield scope
+            finally:
+                self._waiting.discard(scope)
+
+    async def watch(self, observer: Callable[[float], None], every_s: float = LOOK_EVERY_S) -> None:
+        """Look every so often until cancelled; `observer` gets the size of each step, in seconds.
+
+        `every_s` infinite is for a mock clock, whose owner looks when it has been stepped.
+        """
+        self._observers.append(observer)
+        try:
+            while True:
+                self.look()
+                await trio.sleep(every_s)
+        finally:
+            self._observers.remove(observer)
+
+    def _elapsed(self) -> int:
+        return round((trio.current_time() - self._trio_start) * MICROSECONDS)
+
+
+class _RealClock(Clock):
+    """The clock of a process that is not a test."""
+
+    def machine_time(self) -> MachineTime:
+        """The machine's time since its start, without the time that it was suspended."""
+        return read_machine_time()
+
+
+def read_machine_time() -> MachineTime:
+    """The machine's time, for a process that needs no clock of its own."""
+    return MachineTime(_boot_id(), time.monotonic_ns() // 1000, _time_of_day())
+
+
+def _time_of_day() -> Instant:
+    return time.time_ns() // 1000
+
+
+@cache
+def _boot_id() -> str:
+    """What names the time since the machine was started; empty where the system does not say."""
+    try:
+        return _BOOT_ID.read_text().strip()
+    except OSError:
+        return ""
 
 
 async def advance(mock: MockClock, seconds: float) -> None:

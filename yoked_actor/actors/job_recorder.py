@@ -16,9 +16,9 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.job_types import JobType, kind_of
+from yoked_actor.actors.job_types import JobType, kind_of, outline_of
 from yoked_actor.actors.job_watch import JobWatch
-from yoked_actor.domain.jobs import Job, Retry, after_failure
+from yoked_actor.domain.jobs import Job, Retry, after_failure, max_runs
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import CancelAsked, JobStore, LeaseLost, StoreUnavailable
@@ -82,12 +82,14 @@ class JobRecorder:
     ) -> None:
         """Have a failure recorded, as the job's policy wants it."""
         now = self._clock.now()
-        decision = after_failure(kind.policy, job, kind_of(error), now)
+        what = kind_of(error)
+        decision = after_failure(kind.policy, job, what, now)
         text = "".join(traceback.format_exception(error))
         if isinstance(decision, Retry):
-            outcome: Outcome = Failed(job.id, job.fence, decision.at, text)
+            outcome: Outcome = Failed(job.id, job.fence, decision.at, text, outline_of(error))
         else:
-            outcome = Buried(job.id, job.fence, f"{decision.reason}\n{text}")
+            outline = f"{decision.reason}\n{outline_of(error)}"
+            outcome = Buried(job.id, job.fence, f"{decision.reason}\n{text}", what, outline)
         self.put(Ended(job, kind, outcome, seconds))
 
     async def run(self) -> None:
@@ -153,12 +155,15 @@ class JobRecorder:
             if not isinstance(one.outcome, Snoozed):
                 seconds.append(one.seconds)
                 one.kind.observe(one.seconds)
+                if one.kind.judge is not None:
+                    one.kind.judge(_RESULTS[type(one.outcome)], one.seconds)
         for (name, result), count in counts.items():
             self._metrics.ended.labels(name, result).inc(count)
         completed = sum(n for (_, result), n in counts.items() if result == "completed")
         dead = sum(n for (_, result), n in counts.items() if result == "dead_letter")
+        retried = sum(n for (_, result), n in counts.items() if result == "failed")
         if done:
-            self._watch.note(completed=completed, dead=dead, seconds=seconds)
+            self._watch.note(completed=completed, dead=dead, seconds=seconds, retried=retried)
         if len(done) > 1:
             _log.debug("jobs_recorded", jobs=len(done), completed=completed)
 
@@ -172,14 +177,14 @@ class JobRecorder:
                     _log.error("job_not_told", exc_info=True, **_names(one.job))
             _log.info(
                 "job_completed",
-                runs=one.kind.policy.max_runs,
+                runs=max_runs(one.kind.policy, one.job),
                 seconds=round(one.seconds, 6),
                 **_names(one.job),
             )
         elif isinstance(outcome, Failed):
             _log.warning(
                 "job_failed",
-                runs=one.kind.policy.max_runs,
+                runs=max_runs(one.kind.policy, one.job),
                 retry_at=outcome.retry_at,
                 error=outcome.error,
                 payload=one.job.payload,
@@ -188,7 +193,7 @@ class JobRecorder:
         elif isinstance(outcome, Buried):
             _log.error(
                 "job_dead_letter",
-                runs=one.kind.policy.max_runs,
+                runs=max_runs(one.kind.policy, one.job),
                 error=outcome.error,
                 payload=one.job.payload,
                 **_names(one.job),

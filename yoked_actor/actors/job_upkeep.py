@@ -46,6 +46,9 @@ def register_upkeep(
         # A little at a time: other writes want their turn.
         while await jobs.prune(line, _AT_ONCE) == _AT_ONCE:
             pass
+        line = after(now, -settings.keep_dead_days * _DAY_S)
+        while await jobs.prune(line, _AT_ONCE, dead=True) == _AT_ONCE:
+            pass
         line = after(now, -settings.keep_keys_days * _DAY_S)
         while await jobs.prune_keys(line, _AT_ONCE) == _AT_ONCE:
             pass

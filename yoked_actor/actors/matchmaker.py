@@ -21,7 +21,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.auditor import audit_users
-from yoked_actor.domain.events import Erase, Event, Forget, Spin
+from yoked_actor.domain.events import Erase, Event, Forget, Spin, Vote
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.lobby import Lobby
@@ -36,6 +36,7 @@ from yoked_actor.domain.notices import (
     Reply,
     SpinReply,
 )
+from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes
 from yoked_actor.metrics import Metrics
@@ -63,6 +64,8 @@ class Message(msgspec.Struct, gc=False):
     event: Event
     sender: object
     then: Then | None = None
+    posted_s: float = -1.0
+    """When it was put, on trio's clock; of spins and votes alone."""
 
 
 class Probe(Event, frozen=True):
@@ -114,6 +117,10 @@ class Matchmaker:
         self._asked: list[trio.Event] = []
         self._stored_people = stored_people
         self._in_trouble = in_trouble
+        self._stepped_by = clock.stepped_by
+        """Up to which step of the clock the lobby has followed."""
+        self._is_moved = False
+        """Whether a step of the clock has moved what is not stored yet."""
         self.stalled = False
         """Whether the last commit failed and is being tried again."""
 
@@ -144,14 +151,20 @@ class Matchmaker:
         self.mailbox.put_always(Message(Probe(""), None))
 
     async def _wait(self) -> None:
-        if self._put_off:
+        self._follow_clock()
+        if self._put_off or self._is_moved:
             return
-        due = self._lobby.next_deadline()
-        if due is None:
+        with self._clock.until(self._lobby.next_deadline()):
             await self.mailbox.wait()
-            return
-        with trio.move_on_at(self._clock.trio_time(due)):
-            await self.mailbox.wait()
+
+    def _follow_clock(self) -> None:
+        """Move the lobby's instants if the clock was stepped. Everything must be settled."""
+        by = self._clock.stepped_by - self._stepped_by
+        if by:
+            self._stepped_by += by
+            self._lobby.step_clock(by, self._clock.now())
+            self._metrics.recent.shift(by)
+            self._is_moved = True
 
     async def _round(self) -> None:
         """Decide about everything that is there, and see it stored and told."""
@@ -161,9 +174,12 @@ class Matchmaker:
             messages += self._put_off
             messages += self.mailbox.take_all()
             messages, self._put_off = _up_to_an_erasure(messages)
+            self._follow_clock()
             now = self._clock.now()
             decided = [self._lobby.handle(m.event, now) for m in messages if _is_for_lobby(m)]
             notices = self._lobby.wake(now)
+            if self._is_moved:
+                self._lobby.restate()
             changes = self._lobby.changes()
             self._audit()
             try:
@@ -179,15 +195,17 @@ class Matchmaker:
                 await trio.sleep(delay_s)
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
                 continue
-            self.stalled = False
+            self.stalled = self._is_moved = False
             self._lobby.settle()
             waiting = len(self._lobby.floor.pool)
-            self._metrics.count_round(len(messages), changes, waiting, now)
+            now_s = trio.current_time()
+            self._metrics.count_round(len(messages), changes, waiting, now, now_s)
             self._count(messages, decided, notices)
             self._log_matches(changes)
             if changes.people and self._stored_people is not None:
                 self._stored_people(changes.people, now)
             self._tell(messages, decided, notices, now)
+            self._judge(messages)
             self._let_go()
             return
 
@@ -236,6 +254,16 @@ class Matchmaker:
         if lost:
             self._metrics.liveness_losses.inc(lost)
 
+    def _judge(self, messages: Sequence[Message]) -> None:
+        """Count how long spins and votes took, from the mailbox until they were told."""
+        now_s = trio.current_time()
+        for kind, objective in _JUDGED.items():
+            taken = [
+                now_s - m.posted_s for m in messages if type(m.event) is kind and m.posted_s >= 0
+            ]
+            if taken:
+                self._metrics.objectives.judge(objective, taken, now_s)
+
     def _let_go(self) -> None:
         for answered in self._asked:
             answered.set()
@@ -283,6 +311,12 @@ class Matchmaker:
                     outcome=match.outcome and match.outcome.value,
                     reason=match.cancelled_for and match.cancelled_for.value,
                 )
+
+
+_JUDGED: dict[type[Event], Objective] = {
+    Spin: Objective.SPINS,
+    Vote: Objective.VOTES,
+}
 
 
 def _up_to_an_erasure(messages: list[Message]) -> tuple[list[Message], list[Message]]:

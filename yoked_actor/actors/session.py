@@ -22,10 +22,11 @@ from yoked_actor.actors.matchmaker import Message, Then
 from yoked_actor.actors.surroundings import Connection, Surroundings, event_of
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
-from yoked_actor.domain.instants import MICROSECONDS, Instant, to_datetime
+from yoked_actor.domain.instants import Instant, to_datetime
+from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.token_bucket import TokenBucket
-from yoked_actor.store import Report, StoreUnavailable
+from yoked_actor.store import Report, StoreUnavailable, TooManyReports
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire import events as wire
 from yoked_actor.wire import rendering
@@ -33,6 +34,7 @@ from yoked_actor.wire.signal_data import problem_with
 
 Renew = Callable[[cmd.Hello], Awaitable[told.Reply]]
 REPLACED = 4001
+TRY_AGAIN = 1011
 _STORE_AWAY = told.Refusal(told.Code.INTERNAL, "the store is not available; try again")
 
 
@@ -53,13 +55,13 @@ class Session:
         "loading",
         "seq",
         "session_id",
-        "spoke_at",
+        "spoke_s",
         "unsent",
         "user_id",
     )
 
     def __init__(self, user_id: str, around: Surroundings) -> None:
-        edge, now = around.settings.edge, around.clock.now()
+        edge, now_s = around.settings.edge, trio.current_time()
         self._around = around
         self.user_id = user_id
         self.session_id = around.new_session_id()
@@ -70,9 +72,10 @@ class Session:
         """Whether the user was told that the server is about to stop."""
         self.leaving = False
         self.loading: trio.Event | None = None
-        self.spoke_at = now
+        self.spoke_s = now_s
+        """When the user was last heard, on trio's clock."""
         self.unsent = False
-        self._bucket = TokenBucket(edge.commands_per_s, edge.commands_burst, now / MICROSECONDS)
+        self._bucket = TokenBucket(edge.commands_per_s, edge.commands_burst, now_s)
         self._signals: TokenBucket | None = None
         self._kept: deque[bytes] | None = None
         self._replies: dict[str, bytes] = {}
@@ -82,7 +85,13 @@ class Session:
 
     def post(self, event: ev.Event, then: Then | None = None) -> None:
         """Put an event into the matchmaker's mailbox, or raise `MailboxFull`."""
-        self._around.mailbox.put_nowait(Message(event, self, then))
+        now_s = trio.current_time() if type(event) in (ev.Spin, ev.Vote) else -1.0
+        try:
+            self._around.mailbox.put_nowait(Message(event, self, then, now_s))
+        except MailboxFull:
+            if type(event) is ev.Spin:
+                self._around.metrics.objectives.count(Objective.SPINS, 0, 1, now_s)
+            raise
         self.in_flight += 1
 
     async def post_when_there_is_room(self, event: ev.Event, then: Then) -> None:
@@ -98,10 +107,10 @@ class Session:
             self.in_flight -= 1
             raise
 
-    def may_speak(self, now: Instant) -> bool:
+    def may_speak(self) -> bool:
         """Whether the user is within the rate; if so, this is counted."""
-        self.spoke_at = now
-        return self._bucket.take(now / MICROSECONDS)
+        self.spoke_s = trio.current_time()
+        return self._bucket.take(self.spoke_s)
 
     # From the client
 
@@ -114,7 +123,7 @@ class Session:
         try:
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
-            if self.may_speak(now):
+            if self.may_speak():
                 self._heard()
             if bad.id is None:
                 self._say(wire.Error(re=None, code=told.Code.BAD_REQUEST, message=bad.message))
@@ -127,7 +136,7 @@ class Session:
             self.connection.flush()
 
     async def _obey(self, command: cmd.Command, now: Instant, renew: Renew) -> None:
-        id, within_rate = command.id, self.may_speak(now)
+        id, within_rate = command.id, self.may_speak()
         if self._repeated(id):
             # It has no second effect, but a user who repeats a command is alive (R14).
             if within_rate:
@@ -195,9 +204,9 @@ class Session:
             return told.Refusal(told.Code.BAD_REQUEST, problem)
         if self._signals is None:
             self._signals = TokenBucket(
-                limits.signals_per_s, limits.signals_burst, now / MICROSECONDS
+                limits.signals_per_s, limits.signals_burst, trio.current_time()
             )
-        if not self._signals.take(now / MICROSECONDS):
+        if not self._signals.take(trio.current_time()):
             return told.Refusal(told.Code.RATE_LIMITED, "too many signals; slow down")
         return None
 
@@ -216,9 +225,11 @@ class Session:
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
         session_id = self.session_id
         try:
-            await self._around.store.add_report(report)
+            await self._around.store.add_report(report, self._around.report_limits())
+        except TooManyReports as error:
+            reply: told.Reply = told.Refusal(told.Code.RATE_LIMITED, str(error))
         except StoreUnavailable:
-            reply: told.Reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
+            reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
         else:
             reply = told.Done()
         self._answered(session_id, command.id, reply, now)
@@ -291,11 +302,17 @@ class Session:
         """Let a socket speak for the user; returns when it has been welcomed.
 
         Raises `UserSuspended` when the user has been suspended while there was no room.
+        Cancelled, the lobby may still hear of the socket, which `detach` then takes back; it does
+        not speak for the user.
         """
-        welcomed = trio.Event()
+        welcomed, abandoned = trio.Event(), False
 
         def bind(reply: told.Reply, now: Instant) -> None:
             assert isinstance(reply, told.Snapshot)
+            if abandoned:
+                # To the lobby the newer device has replaced the older one, and is gone.
+                self.hang_up(TRY_AGAIN, "the server was too busy; try again")
+                return
             self._bind(connection, hello, reply, now, expires_at)
             welcomed.set()
 
@@ -310,13 +327,17 @@ class Session:
             raise
         message = Message(ev.Attached(self.user_id, device), self, bind)
         self._around.mailbox.put_nowait(message)
-        await welcomed.wait()
+        try:
+            await welcomed.wait()
+        except trio.Cancelled:
+            abandoned = True
+            raise
 
     def detach(self, connection: Connection, device: int) -> None:
         """The socket is gone."""
         if self.connection is connection:
             self.connection = None
-        self.spoke_at = self._around.clock.now()
+        self.spoke_s = trio.current_time()
         self._around.mailbox.put_always(Message(ev.Detached(self.user_id, device), self))
         self.in_flight += 1
 

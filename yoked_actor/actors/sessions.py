@@ -22,7 +22,7 @@ from yoked_actor.actors.surroundings import Desk, Surroundings
 from yoked_actor.actors.suspensions import Suspensions
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
-from yoked_actor.domain.instants import Instant, after
+from yoked_actor.domain.instants import Instant
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
@@ -41,7 +41,7 @@ class Sessions:
     ) -> None:
         self._by_user: dict[str, Session] = {}
         self._talking: dict[Session, None] = {}
-        self._leaving: deque[tuple[Instant, Session]] = deque()
+        self._leaving: deque[tuple[float, Session]] = deque()
         self._somebody_leaves = trio.Event()
         self._boot = boot
         self._count = 0
@@ -122,8 +122,8 @@ class Sessions:
         if session.leaving:
             return
         session.leaving = True
-        due_at = after(self._clock.now(), self._settings.session.forget_after_s)
-        self._leaving.append((due_at, session))
+        due_s = trio.current_time() + self._settings.session.forget_after_s
+        self._leaving.append((due_s, session))
         self._somebody_leaves.set()
 
     async def run(self) -> None:
@@ -132,16 +132,16 @@ class Sessions:
             while not self._leaving:
                 self._somebody_leaves = trio.Event()
                 await self._somebody_leaves.wait()
-            due_at, session = self._leaving[0]
-            await trio.sleep_until(self._clock.trio_time(due_at))
+            due_s, session = self._leaving[0]
+            await trio.sleep_until(due_s)
             self._leaving.popleft()
             session.leaving = False
             if self._by_user.get(session.user_id) is session:
                 await self._try_to_forget(session)
 
     async def _try_to_forget(self, session: Session) -> None:
-        silent_since = after(self._clock.now(), -self._settings.session.forget_after_s)
-        if session.connection is not None or session.spoke_at > silent_since:
+        silent_since_s = trio.current_time() - self._settings.session.forget_after_s
+        if session.connection is not None or session.spoke_s > silent_since_s:
             self.leave_soon(session)
             return
 

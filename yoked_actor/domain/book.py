@@ -17,11 +17,12 @@ V = TypeVar("V")
 class Book(Generic[K, V]):
     """A dictionary with one level of undo."""
 
-    __slots__ = ("_before", "rows")
+    __slots__ = ("_before", "_restated", "rows")
 
     def __init__(self) -> None:
         self.rows: dict[K, V] = {}
         self._before: dict[K, V | None] = {}
+        self._restated: set[K] = set()
 
     def get(self, key: K) -> V | None:
         """The value of a key, if it has one."""
@@ -40,6 +41,16 @@ class Book(Generic[K, V]):
                 self._before[key] = self.rows[key]
             del self.rows[key]
 
+    def revise(self, key: K, value: V) -> None:
+        """Set a value for good: `undo` does not bring back the one it replaces."""
+        assert not self._before, "a book is revised when it is settled"
+        self.rows[key] = value
+
+    def touch(self, key: K) -> None:
+        """Have the value of a key stored as it is."""
+        self._before.setdefault(key, self.rows[key])
+        self._restated.add(key)
+
     def touched(self) -> Iterable[K]:
         """The keys that were changed since the book last settled."""
         return self._before.keys()
@@ -50,18 +61,19 @@ class Book(Generic[K, V]):
         return [rows[key] for key in self._before if key in rows]
 
     def differences(self) -> list[tuple[K, V | None]]:
-        """What each touched key holds now (None: nothing), where that differs from before."""
+        """What each touched key holds now (None: nothing), where that is to be stored."""
         rows = self.rows
         return [
             (key, rows.get(key))
             for key, before in self._before.items()
-            if rows.get(key) is not before
+            if rows.get(key) is not before or key in self._restated
         ]
 
     def settle(self) -> None:
         """Forget how it was: the changes stand."""
         if self._before:
             self._before = {}
+            self._restated.clear()
 
     def undo(self) -> list[K]:
         """Return to how it was when it last settled; say which keys were touched."""
@@ -72,4 +84,5 @@ class Book(Generic[K, V]):
             else:
                 self.rows[key] = before
         self._before = {}
+        self._restated.clear()
         return touched

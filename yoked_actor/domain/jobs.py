@@ -63,7 +63,11 @@ LIVE = WAITING | {JobStatus.IN_PROGRESS}
 ENDED = frozenset(JobStatus) - LIVE
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -100, 100
 LONGEST_TEXT = 200
-"""The most characters of a job's type and of its key."""
+"""The most characters of a job's type and of its key, and of a note on its progress."""
+LONGEST_REASON = 500
+"""The most characters of the reason for which a dead letter is dismissed."""
+MOST_ATTEMPTS = 1000
+"""The most runs that a job or a policy may ask for."""
 
 
 class ImpossibleJobMove(Exception):
@@ -74,6 +78,16 @@ class ImpossibleJobMove(Exception):
         self.job_id = job_id
         self.status = status
         self.cause = cause
+
+
+class NotDismissable(ImpossibleJobMove):
+    """Only a dead letter can be dismissed, and only once; nothing was changed."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job.id, job.status, JobCause.BURIED)
+        is_dead = job.status is JobStatus.DEAD_LETTER
+        what = "dismissed already" if is_dead else f"{job.status} and cannot be dismissed"
+        self.args = (f"job {job.id} is {what}",)
 
 
 def next_status(job_id: int, status: JobStatus, cause: JobCause) -> JobStatus:
@@ -94,6 +108,8 @@ class NewJob(msgspec.Struct, frozen=True):
     priority: int = 0
     """The lower one goes first."""
     payload_version: int = 1
+    max_attempts: int | None = None
+    """How often it is run at most; None leaves that to the policy of its type."""
 
     def __post_init__(self) -> None:
         if not _is_name(self.type):
@@ -104,6 +120,40 @@ class NewJob(msgspec.Struct, frozen=True):
             raise ValueError(
                 f"a job's priority is {LOWEST_PRIORITY} to {HIGHEST_PRIORITY}, not {self.priority}"
             )
+        if self.max_attempts is not None and not 1 <= self.max_attempts <= MOST_ATTEMPTS:
+            raise ValueError(
+                f"a job's max_attempts is 1 to {MOST_ATTEMPTS}, not {self.max_attempts}"
+            )
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a run has come, as its handler says."""
+
+    done: int
+    total: int | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.done < 0 or (self.total is not None and self.total < self.done):
+            raise ValueError(f"progress is 0 to its total, not {self.done} of {self.total}")
+        if self.note and not _is_name(self.note):
+            raise ValueError(f"a note on progress is {LONGEST_TEXT} characters at most, printable")
+
+
+class Dismissal(msgspec.Struct, frozen=True):
+    """Somebody has looked at a dead letter and wants to hear no more of it."""
+
+    at: Instant
+    by: str
+    reason: str
+
+
+def checked_reason(text: str) -> str:
+    """A reason without the blanks around it, or `ValueError`."""
+    reason = text.strip()
+    if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
+        raise ValueError(f"a reason is 1-{LONGEST_REASON} printable characters")
+    return reason
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -129,6 +179,12 @@ class Job(msgspec.Struct, frozen=True):
     """When it was last claimed."""
     completed_at: Instant | None
     """When it ended, however it did."""
+    max_attempts: int | None = None
+    """How often it is run at most, when its own is not the policy's."""
+    progress: Progress | None = None
+    """How far its last run has come; None when the run has not said."""
+    dismissal: Dismissal | None = None
+    """Of a dead letter that somebody has dismissed."""
 
 
 class JobAttempt(msgspec.Struct, frozen=True):
@@ -171,24 +227,30 @@ class ErrorKind(StrEnum):
     LOGIC = "logic"
 
 
+DEFAULT_RUNS = 5
+
+
 class RetryPolicy(msgspec.Struct, frozen=True):
     """How often a job is run, and how long it rests between two runs.
 
-    With `delays_s` those are the pauses, and there is one run more than pauses. Without, the pause
-    after run n is `min(cap_s, base_s * 2 ** (n - 1))`. `jitter` lengthens a pause by up to that
-    share of it, always the same for the same job and run.
+    With `delays_s` those are the pauses, the last one repeated if need be. Without, the pause after
+    run n is `min(cap_s, base_s * 2 ** (n - 1))`. Unless `runs` says it, there is one run more than
+    pauses, or five. `jitter` lengthens a pause by up to that share of it, always the same for the
+    same job and run.
     """
 
     delays_s: tuple[float, ...] = ()
     base_s: float = 60.0
     cap_s: float = 3600.0
-    runs: int = 5
+    runs: int | None = None
     jitter: float = 0.0
 
     @property
     def max_runs(self) -> int:
         """How often a job is run at most."""
-        return len(self.delays_s) + 1 if self.delays_s else self.runs
+        if self.runs is not None:
+            return self.runs
+        return len(self.delays_s) + 1 if self.delays_s else DEFAULT_RUNS
 
     def delay_s(self, job_id: int, attempt: int) -> float:
         """The pause after the given run, counted from 1."""
@@ -215,12 +277,17 @@ class Bury(msgspec.Struct, frozen=True):
     reason: str
 
 
+def max_runs(policy: RetryPolicy, job: Job) -> int:
+    """How often a job is run at most: its own number, or that of its policy."""
+    return policy.max_runs if job.max_attempts is None else job.max_attempts
+
+
 def after_failure(policy: RetryPolicy, job: Job, kind: ErrorKind, now: Instant) -> Retry | Bury:
     """What becomes of a job whose present attempt has failed."""
     if kind is ErrorKind.LOGIC:
         return Bury("an error that another run would not mend")
-    if job.attempts >= policy.max_runs:
-        return Bury(f"all {policy.max_runs} runs are used up")
+    if job.attempts >= max_runs(policy, job):
+        return Bury(f"all {max_runs(policy, job)} runs are used up")
     return Retry(after(now, policy.delay_s(job.id, job.attempts)))
 
 
@@ -245,3 +312,8 @@ def _share(job_id: int, attempt: int) -> float:
     """A number in [0, 1) that looks random and follows from the job and the attempt."""
     digest = blake2b(b"%d:%d" % (job_id, attempt), digest_size=6).digest()
     return int.from_bytes(digest, "big") / 2**48
+
+
+def user_part(user_id: str) -> str:
+    """How a key names a user. An erasure finds it by that, and takes no other part for it."""
+    return f"<{user_id}>"

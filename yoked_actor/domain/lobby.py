@@ -18,6 +18,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from yoked_actor.domain import events as ev
+from yoked_actor.domain.clock_step import (
+    LeftOpen,
+    not_in_the_future,
+    restate,
+    step_clock,
+    with_bars_cut,
+)
 from yoked_actor.domain.dates import end_date_by, hang_up, relay, start_date
 from yoked_actor.domain.departure import erase, expel
 from yoked_actor.domain.due import run_deadline
@@ -71,7 +78,7 @@ class Lobby:
         """Decide what follows from an event. The user must have entered before."""
         if type(event) is ev.Entered:
             if event.user_id not in self.floor.seats.rows:
-                self.floor.learn(event.known)
+                self.floor.learn(with_bars_cut(event.known, self.rules, now))
             return Effects(Done(), [])
         step = Step(self.floor, now)
         if type(event) not in _SIGNS_OF_OTHERS:
@@ -96,6 +103,18 @@ class Lobby:
     def next_deadline(self) -> Instant | None:
         """When `wake` must be called next."""
         return self.floor.deadlines.next_at()
+
+    def step_clock(self, by: int, now: Instant) -> None:
+        """The clock was stepped by so many microseconds; call it only when everything is settled.
+
+        Every window and wait stays as long as it was. It cannot be undone; call `restate` in each
+        round until its changes are stored.
+        """
+        step_clock(self.floor, by, now)
+
+    def restate(self) -> None:
+        """Have what a step of the clock has moved stored with the changes of this round."""
+        restate(self.floor)
 
     def changes(self) -> Changes:
         """What must be stored before the effects may be delivered."""
@@ -123,6 +142,9 @@ class Lobby:
         """Take up what an earlier process left (R18); all are awaited until the grace is over."""
         floor, rules = self.floor, self.rules
         floor.now = now
+        left = not_in_the_future(LeftOpen(users, matches, dates), now)
+        users = [with_bars_cut(known, rules, now) for known in left.users]
+        matches, dates = left.matches, left.dates
         for match in matches:
             awaited = replace(match, closes_at=None, awaiting=frozenset(match.users))
             floor.matches.rows[match.match_id] = awaited
@@ -292,7 +314,7 @@ def _state_reply(step: Step, event: ev.Event) -> Reply:
     return snapshot_of(step.floor, event.user_id, step.now)
 
 
-_SIGNS_OF_OTHERS = frozenset({ev.Detached, ev.Expel, ev.Erase})
+_SIGNS_OF_OTHERS = frozenset({ev.Detached, ev.BlockFor, ev.Expel, ev.Erase})
 """Events that are no sign of life of the user they belong to."""
 
 _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
@@ -310,6 +332,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.EndDate: _end_date,
     ev.StartDate: _start_date,
     ev.Block: _block,
+    ev.BlockFor: _block,
     ev.Unblock: _unblock,
     ev.ListBlocks: _list_blocks,
     ev.ProfileChanged: _profile_changed,

@@ -111,6 +111,16 @@ class Pool:
             del self._groups[key]
         self._drop_stale_changes()
 
+    def shift(self, by: int, now: Instant) -> None:
+        """Move the time since when each ticket waits by so many microseconds."""
+        tickets = list(self.tickets())
+        for ticket in tickets:
+            self.discard(ticket.user_id)
+        self._changes.clear()
+        for ticket in tickets:
+            moved = msgspec.structs.replace(ticket, waiting_since=ticket.waiting_since + by)
+            self.put(moved, now)
+
     def in_order(self, user_ids: Iterable[str], now: Instant) -> list[Ticket]:
         """The tickets of some users, in the order of the policy."""
         found = map(self.get, user_ids)

@@ -61,6 +61,11 @@ class RecentMinutes:
             elif match.cancelled_for is not None:
                 minute.cancelled[match.cancelled_for] += 1
 
+    def shift(self, by: int) -> None:
+        """The clock was stepped by so many microseconds: move what was counted along."""
+        for minute in self._minutes:
+            minute.starts_at = (minute.starts_at + by) // MINUTE * MINUTE
+
     def since(self, now: Instant) -> list[Minute]:
         """The minutes of the last hour in which something happened, the oldest first."""
         first = now // MINUTE - MINUTES + 1

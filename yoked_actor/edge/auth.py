@@ -20,6 +20,8 @@ _LATEST_S = 253_402_300_799
 """The last second that a wire time can show."""
 _MOST_OVERTIME_S = 29.0
 """How long a socket outlives its token at most, whatever the leeway; the contract says 30 s."""
+_FARTHEST_S = 1e12
+"""Times of a token lie within 30,000 years of 1970."""
 
 
 class BadToken(Exception):
@@ -118,10 +120,10 @@ class Tokens:
             raise BadToken("the token is of another issuer") from None
         except (jwt.InvalidTokenError, ValueError, RecursionError):
             raise BadToken("the token is not valid") from None
-        expires = _number(claims, "exp")
+        expires = _seconds(claims, "exp")
         if expires is None or expires + self._leeway_s <= now_s:
             raise BadToken("the token has expired")
-        not_before = _number(claims, "nbf")
+        not_before = _seconds(claims, "nbf")
         if not_before is not None and not_before - self._leeway_s > now_s:
             raise BadToken("the token is not valid yet")
         user_id = claims["sub"]
@@ -157,9 +159,15 @@ def _checks(auth: AuthSettings) -> _Checks:
     return {"leeway_s": auth.leeway_s, "issuer": auth.issuer, "audience": auth.audience}
 
 
-def _number(claims: dict[str, object], name: str) -> float | None:
+def _seconds(claims: dict[str, object], name: str) -> float | None:
+    """A time of the token, if it has one."""
     value = claims.get(name)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    # NaN is neither before nor after anything, and not every whole number fits into a float.
+    if not -_FARTHEST_S <= value <= _FARTHEST_S:
+        raise BadToken(f"the token's {name} is not a time")
+    return float(value)
 
 
 def _dev_secret(data_dir: Path) -> str:

@@ -8,7 +8,6 @@ business.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 
 import trio
@@ -17,12 +16,12 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR, Sessions
 from yoked_actor.actors.suspensions import UserSuspended
-from yoked_actor.domain.instants import MICROSECONDS, Instant, after
 from yoked_actor.domain.notices import Code, Refusal, Renewed, Reply
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.edge.expiries import Expiries
 from yoked_actor.edge.status_board import StatusBoard, Watcher
+from yoked_actor.edge.strangers import Strangers
 from yoked_actor.edge.websocket import WebSocketConnection
 from yoked_actor.settings import EdgeSettings
 from yoked_actor.store import StoreUnavailable
@@ -62,30 +61,21 @@ class Conversations:
         """Told who has been welcomed."""
         self.board = board
         self.expiries = Expiries(clock)
-        self._strangers: deque[tuple[Instant, _Conversation]] = deque()
-        self._stranger_came = trio.Event()
+        self.strangers = Strangers(settings.hello_timeout_s)
 
     async def hold(self, connection: WebSocketConnection) -> None:
         """Talk to one client until the connection ends."""
         conversation = _Conversation(self, connection)
-        due_at = after(self.clock.now(), self.settings.hello_timeout_s)
-        self._strangers.append((due_at, conversation))
-        self._stranger_came.set()
+        self.strangers.expect(conversation)
         try:
             await connection.run(conversation.hear)
         finally:
+            self.strangers.forget(conversation)
             conversation.end()
 
     async def run(self) -> None:
-        """Hang up on those who never say hello: one task for all, as each may wait equally long."""
-        while True:
-            while not self._strangers:
-                self._stranger_came = trio.Event()
-                await self._stranger_came.wait()
-            due_at, conversation = self._strangers[0]
-            await trio.sleep_until(self.clock.trio_time(due_at))
-            self._strangers.popleft()
-            conversation.run_out_of_patience()
+        """Hang up on clients that never say hello. Runs until cancelled."""
+        await self.strangers.run()
 
 
 class _Conversation:
@@ -94,9 +84,9 @@ class _Conversation:
     __slots__ = ("_all", "_bucket", "_connection", "_device", "_identity", "_session", "_watcher")
 
     def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
-        settings, now = all.settings, all.clock.now()
+        settings, now_s = all.settings, trio.current_time()
         self._all = all
-        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now / MICROSECONDS)
+        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now_s)
         self._connection = connection
         self._identity: Identity | None = None
         self._session: Session | None = None
@@ -105,7 +95,7 @@ class _Conversation:
 
     async def hear(self, text: bytes) -> None:
         """Hear one message of the client."""
-        if not self._bucket.take(self._all.clock.now() / MICROSECONDS):
+        if not self._bucket.take(trio.current_time()):
             self._connection.close(RATE_LIMITED, "too many messages")
             return
         try:
@@ -116,6 +106,7 @@ class _Conversation:
             elif self._watcher is not None:
                 await self._watcher.receive(text, self._all.clock.now(), self._renew)
             else:
+                self._all.strangers.forget(self)
                 await self._meet(decode_command(text))
         except NotAnObject as error:
             self._connection.close(PROTOCOL_ERROR, str(error))
@@ -146,7 +137,10 @@ class _Conversation:
             if isinstance(first, Watch):
                 self._watch(first, identity)
             else:
-                await self._welcome(first, identity)
+                with trio.move_on_after(self._all.settings.welcome_timeout_s) as patience:
+                    await self._welcome(first, identity)
+                if patience.cancelled_caught:
+                    connection.close(INTERNAL_ERROR, "the server is too busy; try again")
         except UserSuspended as error:
             suspension = error.suspension
             refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
@@ -203,10 +197,9 @@ class _Conversation:
         """The token has ended, and was not renewed."""
         self._connection.close(BAD_TOKEN, "the token has expired")
 
-    def run_out_of_patience(self) -> None:
-        """The time for a hello is over."""
-        if self._session is None and self._watcher is None:
-            self._connection.close(PROTOCOL_ERROR, "no hello in time")
+    def run_out_of_time(self) -> None:
+        """The time for a hello is over, and nothing was said."""
+        self._connection.close(PROTOCOL_ERROR, "no hello in time")
 
     def end(self) -> None:
         """The connection is gone."""

@@ -62,8 +62,7 @@ class Expiries:
                     del self._ends_at[socket]
                     socket.token_expired()
             self._sooner = trio.Event()
-            due = self._clock.trio_time(self._heap[0][0]) if self._heap else float("inf")
-            with trio.move_on_at(due):
+            with self._clock.until(self._heap[0][0] if self._heap else None):
                 await self._sooner.wait()
 
     def _drop_stale(self) -> None:

@@ -8,17 +8,18 @@ import msgspec
 from quart import Response, request
 from quart_trio import QuartTrio
 
+from yoked_actor.actors.alarm import Alarm
+from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobStatus
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http_parameters import number_of, read_limit, read_number, read_truth
 from yoked_actor.store import NoSuchJob
 from yoked_actor.wire import http_admin as http
 
-DEFAULT_LIMIT = 50
-MOST_SHOWN = 1000
 MOST_REQUEUED = 10_000
-_LARGEST = 1 << 63
+_MOST_REPEATED = 40
 
 
 def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
@@ -34,7 +35,8 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             status=None if status is None else JobStatus(status),
             job_type=request.args.get("type"),
             limit=read_limit(),
-            before=_number("before", _LARGEST - 1),
+            before=read_number("before"),
+            dismissed=read_truth("dismissed"),
         )
         return answer(http.JobsAnswer([http.JobEntry(**_facts(job, brief=True)) for job in found]))
 
@@ -57,11 +59,17 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             )
             for one in await doors.store.jobs.attempts(number)
         ]
-        payload = msgspec.json.decode(found.payload)
-        version = found.payload_version
+        answers = [
+            http.AnswerEntry(one.fence, to_datetime(one.at), one.status, one.receiver_id, one.body)
+            for one in await doors.store.jobs.answers(number)
+        ]
         return answer(
             http.JobAnswer(
-                **_facts(found), payload=payload, payload_version=version, history=history
+                **_facts(found),
+                payload=msgspec.json.decode(found.payload),
+                payload_version=found.payload_version,
+                history=history,
+                answers=answers,
             )
         )
 
@@ -91,6 +99,23 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
         await doors.record(session, "requeue_job", job_id, found.type)
         return answer(http.JobEntry(**_facts(found, brief=True)))
 
+    @app.post("/api/admin/jobs/<job_id>/dismiss")
+    async def dismiss(job_id: str) -> Response:
+        session = await doors.operator()
+        reason = (await read_body(http.DismissBody)).reason
+        try:
+            found = await doors.store.jobs.dismiss(
+                _job_id(job_id), session.user_id, reason, doors.clock.now()
+            )
+        except NoSuchJob as error:
+            raise Refused(Code.NOT_FOUND, str(error)) from None
+        except ImpossibleJobMove as error:
+            raise Refused(Code.WRONG_STATE, str(error)) from None
+        except ValueError as error:
+            raise Refused(Code.BAD_REQUEST, str(error)) from None
+        doors.dispatcher.watch.stir()
+        return answer(http.JobEntry(**_facts(found, brief=True)))
+
     @app.post("/api/admin/jobs/requeue")
     async def requeue_dead() -> Response:
         session = await doors.operator()
@@ -104,39 +129,31 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
     @app.get("/api/admin/alerts")
     async def alerts() -> Response:
         await doors.operator()
-        return answer(
-            http.AlertsAnswer(
-                [
-                    http.AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
-                    for one in doors.alarm.standing.values()
-                ]
-            )
-        )
+        return answer(http.AlertsAnswer(alert_entries(doors.alarm)))
 
 
-def read_limit() -> int:
-    """How many entries are wanted."""
-    limit = _number("limit", MOST_SHOWN)
-    return DEFAULT_LIMIT if limit is None else limit
-
-
-def _number(name: str, most: int) -> int | None:
-    given = request.args.get(name)
-    if given is None:
-        return None
-    if not (given.isascii() and given.isdigit() and len(given) < 20 and 1 <= int(given) <= most):
-        raise Refused(Code.BAD_REQUEST, f"{name} must be a number from 1 to {most}")
-    return int(given)
+def alert_entries(alarm: Alarm) -> list[http.AlertEntry]:
+    """The alerts that stand, those about dead letters last."""
+    entries = [
+        http.AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
+        for one in alarm.standing.values()
+    ]
+    for dead in [] if alarm.dead is None else alarm.dead.standing:
+        about = (dead.job_type, dead.kind, dead.count, dead.job_id)
+        raised_at = to_datetime(dead.raised_at)
+        entries.append(http.AlertEntry(Alert.DEAD_LETTER, dead.count, 0.0, raised_at, *about))
+    return entries
 
 
 def _job_id(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) < _LARGEST):
-        raise Refused(Code.NOT_FOUND, f"there is no job {text}")
-    return int(text)
+    number = number_of(text)
+    if number is None:
+        raise Refused(Code.NOT_FOUND, f"there is no job {text[:_MOST_REPEATED]}")
+    return number
 
 
 def _facts(job: Job, *, brief: bool = False) -> dict[str, Any]:
-    error = job.last_error
+    error, said, gone = job.last_error, job.progress, job.dismissal
     if brief and error is not None:
         error = (error.strip().splitlines() or [""])[-1]
     return {
@@ -155,6 +172,9 @@ def _facts(job: Job, *, brief: bool = False) -> dict[str, Any]:
         "lease_until": _moment(job.lease_until),
         "cancel_asked": job.cancel_asked,
         "last_error": error,
+        "max_attempts": job.max_attempts,
+        "progress": said and http.ProgressEntry(said.done, said.total, said.note),
+        "dismissal": gone and http.DismissalEntry(to_datetime(gone.at), gone.by, gone.reason),
     }
 
 

@@ -64,8 +64,13 @@ class Watched(Protocol):
 
     peer: str
     heard: bool
-    pinged: bool
+    busy: bool
+    pinged_at: float | None
     silent_since: float
+
+    @property
+    def close_code(self) -> int | None:
+        """The code that ended or is ending it, if any."""
 
     def ping(self) -> None:
         """Ask for a sign of life."""
@@ -121,9 +126,12 @@ class Keepalive:
             with trio.CancelScope(deadline=deadline) as self._sleep:
                 await trio.sleep_forever()
             self._sleep = None
+            # After a stall of the process the deadlines are over, and what the peers have sent is
+            # there. One pass of the loop lets every task read first what it waited for.
+            await trio.lowlevel.checkpoint()
             now = trio.current_time()
             while self._expiring and self._expiring[0][0] <= now:
-                heapq.heappop(self._expiring)[2].abort()
+                self._abort(heapq.heappop(self._expiring)[2])
             if self._next_sweep_at <= now:
                 self._sweep(now)
 
@@ -131,26 +139,44 @@ class Keepalive:
     def _sweep_every_s(self) -> float:
         return self.limits.ping_interval_s / _SWEEPS_PER_INTERVAL
 
+    def _ping(self, connection: Watched) -> None:
+        try:
+            connection.ping()
+        except Exception:
+            self._give_up(connection)
+
+    def _abort(self, connection: Watched) -> None:
+        try:
+            connection.abort()
+        except Exception:
+            self._give_up(connection)
+
+    def _give_up(self, connection: Watched) -> None:
+        """Watch a broken connection no longer: it must not keep the others from their turn."""
+        _log.exception("connection_not_kept", peer=connection.peer)
+        self._watched.discard(connection)
+
     def _wake_by(self, at: float) -> None:
         if self._sleep is not None and at < self._sleep.deadline:
             self._sleep.deadline = at
 
     def _sweep(self, now: float) -> None:
-        ping_after_s = self.limits.ping_interval_s
-        drop_after_s = ping_after_s + self.limits.ping_timeout_s
-        for connection in self._watched:
-            # A flag costs the hot path less than reading the clock for every message would.
-            if connection.heard:
+        ping_after_s, drop_after_s = self.limits.ping_interval_s, self.limits.ping_timeout_s
+        for connection in list(self._watched):
+            # A flag costs the hot path less than reading the clock for every message would. What
+            # the peer sends while we are busy with its last message is not read, so it is no
+            # silence.
+            if connection.heard or connection.busy:
                 connection.heard = False
-                connection.pinged = False
+                connection.pinged_at = None
                 connection.silent_since = now
-                continue
-            silent_s = now - connection.silent_since
-            if silent_s >= drop_after_s:
+            elif connection.pinged_at is None:
+                if now - connection.silent_since >= ping_after_s:
+                    connection.pinged_at = now
+                    self._ping(connection)
+            elif now - connection.pinged_at >= drop_after_s:
                 self.observer.silent_peer()
+                silent_s = now - connection.silent_since
                 _log.debug("silent_peer", peer=connection.peer, silent_s=silent_s)
-                connection.abort()
-            elif silent_s >= ping_after_s and not connection.pinged:
-                connection.pinged = True
-                connection.ping()
+                self._abort(connection)
         self._next_sweep_at = now + self._sweep_every_s if self._watched else math.inf

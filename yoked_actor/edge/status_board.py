@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from yoked_actor.actors.care import NO_LONGER_WELCOME
 from yoked_actor.actors.session import Renew
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR
+from yoked_actor.actors.supervisor import Trouble
 from yoked_actor.actors.surroundings import Connection
 from yoked_actor.actors.suspensions import notice_of
 from yoked_actor.domain.alerts import percentile
@@ -27,13 +28,20 @@ from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.notices import Code, Explanation
 from yoked_actor.domain.recent import Minute
 from yoked_actor.edge.auth import Identity
+from yoked_actor.edge.http_admin_jobs import alert_entries
 from yoked_actor.edge.http_app import Doors
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire.events import Draining, Error, Event, Ok, encode
-from yoked_actor.wire.http_admin import AlertEntry
 from yoked_actor.wire.rendering import event_of, ok_reply
-from yoked_actor.wire.status import CommitPart, HourPart, MinutePart, Status, WaiterPart
+from yoked_actor.wire.status import (
+    CommitPart,
+    DegradedPart,
+    HourPart,
+    MinutePart,
+    Status,
+    WaiterPart,
+)
 
 _log = structlog.get_logger()
 
@@ -172,12 +180,10 @@ class StatusBoard:
                 percentile(commits, 0.5), percentile(commits, 0.99), doors.store.pending_writes
             ),
             jobs=jobs,
-            alerts=tuple(
-                AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
-                for one in doors.alarm.standing.values()
-            ),
+            alerts=tuple(alert_entries(doors.alarm)),
             stalled=doors.is_stalled(),
             draining=doors.sessions.around.draining,
+            degraded=tuple(_degraded_part(one) for one in doors.supervisor.degraded()),
         )
 
     async def _longest(self) -> list[WaiterPart]:
@@ -216,6 +222,17 @@ class StatusBoard:
             jobs[status] += count
         self._jobs = dict(jobs)
         return self._jobs
+
+
+def _degraded_part(trouble: Trouble) -> DegradedPart:
+    started_at = trouble.started_at
+    return DegradedPart(
+        trouble.actor,
+        trouble.error,
+        to_datetime(trouble.failed_at),
+        trouble.failures,
+        None if started_at is None else to_datetime(started_at),
+    )
 
 
 def _minute_part(minute: Minute) -> MinutePart:

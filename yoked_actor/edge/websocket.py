@@ -56,9 +56,10 @@ class WebSocketConnection:
         "_limits",
         "_protocol",
         "_transport",
+        "busy",
         "heard",
         "peer",
-        "pinged",
+        "pinged_at",
         "silent_since",
         "subprotocol",
     )
@@ -87,7 +88,9 @@ class WebSocketConnection:
         self._fragments: _Fragments | None = None
         self._hung_up = False
         self.heard = True
-        self.pinged = False
+        self.busy = False
+        """Whether a message is being handled; what comes meanwhile is not read."""
+        self.pinged_at: float | None = None
         self.silent_since = 0.0
         transport.listener = self
         if received:
@@ -204,7 +207,9 @@ class WebSocketConnection:
         for event in self._protocol.events_received():
             message = self._message_of(event)  # type: ignore[arg-type]
             if message is not None:
+                self.busy = True
                 await on_message(message)
+                self.busy = False
                 if self._hung_up:
                     break
 

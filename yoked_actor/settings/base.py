@@ -17,6 +17,7 @@ WORD = r"^[a-z][a-z0-9_]{0,31}$"
 STUN_URL = r"^stuns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"
 TURN_URL = r"^turns?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(\?transport=(udp|tcp))?$"
 WEBHOOK_URL = r"^(https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[!$-~]*)?)?$"
+HEADER = r"^[A-Za-z0-9-]{1,64}$"
 TIME_OF_DAY = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 Duration = Annotated[float, Field(gt=0, le=LONGEST_S)]

@@ -42,6 +42,11 @@ class ServerSettings(SettingsModel):
         description="How long, at most, a stopping server waits for matches to be decided; when"
         " there are none it does not wait.",
     )
+    clock_step_s: Duration = Field(
+        1.0,
+        description="How far the system's clock has to move away from the machine's own time before"
+        " that counts as a step, which is logged and followed.",
+    )
     reconnect_after_s: DurationOrZero = Field(
         2.0, description="What clients are told to wait before they come back after a drain."
     )
@@ -135,6 +140,9 @@ class EdgeSettings(SettingsModel):
         10.0, description="How long TLS and the request head may take."
     )
     hello_timeout_s: Duration = Field(5.0, description="How long a new WebSocket may be silent.")
+    welcome_timeout_s: Duration = Field(
+        30.0, description="How long the server may take to welcome a client that has said hello."
+    )
     ping_interval_s: Duration = Field(20.0, description="How often a WebSocket is pinged.")
     ping_timeout_s: Duration = Field(20.0, description="How long a ping may go unanswered.")
     close_timeout_s: Duration = Field(2.0, description="How long a closing handshake may take.")
@@ -168,8 +176,13 @@ class EdgeSettings(SettingsModel):
     trusted_proxies: tuple[Annotated[str, Field(pattern=NETWORK, title="networks")], ...] = Field(
         (),
         max_length=1000,
-        description="Addresses or networks of proxies whose X-Forwarded-For is believed, such as"
-        " 127.0.0.1 or 10.0.0.0/8; who comes through one is counted by their own address.",
+        description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto"
+        " are believed, such as 127.0.0.1 or 10.0.0.0/8; a client who comes through one is counted"
+        " by their own address.",
+    )
+    hsts_max_age_s: DurationOrZero = Field(
+        31_536_000.0,
+        description="How long a browser that has come over TLS keeps to it; 0 tells it nothing.",
     )
     tls_certificate: str = Field(
         "", description="A PEM file: the certificate chain. With tls_key it turns TLS on."

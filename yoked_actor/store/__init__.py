@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from yoked_actor.store.errors import (
     DatabaseCorrupt,
+    DatabaseLost,
     DatabaseTooNew,
     DataDirectoryInUse,
     StoreError,
@@ -16,7 +17,9 @@ from yoked_actor.store.interface import (
     QualityReport,
     Recovered,
     Report,
+    ReportLimits,
     Store,
+    TooManyReports,
 )
 from yoked_actor.store.job_rows import enqueue_in
 from yoked_actor.store.jobs import (
@@ -28,6 +31,7 @@ from yoked_actor.store.jobs import (
     LeaseLost,
     NoSuchJob,
 )
+from yoked_actor.store.lease_clock import MachineTime, ReadMachineTime
 from yoked_actor.store.runners import InlineRunner, Runner, ThreadRunner
 from yoked_actor.store.sqlite import SqliteStore, open_store
 from yoked_actor.store.sqlite_alerts import Alerts
@@ -39,6 +43,7 @@ __all__ = [
     "CancelAsked",
     "DataDirectoryInUse",
     "DatabaseCorrupt",
+    "DatabaseLost",
     "DatabaseTooNew",
     "Effect",
     "Enqueued",
@@ -47,17 +52,21 @@ __all__ = [
     "JobStore",
     "KeyConflict",
     "LeaseLost",
+    "MachineTime",
     "NoSuchJob",
     "Percentiles",
     "QualityReport",
+    "ReadMachineTime",
     "Recovered",
     "Report",
+    "ReportLimits",
     "Runner",
     "SqliteStore",
     "Store",
     "StoreError",
     "StoreUnavailable",
     "ThreadRunner",
+    "TooManyReports",
     "WriteRefused",
     "enqueue_in",
     "open_store",

@@ -11,16 +11,18 @@ import msgspec
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.jobs import (
     DEFAULT_POLICY,
+    Dismissal,
     ErrorKind,
     Job,
     JobStatus,
     NewJob,
+    Progress,
     Retry,
     RetryPolicy,
     after_failure,
     payload_digest,
 )
-from yoked_actor.store.job_outcomes import leave
+from yoked_actor.store.job_outcomes import Reading, leave
 from yoked_actor.store.jobs import Buried, Enqueued, Failed, KeyConflict, NoSuchJob, Outcome
 from yoked_actor.store.opening import statement
 
@@ -32,6 +34,8 @@ _PRIORITIES = statement("job_priorities")
 _CLAIM = statement("job_claim")
 _EXPIRED = statement("job_expired")
 _GET = statement("job_get")
+_PLAIN = 18
+"""The columns that are a job's fields as they are."""
 _STATUSES = {status.value: status for status in JobStatus}
 
 _encode = msgspec.json.Encoder().encode
@@ -69,9 +73,8 @@ def enqueue_in(
             keys.append((job.type, job.key, last + 1, digest))
         last += 1
         payload = _encode(job.payload).decode()
-        rows.append(
-            (last, job.type, payload, job.payload_version, job.scheduled_for, job.key, job.priority)
-        )
+        row = (last, job.type, payload, job.payload_version, job.scheduled_for, job.key)
+        rows.append((*row, job.priority, job.max_attempts))
         enqueued.append(Enqueued(last, True))
     connection.execute(_ENQUEUE, (json_text(rows), now))
     if keys:
@@ -81,22 +84,22 @@ def enqueue_in(
 
 def rescue(
     db: sqlite3.Connection,
-    now: Instant,
+    at: Reading,
     limit: int,
     types: str | None,
     policies: Mapping[str, RetryPolicy],
 ) -> list[Job]:
     """End attempts whose lease is over, as their policies say."""
     rescued = []
-    for job in [job_of(row) for row in db.execute(_EXPIRED, (now, types, limit)).fetchall()]:
+    for job in [job_of(row) for row in db.execute(_EXPIRED, (at.lease, types, limit)).fetchall()]:
         policy = policies.get(job.type, DEFAULT_POLICY)
-        decision = after_failure(policy, job, ErrorKind.LOST_LEASE, now)
+        decision = after_failure(policy, job, ErrorKind.LOST_LEASE, at.now)
         error = f"the lease of {job.owner} ended before the job did"
         if isinstance(decision, Retry):
             outcome: Outcome = Failed(job.id, job.fence, decision.at, error)
         else:
-            outcome = Buried(job.id, job.fence, f"{error}; {decision.reason}")
-        leave(db, outcome, now, is_rescue=True)
+            outcome = Buried(job.id, job.fence, f"{error}; {decision.reason}", ErrorKind.LOST_LEASE)
+        leave(db, outcome, at, is_rescue=True)
         rescued.append(existing_job(db, job.id))
     return rescued
 
@@ -136,10 +139,14 @@ def existing_job(db: sqlite3.Connection, job_id: int) -> Job:
 
 
 def job_of(row: Sequence[Any]) -> Job:
-    """A job from its row."""
-    values: list[Any] = list(row)
+    """A job from its row; one that was just claimed has no progress and no dismissal."""
+    values: list[Any] = list(row[:_PLAIN])
     values[5] = _STATUSES[row[5]]
     values[13] = bool(row[13])
+    if len(row) > _PLAIN:
+        done, total, note, at, by, reason = row[_PLAIN:]
+        values.append(None if done is None else Progress(done, total, note or ""))
+        values.append(None if at is None else Dismissal(at, by, reason))
     return Job(*values)
 
 

@@ -14,7 +14,15 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from yoked_actor.domain.instants import Instant
-from yoked_actor.domain.jobs import Job, JobAttempt, JobStatus, NewJob, RetryPolicy
+from yoked_actor.domain.jobs import (
+    ErrorKind,
+    Job,
+    JobAttempt,
+    JobStatus,
+    NewJob,
+    Progress,
+    RetryPolicy,
+)
 from yoked_actor.store.errors import StoreError
 
 Effect = Callable[[sqlite3.Connection], None]
@@ -88,6 +96,8 @@ class Claimed(msgspec.Struct, frozen=True):
     """Jobs whose lease had ended, as they are now: failed, dead letters, or cancelled."""
     next_due_at: Instant | None
     """When the next job is due or the next lease ends, as far as is known; may have passed."""
+    lost: tuple[int, ...] = ()
+    """Of the jobs that the claimant expected: those that somebody else has claimed first."""
 
 
 class Completed(msgspec.Struct, frozen=True):
@@ -105,6 +115,8 @@ class Failed(msgspec.Struct, frozen=True):
     fence: int
     retry_at: Instant
     error: str
+    outline: str = ""
+    """The error without its messages, which could name a user: kept in its place if need be."""
 
 
 class Buried(msgspec.Struct, frozen=True):
@@ -113,6 +125,8 @@ class Buried(msgspec.Struct, frozen=True):
     job_id: int
     fence: int
     error: str
+    kind: ErrorKind = ErrorKind.LOGIC
+    outline: str = ""
 
 
 class Snoozed(msgspec.Struct, frozen=True):
@@ -129,6 +143,24 @@ class Cancelled(msgspec.Struct, frozen=True):
     job_id: int
     fence: int
     reason: str
+
+
+class ReceiverAnswer(msgspec.Struct, frozen=True):
+    """What somebody outside has answered to a run of a job."""
+
+    status: int
+    """Of HTTP."""
+    receiver_id: str | None
+    """What the receiver calls it."""
+    body: str
+    """The beginning of it."""
+
+
+class KeptAnswer(ReceiverAnswer, frozen=True):
+    """An answer, to which run it was, and when it came."""
+
+    fence: int
+    at: Instant
 
 
 Jobs = list[Job]
@@ -158,8 +190,11 @@ class JobStore(Protocol):
         lease_s: float,
         limit: int,
         policies: Mapping[str, RetryPolicy] | None = None,
+        expected: Sequence[int] = (),
     ) -> Claimed:
         """Lease up to `limit` due jobs, after rescuing those whose lease has ended.
+
+        Of `expected` jobs, which the claimant has not claimed yet, it says which were lost.
 
         Of the types named by `policies` alone; of all types, on the default policy, when None.
         """
@@ -189,9 +224,16 @@ class JobStore(Protocol):
         """Give one attempt back."""
 
     async def extend(
-        self, leases: Sequence[tuple[int, int]], now: Instant, lease_s: float
+        self,
+        leases: Sequence[tuple[int, int]],
+        now: Instant,
+        lease_s: float,
+        progress: Mapping[int, Progress] | None = None,
     ) -> Extended:
-        """Let leases, given as (job, fence), end that much after now."""
+        """Let leases, given as (job, fence), end that much after now.
+
+        With `progress` of some of these jobs, that is written under the same fence.
+        """
         ...
 
     async def cancel(self, job_id: int, now: Instant) -> Job:
@@ -206,15 +248,31 @@ class JobStore(Protocol):
         ...
 
     async def requeue(self, job_id: int, now: Instant) -> Job:
-        """Let a dead or cancelled job run from the start. `NoSuchJob`, `ImpossibleJobMove`."""
+        """Let a dead or cancelled job run from the start. `NoSuchJob`, `ImpossibleJobMove`.
+
+        A dismissal is over then.
+        """
+        ...
+
+    async def dismiss(self, job_id: int, by: str, reason: str, now: Instant) -> Job:
+        """Leave a dead letter out of lists, counts and alerts, and record that in the audit.
+
+        `NoSuchJob`, `NotDismissable`, or `ValueError` when the reason is none.
+        """
         ...
 
     async def requeue_dead(self, job_type: str, now: Instant, limit: int) -> list[int]:
-        """Let the dead letters of a type run from the start; the ids, at most `limit`."""
+        """Let the dead letters of a type run from the start; the ids, at most `limit`.
+
+        Not those that were dismissed.
+        """
         ...
 
-    async def prune(self, ended_before: Instant, limit: int) -> int:
-        """Delete jobs that ended before an instant, at most `limit`; returns how many."""
+    async def prune(self, ended_before: Instant, limit: int, *, dead: bool = False) -> int:
+        """Delete jobs that ended before an instant, at most `limit`; returns how many.
+
+        Those that completed or were cancelled, or with `dead` dead letters.
+        """
         ...
 
     async def prune_keys(self, ended_before: Instant, limit: int) -> int:
@@ -229,8 +287,17 @@ class JobStore(Protocol):
         """A job's attempts that did not go well, oldest first."""
         ...
 
+    async def keep_answer(
+        self, job_id: int, fence: int, answer: ReceiverAnswer, now: Instant
+    ) -> None:
+        """Keep what somebody outside has answered to a run; `LeaseLost` when it is not the last."""
+
+    async def answers(self, job_id: int) -> list[KeptAnswer]:
+        """What was answered to the runs of a job, oldest first."""
+        ...
+
     async def counts(self) -> dict[tuple[str, JobStatus], int]:
-        """How many jobs there are, by type and status."""
+        """How many jobs there are, by type and status; dismissed ones are left out."""
         ...
 
     async def open_counts(self) -> dict[tuple[str, JobStatus], int]:
@@ -239,6 +306,10 @@ class JobStore(Protocol):
 
     async def depth(self, now: Instant) -> int:
         """How many jobs are due and wait to be claimed."""
+        ...
+
+    async def overdue(self, since: Instant) -> int:
+        """How many of them have been due, and there, since an instant or longer."""
         ...
 
     async def next_due_at(self) -> Instant | None:
@@ -252,6 +323,10 @@ class JobStore(Protocol):
         job_type: str | None = None,
         limit: int = 100,
         before: int | None = None,
+        dismissed: bool | None = False,
     ) -> Jobs:
-        """Jobs, the newest first, with an id less than `before`."""
+        """Jobs, the newest first, with an id less than `before`.
+
+        Without dead letters that were dismissed; with True only those, with None all.
+        """
         ...

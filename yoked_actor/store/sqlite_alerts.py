@@ -3,6 +3,9 @@
 An alert and the job that tells of it are written in one transaction: either both are there, or the
 alert counts as not raised and the next process raises it. That is why no change is told twice, and
 none is told by halves.
+
+Dead letters are counted by the transaction that buries them, in whatever process that is. The alarm
+takes up what was counted: it raises an alert or adds to the one that stands.
 """
 
 from __future__ import annotations
@@ -11,7 +14,14 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from yoked_actor.domain.alerts import Alert, AlertChange, AlertState, Standing
+from yoked_actor.domain.alerts import (
+    Alert,
+    AlertChange,
+    AlertState,
+    DeadLetterChange,
+    DeadLetters,
+    Standing,
+)
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.store.job_rows import enqueue_in
@@ -23,6 +33,11 @@ T = TypeVar("T")
 _LOAD = statement("alert_load")
 _RAISE = statement("alert_raise")
 _CLEAR = statement("alert_clear")
+_DEAD = statement("dead_letter_standing")
+_RAISE_DEAD = statement("dead_letter_raise")
+
+Tell = Callable[[DeadLetterChange], NewJob | None]
+"""The job that tells of a change, if anybody is to be told."""
 
 
 class Alerts(Protocol):
@@ -36,6 +51,16 @@ class Alerts(Protocol):
         self, changes: Sequence[AlertChange], jobs: Sequence[NewJob], now: Instant
     ) -> None:
         """Keep changes in their order, with the jobs that tell of them: all or nothing."""
+
+    async def dead_letters(self) -> tuple[list[DeadLetters], bool]:
+        """The alerts about dead letters that stand, and whether there are news of more."""
+        ...
+
+    async def take_dead_letters(
+        self, now: Instant, window_s: float, tell: Tell
+    ) -> list[DeadLetterChange]:
+        """End the alerts that are older than the window, and take up the news: all or nothing."""
+        ...
 
 
 class SqliteAlerts:
@@ -75,3 +100,49 @@ class SqliteAlerts:
                 enqueue_in(connection, jobs, now)
 
         await self._writer.write(apply)
+
+    async def dead_letters(self) -> tuple[list[DeadLetters], bool]:
+        """The alerts about dead letters that stand, and whether there are news of more."""
+
+        def look(db: sqlite3.Connection) -> tuple[list[DeadLetters], bool]:
+            (is_news,) = db.execute("SELECT EXISTS (SELECT 1 FROM dead_letter_news)").fetchone()
+            return _dead_letters(db), bool(is_news)
+
+        found: tuple[list[DeadLetters], bool] = await self._read(look)
+        return found
+
+    async def take_dead_letters(
+        self, now: Instant, window_s: float, tell: Tell
+    ) -> list[DeadLetterChange]:
+        """End the alerts that are older than the window, and take up the news: all or nothing."""
+
+        def apply(db: sqlite3.Connection) -> list[DeadLetterChange]:
+            changes = [
+                DeadLetterChange(one, AlertState.CLEARED, now)
+                for one in _dead_letters(db)
+                if one.is_over(now, window_s)
+            ]
+            for change in changes:
+                over = (change.dead.job_type, change.dead.kind)
+                db.execute("DELETE FROM dead_letter_alerts WHERE type = ? AND kind = ?", over)
+            stood = {(one.job_type, one.kind) for one in _dead_letters(db)}
+            for row in db.execute(
+                "SELECT type, kind, count, job_id FROM dead_letter_news"
+            ).fetchall():
+                db.execute(_RAISE_DEAD, (*row, now))
+            db.execute("DELETE FROM dead_letter_news")
+            changes += [
+                DeadLetterChange(one, AlertState.RAISED, now)
+                for one in _dead_letters(db)
+                if (one.job_type, one.kind) not in stood
+            ]
+            jobs = [job for job in map(tell, changes) if job is not None]
+            if jobs:
+                enqueue_in(db, jobs, now)
+            return changes
+
+        return await self._writer.write(apply)
+
+
+def _dead_letters(db: sqlite3.Connection) -> list[DeadLetters]:
+    return [DeadLetters(*row) for row in db.execute(_DEAD).fetchall()]

@@ -33,6 +33,8 @@ _PLAN = statement("calendar_plan")
 _START = statement("calendar_start")
 _MISS = statement("calendar_miss")
 _DROP = statement("calendar_drop")
+_FUTURE_MISSES = statement("calendar_future_misses")
+_TAKE_BACK = statement("calendar_take_back")
 _DONE = statement("calendar_done")
 _GET = statement("calendar_get")
 _LIST = statement("calendar_list")
@@ -115,6 +117,13 @@ class CalendarTable:
     def miss(self, runs: Sequence[Run], now: Instant) -> None:
         """Mark runs as missed."""
         self.connection.executemany(_MISS, [(*_row_of(run), now) for run in runs])
+
+    def take_back_misses(self, now: Instant) -> list[str]:
+        """Forget misses of runs whose time is after now, and the plans of their zones."""
+        zones = sorted({zone for (zone,) in self.connection.execute(_FUTURE_MISSES, (now,))})
+        for zone in zones:
+            self.connection.execute(_TAKE_BACK, (zone, now))
+        return zones
 
     def drop(self, run: Run) -> None:
         """Forget a planned run."""

@@ -20,10 +20,14 @@ from yoked_actor.domain.jobs import (
     JobCause,
     JobStatus,
     NewJob,
+    NotDismissable,
+    Progress,
     RetryPolicy,
+    checked_reason,
     next_status,
 )
-from yoked_actor.store.job_outcomes import settle_in
+from yoked_actor.store.erased_jobs import DISMISSED
+from yoked_actor.store.job_outcomes import Reading, settle_in
 from yoked_actor.store.job_rows import (
     claim,
     enqueue_in,
@@ -42,22 +46,36 @@ from yoked_actor.store.jobs import (
     Extended,
     Failed,
     Jobs,
+    KeptAnswer,
+    LeaseLost,
     Outcome,
+    ReceiverAnswer,
     Snoozed,
 )
+from yoked_actor.store.lease_clock import LeaseClock
 from yoked_actor.store.opening import statement
+from yoked_actor.store.sqlite_audit import record_in
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
 _EXTEND = statement("job_extend")
+_LOST = statement("job_lost")
 _NEXT_DUE = statement("job_next_due")
 _LIST = statement("job_list")
 _OPEN_COUNTS = statement("job_open_counts")
 _REQUEUE = statement("job_requeue")
+_DISMISS = statement("job_dismiss")
+_ADD_ANSWER = statement("job_add_answer")
 _PRUNE_FIND = statement("job_prune_find")
+_PRUNE_FIND_DEAD = statement("job_prune_find_dead")
 _PRUNE_OUTCOMES = statement("job_prune_outcomes")
 _PRUNE_KEYS = statement("job_prune_keys")
 _DEPTH = "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for <= ?"
+
+_OVERDUE = (
+    "SELECT count(*) FROM jobs"
+    " WHERE status IN ('pending', 'failed') AND scheduled_for <= ?1 AND created_at <= ?1"
+)
 
 _decode_ids = msgspec.json.Decoder(list[int]).decode
 
@@ -71,9 +89,10 @@ class Read(Protocol):
 class SqliteJobs:
     """A `JobStore` in an SQLite database. A part of `SqliteStore`."""
 
-    def __init__(self, writer: Writer, read: Read) -> None:
+    def __init__(self, writer: Writer, read: Read, leases: LeaseClock) -> None:
         self._writer = writer
         self._read = read
+        self._leases = leases
 
     async def enqueue(self, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
         """Add all or none; durable on return."""
@@ -86,24 +105,31 @@ class SqliteJobs:
         lease_s: float,
         limit: int,
         policies: Mapping[str, RetryPolicy] | None = None,
+        expected: Sequence[int] = (),
     ) -> Claimed:
         """Rescue what was left, then lease what is due."""
         types = None if policies is None else json_text(list(policies))
-        until = after(now, lease_s)
+        at = self._reading(now)
+        until = after(at.lease, lease_s)
 
         def apply(db: sqlite3.Connection) -> Claimed:
-            rescued = rescue(db, now, limit, types, policies or {})
+            rescued = rescue(db, at, limit, types, policies or {})
             jobs = claim(db, owner, now, until, limit, types)
             due_at = now
             if len(jobs) < limit and len(rescued) < limit:
-                (due_at,) = db.execute(_NEXT_DUE, (types,)).fetchone()
-            return Claimed(jobs, rescued, due_at)
+                (due_at,) = db.execute(_NEXT_DUE, (types, at.now - at.lease)).fetchone()
+            lost: tuple[int, ...] = ()
+            if expected:
+                rows = db.execute(_LOST, (json_text(expected), owner)).fetchall()
+                lost = tuple(job_id for (job_id,) in rows)
+            return Claimed(jobs, rescued, due_at, lost)
 
         return await self._writer.write(apply, can_wait=True)
 
     async def settle(self, outcomes: Sequence[Outcome], now: Instant) -> list[Exception | None]:
         """Record how attempts ended, each by itself."""
-        return await self._writer.write(lambda db: settle_in(db, outcomes, now), can_wait=True)
+        at = self._reading(now)
+        return await self._writer.write(lambda db: settle_in(db, outcomes, at), can_wait=True)
 
     async def complete(
         self, job_id: int, fence: int, now: Instant, effect: Effect | None = None
@@ -127,13 +153,19 @@ class SqliteJobs:
         await self._settle_one(Snoozed(job_id, fence, until), now)
 
     async def extend(
-        self, leases: Sequence[tuple[int, int]], now: Instant, lease_s: float
+        self,
+        leases: Sequence[tuple[int, int]],
+        now: Instant,
+        lease_s: float,
+        progress: Mapping[int, Progress] | None = None,
     ) -> Extended:
-        """Let leases go on."""
-        given = json_text(leases)
-        until = after(now, lease_s)
+        """Let leases go on, and write what their runs say of their progress."""
+        said = progress or {}
+        given = json_text([(*one, *_progress_of(said.get(one[0]))) for one in leases])
+        at = self._leases.at(now)
+        until = after(at, lease_s)
         found = await self._writer.write(
-            lambda db: dict(db.execute(_EXTEND, (given, now, until)).fetchall())
+            lambda db: dict(db.execute(_EXTEND, (given, at, until)).fetchall())
         )
         return Extended(
             lost=[job_id for job_id, _ in leases if job_id not in found],
@@ -179,12 +211,26 @@ class SqliteJobs:
 
         return await self._writer.write(apply)
 
+    async def dismiss(self, job_id: int, by: str, reason: str, now: Instant) -> Job:
+        """Leave a dead letter out of lists, counts and alerts."""
+        why = checked_reason(reason)
+
+        def apply(db: sqlite3.Connection) -> Job:
+            job = existing_job(db, job_id)
+            if not db.execute(_DISMISS, (job_id, now, by, why)).rowcount:
+                raise NotDismissable(job)
+            record_in(db, by, DISMISSED, str(job_id), why, now)
+            return existing_job(db, job_id)
+
+        return await self._writer.write(apply)
+
     async def requeue_dead(self, job_type: str, now: Instant, limit: int) -> list[int]:
         """Let the dead letters of a type run from the start."""
 
         def apply(db: sqlite3.Connection) -> list[int]:
             found = db.execute(
-                "SELECT id FROM jobs WHERE status = 'dead_letter' AND type = ? ORDER BY id LIMIT ?",
+                "SELECT id FROM jobs WHERE status = 'dead_letter' AND dismissed_at IS NULL"
+                " AND type = ? ORDER BY id LIMIT ?",
                 (job_type, limit),
             ).fetchall()
             db.executemany(_REQUEUE, [(job_id, now) for (job_id,) in found])
@@ -192,15 +238,17 @@ class SqliteJobs:
 
         return await self._writer.write(apply)
 
-    async def prune(self, ended_before: Instant, limit: int) -> int:
+    async def prune(self, ended_before: Instant, limit: int, *, dead: bool = False) -> int:
         """Delete jobs that ended before an instant; their keys keep the outcome."""
+        find = _PRUNE_FIND_DEAD if dead else _PRUNE_FIND
 
         def apply(db: sqlite3.Connection) -> int:
-            (gone,) = db.execute(_PRUNE_FIND, (ended_before, limit)).fetchone()
+            (gone,) = db.execute(find, (ended_before, limit)).fetchone()
             db.execute(_PRUNE_OUTCOMES, (gone,))
-            db.execute(
-                "DELETE FROM job_attempts WHERE job_id IN (SELECT value FROM json_each(?))", (gone,)
-            )
+            for table in ("job_attempts", "job_answers"):
+                db.execute(
+                    f"DELETE FROM {table} WHERE job_id IN (SELECT value FROM json_each(?))", (gone,)
+                )
             db.execute("DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))", (gone,))
             return len(_decode_ids(gone))
 
@@ -214,7 +262,8 @@ class SqliteJobs:
 
     async def get(self, job_id: int) -> Job | None:
         """One job."""
-        return await self._read(lambda db: find_job(db, job_id))
+        found = await self._read(lambda db: find_job(db, job_id))
+        return None if found is None else self._shown(found)
 
     async def attempts(self, job_id: int) -> list[JobAttempt]:
         """A job's attempts that did not go well, oldest first."""
@@ -230,11 +279,29 @@ class SqliteJobs:
             for fence, attempt, owner, started_at, ended_at, cause, error in rows
         ]
 
-    async def counts(self) -> dict[tuple[str, JobStatus], int]:
-        """How many jobs there are, by type and status."""
+    async def keep_answer(
+        self, job_id: int, fence: int, answer: ReceiverAnswer, now: Instant
+    ) -> None:
+        """Keep what somebody outside has answered to a run."""
+        await self._writer.write(lambda db: keep_answer_in(db, job_id, fence, answer, now))
+
+    async def answers(self, job_id: int) -> list[KeptAnswer]:
+        """What was answered to the runs of a job, oldest first."""
         rows = await self._read(
             lambda db: db.execute(
-                "SELECT type, status, count(*) FROM jobs GROUP BY type, status"
+                "SELECT status, receiver_id, body, fence, at FROM job_answers"
+                " WHERE job_id = ? ORDER BY fence",
+                (job_id,),
+            ).fetchall()
+        )
+        return [KeptAnswer(*row) for row in rows]
+
+    async def counts(self) -> dict[tuple[str, JobStatus], int]:
+        """How many jobs there are, by type and status; dismissed ones are left out."""
+        rows = await self._read(
+            lambda db: db.execute(
+                "SELECT type, status, count(*) FROM jobs WHERE dismissed_at IS NULL"
+                " GROUP BY type, status"
             ).fetchall()
         )
         return {(job_type, JobStatus(status)): count for job_type, status, count in rows}
@@ -249,9 +316,15 @@ class SqliteJobs:
         (count,) = await self._read(lambda db: db.execute(_DEPTH, (now,)).fetchone())
         return int(count)
 
+    async def overdue(self, since: Instant) -> int:
+        """How many of them have been due, and there, since an instant or longer."""
+        (count,) = await self._read(lambda db: db.execute(_OVERDUE, (since,)).fetchone())
+        return int(count)
+
     async def next_due_at(self) -> Instant | None:
         """When the next job is due or the next lease ends."""
-        (at,) = await self._read(lambda db: db.execute(_NEXT_DUE, (None,)).fetchone())
+        ahead = self._leases.ahead_at_present()
+        (at,) = await self._read(lambda db: db.execute(_NEXT_DUE, (None, ahead)).fetchone())
         return None if at is None else int(at)
 
     async def list(
@@ -261,13 +334,37 @@ class SqliteJobs:
         job_type: str | None = None,
         limit: int = 100,
         before: int | None = None,
+        dismissed: bool | None = False,
     ) -> Jobs:
         """Jobs, the newest first, with an id less than `before`."""
-        wanted = (None if status is None else status.value, job_type, before, limit)
+        wanted = (None if status is None else status.value, job_type, before, limit, dismissed)
         rows = await self._read(lambda db: db.execute(_LIST, wanted).fetchall())
-        return [job_of(row) for row in rows]
+        return [self._shown(job_of(row)) for row in rows]
+
+    def _reading(self, now: Instant) -> Reading:
+        return Reading(now, self._leases.at(now))
+
+    def _shown(self, job: Job) -> Job:
+        """A job with the end of its lease as the time of day."""
+        if job.lease_until is None:
+            return job
+        until = job.lease_until + self._leases.ahead_at_present()
+        return msgspec.structs.replace(job, lease_until=until)
 
     async def _settle_one(self, outcome: Outcome, now: Instant) -> None:
         [error] = await self.settle([outcome], now)
         if error is not None:
             raise error
+
+
+def keep_answer_in(
+    db: sqlite3.Connection, job_id: int, fence: int, answer: ReceiverAnswer, now: Instant
+) -> None:
+    """Keep what was answered to a run, in a transaction that is under way; or `LeaseLost`."""
+    row = (job_id, fence, now, answer.status, answer.receiver_id, answer.body)
+    if not db.execute(_ADD_ANSWER, row).rowcount:
+        raise LeaseLost(job_id, fence)
+
+
+def _progress_of(said: Progress | None) -> tuple[int | None, int | None, str | None]:
+    return (None, None, None) if said is None else (said.done, said.total, said.note)

@@ -16,7 +16,7 @@ from yoked_actor.client import Api, Client, open_client
 from yoked_actor.client.dialing import Dial
 from yoked_actor.config import load_settings
 from yoked_actor.domain.auditor import audit_floor
-from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.instants import MICROSECONDS, Instant, from_datetime
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.webhook import Dial as WebhookDial
 from yoked_actor.server import Server, open_server
@@ -29,6 +29,22 @@ URL = "http://world.test"
 _SECRET = "a secret that everybody in the world of tests knows"
 
 
+class FakeWall:
+    """The clock of a machine, which somebody may set. It runs with trio's."""
+
+    def __init__(self, start_at: Instant) -> None:
+        self._start_at = start_at
+        self._trio_start = trio.current_time()
+
+    def read(self) -> Instant:
+        """What it shows."""
+        return self._start_at + round((trio.current_time() - self._trio_start) * MICROSECONDS)
+
+    def step(self, seconds: float) -> None:
+        """Set it forward, or back when negative."""
+        self._start_at += round(seconds * MICROSECONDS)
+
+
 class World:
     """A server that can be crashed and started again, and its visitors. Made by `open_world`."""
 
@@ -38,8 +54,10 @@ class World:
         database: Path | None,
         clock: Clock,
         mock: MockClock,
+        wall: FakeWall,
         dial_webhook: WebhookDial | None = None,
     ) -> None:
+        self._wall = wall
         self._settings = settings
         self._database = database
         self._clock = clock
@@ -70,6 +88,14 @@ class World:
     def now(self) -> Instant:
         """The present instant."""
         return self._clock.now()
+
+    def step_clock(self, seconds: float) -> None:
+        """Set the system's clock forward, or back when negative, while no time passes.
+
+        A machine that wakes up after it was suspended sees the same: its clock is forward.
+        """
+        self._wall.step(seconds)
+        self._clock.look()
 
     # People
 
@@ -200,8 +226,10 @@ async def open_world(
     schedule_by_seed(seed)
     given = {section: dict(values) for section, values in (settings or {}).items()}
     given.setdefault("matchmaker", {}).setdefault("audit", "raise")
-    clock = Clock.starting(datetime.fromisoformat(start))
-    world = World(load_settings(None, {}, given), database, clock, mock, dial_webhook)
+    wall = FakeWall(from_datetime(datetime.fromisoformat(start)))
+    loaded = load_settings(None, {}, given)
+    clock = Clock(wall.read(), wall=wall.read, tolerance_s=loaded.server.clock_step_s)
+    world = World(loaded, database, clock, mock, wall, dial_webhook)
     failed: BaseException | None = None
     try:
         async with world._open():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.jobs import JobCause, JobStatus
@@ -60,6 +60,11 @@ ADMIN_CALLS: tuple[Call, ...] = (
         query=(
             Query("status", {"enum": [one.value for one in JobStatus]}, "Only in this state."),
             Query("type", {"type": "string"}, "Only of this type."),
+            Query(
+                "dismissed",
+                {"type": "boolean", "default": False},
+                "Only dead letters that were dismissed, which are left out otherwise.",
+            ),
             _LIMIT,
             Query("before", {"type": "integer"}, "Only with a lower id, to read on."),
         ),
@@ -74,6 +79,7 @@ ADMIN_CALLS: tuple[Call, ...] = (
             payload={"zone": "Europe/Berlin", "date": "2026-01-01"},
             payload_version=1,
             history=[_ATTEMPT],
+            answers=[http.AnswerEntry(4, moment(2), 202, "req-7", "taken")],
         ),
         refusals=_NO_JOB,
     ),
@@ -92,6 +98,15 @@ ADMIN_CALLS: tuple[Call, ...] = (
         "For the operator: let a dead or cancelled job run from the start.",
         _JOB,
         refusals=_NO_MOVE,
+    ),
+    Call(
+        "POST",
+        "/api/admin/jobs/{job_id}/dismiss",
+        "Operation",
+        "For the operator: leave a dead letter out of lists and alerts; a requeue undoes it.",
+        replace(_JOB, dismissal=http.DismissalEntry(moment(3), "root", "the zone is gone")),
+        http.DismissBody("the zone is gone"),
+        refusals=(*_NO_MOVE, Code.BAD_REQUEST),
     ),
     Call(
         "POST",

@@ -14,6 +14,23 @@ from yoked_actor.domain.offers import Finding
 from yoked_actor.domain.records import MatchStatus
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.store.sqlite_calendar import ZoneRunStatus
+from yoked_actor.wire.http_care import Words
+
+
+class ProgressEntry(msgspec.Struct, frozen=True):
+    """How far a run has come, as its handler says."""
+
+    done: int
+    total: int | None
+    note: str
+
+
+class DismissalEntry(msgspec.Struct, frozen=True):
+    """Who has dismissed a dead letter, when, and why."""
+
+    at: datetime
+    by: str
+    reason: str
 
 
 class JobEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +51,10 @@ class JobEntry(msgspec.Struct, frozen=True, kw_only=True):
     lease_until: datetime | None
     cancel_asked: bool
     last_error: str | None
+    max_attempts: int | None = None
+    """Its own, when it is not that of its type."""
+    progress: ProgressEntry | None = None
+    dismissal: DismissalEntry | None = None
 
 
 class JobsAnswer(msgspec.Struct, frozen=True):
@@ -54,12 +75,29 @@ class AttemptEntry(msgspec.Struct, frozen=True):
     error: str
 
 
+class AnswerEntry(msgspec.Struct, frozen=True):
+    """What a receiver has answered to a run: the status, its id, and the beginning of the body."""
+
+    fence: int
+    at: datetime
+    status: int
+    receiver_id: str | None
+    body: str
+
+
 class JobAnswer(JobEntry, frozen=True, kw_only=True):
     """All that is known of a job."""
 
     payload: dict[str, Any]
     payload_version: int
     history: list[AttemptEntry]
+    answers: list[AnswerEntry]
+
+
+class DismissBody(msgspec.Struct, frozen=True):
+    """Why nobody needs to look at a dead letter any more."""
+
+    reason: Words
 
 
 class RequeueBody(msgspec.Struct, frozen=True):
@@ -75,12 +113,20 @@ class RequeueAnswer(msgspec.Struct, frozen=True):
 
 
 class AlertEntry(msgspec.Struct, frozen=True):
-    """An alert that stands, with its number as last seen."""
+    """An alert that stands, with its number as last seen.
+
+    One about dead letters names the type of the jobs, the kind of error, how many there were so
+    far, and the first job.
+    """
 
     alert: Alert
     value: float
     limit: float
     raised_at: datetime
+    job_type: str | msgspec.UnsetType = msgspec.UNSET
+    error_kind: str | msgspec.UnsetType = msgspec.UNSET
+    count: int | msgspec.UnsetType = msgspec.UNSET
+    job_id: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class AlertsAnswer(msgspec.Struct, frozen=True):

@@ -5,7 +5,11 @@ UPDATE jobs SET
     fence = fence + 1,
     owner = ?1,
     started_at = ?2,
-    lease_until = ?3
+    lease_until = ?3,
+    progress_done = NULL,
+    progress_total = NULL,
+    progress_note = NULL,
+    overtaken = 0
 WHERE id IN (
     SELECT due.id FROM jobs AS due
     WHERE due.status IN ('pending', 'failed') AND due.priority = ?4 AND due.scheduled_for <= ?2
@@ -15,4 +19,4 @@ WHERE id IN (
 )
 RETURNING
     id, type, payload, payload_version, scheduled_for, status, attempts, fence, owner, lease_until,
-    last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at;
+    last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at, max_attempts;

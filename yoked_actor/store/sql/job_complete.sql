@@ -1,6 +1,8 @@
--- Complete attempts from a JSON array of (job, fence): those that still hold their lease.
+-- Complete attempts from a JSON array of (job, fence): those that still hold their lease. What is complete
+-- has done all of its total.
 UPDATE jobs SET
-    status = 'completed', completed_at = ?2, owner = NULL, lease_until = NULL
+    status = 'completed', completed_at = ?2, owner = NULL, lease_until = NULL,
+    progress_done = coalesce(progress_total, progress_done)
 FROM json_each(?1) AS done
 WHERE jobs.id = done.value ->> 0 AND jobs.fence = done.value ->> 1
-    AND jobs.status = 'in_progress' AND jobs.lease_until > ?2 AND NOT jobs.cancel_asked;
+    AND jobs.status = 'in_progress' AND jobs.lease_until > ?3 AND NOT jobs.cancel_asked;

@@ -7,4 +7,4 @@ UPDATE jobs SET
     completed_at = iif(cancel_asked OR ?4 IN ('dead_letter', 'cancelled'), ?3, NULL),
     owner = NULL,
     lease_until = NULL
-WHERE id = ?1 AND fence = ?2 AND status = 'in_progress' AND (?8 OR lease_until > ?3);
+WHERE id = ?1 AND fence = ?2 AND status = 'in_progress' AND (?8 OR lease_until > ?9);

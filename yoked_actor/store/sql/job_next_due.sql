@@ -1,4 +1,5 @@
 -- When the next waiting job is due, or the next lease ends; ?1 names the types, or is null for all.
+-- ?2 is what to add to an instant of a lease to get the time of day.
 WITH RECURSIVE levels (priority) AS (
     SELECT min(priority) FROM jobs WHERE status IN ('pending', 'failed')
     UNION ALL
@@ -18,7 +19,7 @@ instants (at) AS (
     FROM levels WHERE levels.priority IS NOT NULL
     UNION ALL
     SELECT (
-        SELECT lease_until FROM jobs
+        SELECT lease_until + ?2 FROM jobs
         WHERE status = 'in_progress'
             AND (?1 IS NULL OR type IN (SELECT value FROM json_each(?1)))
         ORDER BY lease_until LIMIT 1

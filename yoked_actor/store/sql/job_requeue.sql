@@ -1,4 +1,6 @@
--- From the start: attempts are counted anew, the fence is not.
+-- From the start: attempts are counted anew, the fence is not. A dismissal is over.
 UPDATE jobs SET
-    status = 'pending', attempts = 0, scheduled_for = ?2, completed_at = NULL, cancel_asked = 0
+    status = 'pending', attempts = 0, scheduled_for = ?2, completed_at = NULL, cancel_asked = 0,
+    progress_done = NULL, progress_total = NULL, progress_note = NULL,
+    dismissed_at = NULL, dismissed_by = NULL, dismissed_reason = NULL
 WHERE id = ?1;

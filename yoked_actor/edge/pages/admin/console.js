@@ -8,14 +8,15 @@ import { drainView } from "./views/drain.js";
 import { jobView, jobsView } from "./views/jobs.js";
 import { lineView } from "./views/line.js";
 import { nowView } from "./views/now.js";
+import { objectivesView } from "./views/objectives.js";
 import { offersView } from "./views/offers.js";
 import { reportsView } from "./views/reports.js";
 import { signInView } from "./views/sign-in.js";
 import { Watch } from "./watch.js";
-import { alertWords, refusal } from "./words.js";
+import { alertName, alertWords, refusal } from "./words.js";
 
 const KEY = "yoked.admin-token";
-const VIEWS = { now: nowView, line: lineView, jobs: jobsView, job: jobView, offers: offersView, alerts: alertsView, reports: reportsView, audit: auditView, drain: drainView };
+const VIEWS = { now: nowView, line: lineView, jobs: jobsView, job: jobView, offers: offersView, alerts: alertsView, objectives: objectivesView, reports: reportsView, audit: auditView, drain: drainView };
 
 /** The user id in a token, to be shown; what it is worth is for the server to judge. */
 function userOf(token) {
@@ -98,8 +99,8 @@ export class Console {
   }
 
   #hear(status) {
-    const before = new Set((this.status?.alerts ?? []).map(({ alert }) => alert));
-    const raised = status.alerts.filter(({ alert }) => !before.has(alert));
+    const before = new Set((this.status?.alerts ?? []).map(alertName));
+    const raised = status.alerts.filter((one) => !before.has(alertName(one)));
     this.status = status;
     if (raised.length) announce(`Alert: ${raised.map((one) => alertWords(one).title).join(", ")}.`);
     this.#badge("alert-count", status.alerts.length, "alerts");

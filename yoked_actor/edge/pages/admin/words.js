@@ -49,12 +49,22 @@ const ALERTS = {
   event_loop_lag: ["The event loop lags", seconds, "The processor is too busy, or something blocks it. People feel this as slowness."],
   commit_failures: ["Commits fail", whole, "The database cannot be written: look at the disk, and at the log for commit_failed."],
   audit_violations: ["The auditor found an impossible state", whole, "A fault of the program. Look at the log for audit_violation, and report it."],
+  actor_restarts: ["A part of the server failed", whole, "People meet all the same. The section Now says which part it is, the log says why (actor_failed)."],
+  database_lost: ["The database was deleted or replaced", whole, "Nothing is stored any more. Put the file back if it was moved; else restore a backup and restart the server."],
+  dead_letter: ["A job was given up", whole, "Look at the job: the last line of its traceback says what is wrong. Requeue it when that is mended, or dismiss it."],
   disk_nearly_full: ["The disk is nearly full", percent, "Make room, or nothing can be stored any more."],
 };
 
-/** An alert in words. @param {{alert: string, value: number, limit: number}} alert */
-export function alertWords({ alert, value, limit }) {
-  const [title, show, advice] = ALERTS[alert] ?? [alert.replaceAll("_", " "), String, ""];
+/** What names an alert: there may be one about dead letters for each type and kind of error. @param {any} one */
+export const alertName = (one) => [one.alert, one.job_type ?? "", one.error_kind ?? ""].join(" ");
+
+/** How far a run has come. @param {{done: number, total: number|null, note: string}} progress */
+export const progressWords = ({ done, total, note }) => `${whole(done)}${total === null ? "" : ` of ${whole(total)}`}${note ? `: ${note}` : ""}`;
+
+/** An alert in words. @param {any} one */
+export function alertWords({ alert, value, limit, job_type, error_kind }) {
+  const [name, show, advice] = ALERTS[alert] ?? [alert.replaceAll("_", " "), String, ""];
+  const title = job_type ? `${name}: ${job_type} (${error_kind.replaceAll("_", " ")})` : name;
   return { title, value: show(value), limit: show(limit), advice };
 }
 
@@ -64,6 +74,7 @@ const ACTIONS = {
   resolve_report: "Closed report",
   block: "Blocked for",
   cancel_job: "Cancelled job",
+  dismiss_job: "Dismissed job",
   requeue_job: "Requeued job",
   requeue_jobs: "Requeued all dead letters of",
   run_offers: "Ran the offers of",

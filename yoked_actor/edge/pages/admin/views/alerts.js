@@ -23,6 +23,7 @@ export function alertsView(app) {
           const { title, value, limit, advice } = alertWords(one);
           return h("section", { class: "panel alarm" }, h("h2", {}, title),
             h("p", {}, h("strong", {}, value), `, where ${limit} is the limit.`, one.raised_at ? [" Since ", when(one.raised_at), "."] : ""),
+            one.job_id ? h("p", {}, "The first is ", h("a", { href: `#jobs/${one.job_id}` }, `job ${one.job_id}`), ".") : null,
             h("p", { class: "hint" }, advice));
         })));
     },

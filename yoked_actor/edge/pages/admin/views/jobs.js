@@ -1,13 +1,14 @@
-// Background jobs: found by state and type, read with payload and traceback, requeued, cancelled.
+// Background jobs: found by state and type, read with payload and traceback, requeued, cancelled, dismissed.
 
 import { button, h, heading } from "/app/dom.js";
 import { confirm, facts, label, panel, table, when } from "../parts.js";
-import { CAUSES, STATUSES } from "../words.js";
+import { CAUSES, STATUSES, progressWords } from "../words.js";
 
 const PAGE = 50;
 const KINDS = { dead_letter: "bad", failed: "warn", completed: "good", in_progress: "busy" };
-const status = (job) => [label(STATUSES[job.status], KINDS[job.status]), job.cancel_asked && job.status === "in_progress" ? label("to be cancelled", "warn") : null];
+const status = (job) => [label(STATUSES[job.status], KINDS[job.status]), job.cancel_asked && job.status === "in_progress" ? label("to be cancelled", "warn") : null, job.dismissal ? label("dismissed") : null, job.progress && job.status === "in_progress" ? h("span", { class: "note" }, progressWords(job.progress)) : null];
 const isDead = (job) => job.status === "dead_letter" || job.status === "cancelled";
+const canDismiss = (job) => job.status === "dead_letter" && !job.dismissal;
 const canCancel = (job) => ["pending", "failed", "in_progress"].includes(job.status);
 
 async function requeue(app, job, then) {
@@ -25,16 +26,24 @@ async function cancel(app, job, then) {
   app.tell(`Job ${job.id} is cancelled.`);
 }
 
+async function dismiss(app, job, then) {
+  const reason = await confirm({ title: `Dismiss job ${job.id}?`, text: "It is kept, but left out of lists, counts and alerts. It can still be requeued.", act: "Dismiss", ask: "Why does nobody need to look at it?", placeholder: "The zone is gone" });
+  if (!reason || !(await app.call("POST", `/api/admin/jobs/${job.id}/dismiss`, { reason }))) return;
+  await then();
+  app.tell(`Job ${job.id} is dismissed.`);
+}
+
 const actions = (app, job, then) => h("div", { class: "actions" },
   isDead(job) ? button("Requeue", () => requeue(app, job, then), "small", { "aria-label": `Requeue job ${job.id}` }) : null,
+  canDismiss(job) ? button("Dismiss", () => dismiss(app, job, then), "small", { "aria-label": `Dismiss job ${job.id}` }) : null,
   canCancel(job) ? button("Cancel", () => cancel(app, job, then), "small danger", { "aria-label": `Cancel job ${job.id}` }) : null);
 
 /** @param {any} app @param {string} wanted the state to begin with */
 export function jobsView(app, wanted) {
   const place = h("div", { class: "sections" });
-  const state = h("select", { id: "job-status", onchange: () => load() }, h("option", { value: "" }, "Every state"), Object.entries(STATUSES).map(([value, name]) => h("option", { value }, name)));
+  const state = h("select", { id: "job-status", onchange: () => load() }, h("option", { value: "" }, "Every state"), Object.entries(STATUSES).map(([value, name]) => h("option", { value }, name)), h("option", { value: "dismissed" }, "Dismissed dead letter"));
   const type = h("input", { id: "job-type", placeholder: "offers.user", autocomplete: "off", spellcheck: "false", onchange: () => load() });
-  state.value = wanted in STATUSES ? wanted : "dead_letter";
+  state.value = wanted in STATUSES || wanted === "dismissed" ? wanted : "dead_letter";
   let jobs = [];
   let asked = 0;
   let dead = app.status?.jobs.dead_letter;
@@ -42,7 +51,8 @@ export function jobsView(app, wanted) {
   async function load({ more = false } = {}) {
     const mine = ++asked;
     const query = new URLSearchParams({ limit: String(PAGE) });
-    if (state.value) query.set("status", state.value);
+    if (state.value === "dismissed") query.set("dismissed", "true");
+    else if (state.value) query.set("status", state.value);
     if (type.value.trim()) query.set("type", type.value.trim());
     if (more) query.set("before", String(jobs.at(-1).id));
     const found = await app.call("GET", `/api/admin/jobs?${query}`);
@@ -112,8 +122,12 @@ export function jobView(app, id) {
       h("div", { class: "headline" }, h("code", {}, job.type), status(job), actions(app, job, load)),
       job.last_error ? panel("What went wrong last", h("pre", { id: "traceback", class: "traceback", tabindex: "0", "aria-label": "Traceback" }, job.last_error.trim())) : null,
       h("div", { class: "charts" },
-        panel("What it is", facts([["Due", when(job.scheduled_for)], ["Made", when(job.created_at)], ["Started", when(job.started_at)], ["Ended", when(job.completed_at)], ["Tries", String(job.attempts)], ["Key", job.key], ["Runs on", job.owner], ["Lease until", when(job.lease_until)], ["Priority", String(job.priority)]])),
+        panel("What it is", facts([["Due", when(job.scheduled_for)], ["Made", when(job.created_at)], ["Started", when(job.started_at)], ["Ended", when(job.completed_at)], ["Tries", job.max_attempts ? `${job.attempts} of ${job.max_attempts}` : String(job.attempts)], ["Progress", job.progress ? progressWords(job.progress) : null], ["Key", job.key], ["Runs on", job.owner], ["Lease until", when(job.lease_until)], ["Priority", String(job.priority)]])),
         panel("Payload", h("pre", { tabindex: "0", "aria-label": "Payload" }, JSON.stringify(job.payload, null, 2)))),
+      job.dismissal ? panel("Dismissed", h("p", {}, when(job.dismissal.at), ` by ${job.dismissal.by}: ${job.dismissal.reason}`)) : null,
+      job.answers.length ? panel("What the receiver answered", ...job.answers.toReversed().map((one) => h("details", {},
+        h("summary", {}, `${one.status}${one.receiver_id ? ` (${one.receiver_id})` : ""}, `, when(one.at)),
+        h("pre", { tabindex: "0", "aria-label": `Answer to the run under fence ${one.fence}` }, one.body || "(empty)")))) : null,
       job.history.length ? panel("History", ...job.history.toReversed().map((one) => h("details", {},
         h("summary", {}, `Try ${one.attempt}: ${CAUSES[one.cause] ?? one.cause}, `, when(one.ended_at)),
         h("p", { class: "note" }, one.started_at ? ["Began ", when(one.started_at), one.owner ? ` on ${one.owner}` : ""] : one.owner),

@@ -1,0 +1,1 @@
+SELECT zone FROM zone_runs WHERE status = 'missed' AND scheduled_at > ?;

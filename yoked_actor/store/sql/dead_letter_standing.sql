@@ -1,0 +1,2 @@
+-- The alerts about dead letters that stand.
+SELECT type, kind, count, job_id, raised_at FROM dead_letter_alerts ORDER BY raised_at, type, kind;
