@@ -14,7 +14,9 @@ from pydantic import ValidationError
 
 from yoked_actor.config import MatchingSettings, Settings, SettingsError, load_settings, sections
 from yoked_actor.domain.fairness import MOST_CREDIT
+from yoked_actor.domain.jobs import RetryPolicy
 from yoked_actor.domain.rules import Rules
+from yoked_actor.settings.retries import policy_for
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -317,3 +319,75 @@ def test_tiers_out_of_order_and_limits_that_would_narrow_are_refused(
 def test_tiers_that_open_at_the_same_instant_are_in_order() -> None:
     edges = {"tier2_after_s": 0.0, "tier3_after_s": 0.0, "forced_after_s": 0.0}
     assert load_settings(None, {}, {"matching": edges}).matching.forced_after_s == 0.0
+
+
+def test_retry_policies_are_tables_by_the_type_of_job(file: Path) -> None:
+    file.write_text(
+        "[jobs.retry.default]\nbase_s = 5.0\n"
+        '[jobs.retry."offers.user"]\nattempts = 6\njitter = 0.5\n'
+    )
+    retry = load_settings(file, {}, {}).jobs.retry
+    default = policy_for(retry, "jobs.prune", None)
+    assert (default.base_s, default.cap_s, default.max_runs) == (5.0, 3600.0, 5)
+    offers = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
+    user = policy_for(retry, "offers.user", offers)
+    assert (user.delays_s, user.max_runs, user.jitter) == (offers.delays_s, 6, 0.5)
+    assert user.delay_s(1, 5) >= 300.0, "the last pause is repeated"
+    assert policy_for(retry, "offers.check", offers) == offers, "the default is for those without"
+
+
+def test_the_environment_changes_single_keys_of_a_retry_policy(file: Path) -> None:
+    file.write_text('[jobs.retry."offers.zone_run"]\nattempts = 6\njitter = 0.5\n')
+    environ = {
+        "YOKED_JOBS__RETRY__OFFERS_ZONE_RUN__ATTEMPTS": "7",
+        "YOKED_JOBS__RETRY__DEFAULT__DELAYS_S": "[1, 2.5]",
+    }
+    retry = load_settings(file, environ, {}).jobs.retry
+    assert (retry["offers.zone_run"].attempts, retry["offers.zone_run"].jitter) == (7, 0.5)
+    assert policy_for(retry, "users.erase", None).max_runs == 3
+    whole = {"YOKED_JOBS__RETRY": '{"offers.user" = {base_s = 4, cap_s = 9}}'}
+    user = policy_for(load_settings(None, whole, {}).jobs.retry, "offers.user", RetryPolicy((1.0,)))
+    assert [user.delay_s(1, n) for n in (1, 2, 3)] == [4.0, 8.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            '[jobs.retry."offers.usr"]\nattempts = 2',
+            'jobs.retry."offers.usr": is not a type of job; did you mean offers.user?',
+        ),
+        ("[jobs.retry.default]\nruns = 2", "jobs.retry.default.runs: is not a setting"),
+        (
+            '[jobs.retry."offers.user"]\nattempts = 0',
+            'jobs.retry."offers.user".attempts = 0: must be a whole number from 1 to 1000',
+        ),
+        (
+            "[jobs.retry.default]\nbase_s = 9.0\ncap_s = 3.0",
+            "jobs.retry.default.base_s = 9.0: must be at most cap_s (3.0)",
+        ),
+        (
+            "[jobs.retry.default]\nbase_s = 9.0\ndelays_s = [3.0]",
+            "jobs.retry.default.delays_s = [3.0]: must not be given together with base_s or cap_s",
+        ),
+        (
+            "[jobs.retry.default]\ndelays_s = [0]",
+            "jobs.retry.default.delays_s = [0]: must be a list",
+        ),
+        ("[jobs]\nretry = 3", "jobs.retry: must be tables, [jobs.retry.NAME]"),
+        ("[jobs.retry]\ndefault = 3", "jobs.retry.default: must be a table, [jobs.retry.default]"),
+    ],
+)
+def test_a_retry_policy_that_makes_no_sense_is_refused_by_its_key(
+    file: Path, text: str, problem: str
+) -> None:
+    file.write_text(text)
+    with pytest.raises(SettingsError) as refused:
+        load_settings(file, {}, {})
+    [found] = refused.value.problems
+    assert found.startswith(f"{file}: {problem}")
+
+
+def test_a_variable_for_a_type_of_job_that_there_is_not_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"__ODD__ATTEMPTS: jobs\.retry\.odd: is not a type"):
+        load_settings(None, {"YOKED_JOBS__RETRY__ODD__ATTEMPTS": "3"}, {})

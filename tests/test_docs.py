@@ -117,7 +117,7 @@ def test_the_metrics_that_are_explained_are_the_metrics_that_exist():
     rows = (ROOT / "docs" / "operations.md").read_text("utf-8").splitlines()
     explained = {found[1] for row in rows if (found := re.match(r"\| `(yoked_\w+)", row))}
     assert explained == exist
-    mentioned = set(re.findall(r"\byoked_(?!actor)\w+", "\n".join(rows)))
+    mentioned = set(re.findall(r"\byoked_(?!actor\b)\w+", "\n".join(rows)))
     assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in mentioned} == exist
 
 

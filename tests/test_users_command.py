@@ -15,7 +15,7 @@ from tests.domain.crowds import man, woman
 from yoked_actor.cli import main
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.records import Changes, Match, MatchStatus, Seat
-from yoked_actor.store import InlineRunner, Report, open_store
+from yoked_actor.store import InlineRunner, Report, ReportLimits, open_store
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def data(tmp_path: Path) -> Path:
             match = Match("m1", "ana-7f3b", "ben", MatchStatus.MATCHED, 5, 10)
             people = [woman("ana-7f3b"), man("ben"), man("carl")]
             await store.commit(Changes(people=people, seats=seats, matches=[match]))
-            await store.add_report(Report("ben", "ana-7f3b", "rude", None, 5))
+            await store.add_report(Report("ben", "ana-7f3b", "rude", None, 5), ReportLimits(99, 99))
 
     trio.run(fill)
     return tmp_path / "data"

@@ -17,6 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
+from yoked_actor.config_tables import NAMES, full_key, name_in_variable, table_model
 from yoked_actor.settings import (
     AuthSettings,
     EdgeSettings,
@@ -99,6 +100,8 @@ def allowed(field: FieldInfo) -> str:
     if get_origin(kind) is Literal:
         choices = get_args(kind)
         text = ", ".join(choices) if len(choices) == 1 else f"one of {', '.join(choices)}"
+    elif get_origin(kind) is dict:
+        text = "tables"
     elif get_origin(kind) is tuple:
         text = f"a list of {_members(kind)}"
     else:
@@ -179,9 +182,21 @@ class _Gathered:
             elif section not in self._sections:
                 self._problems.append(f"{variable}: {self._unknown_section(section)}")
             else:
-                field = self._sections[section].model_fields.get(key)
-                value = environ[variable]
-                self._add(section, key, _parsed(field, value) if field else value, variable)
+                self._add_variable(section, key, environ[variable], variable)
+
+    def _add_variable(self, section: str, key: str, text: str, variable: str) -> None:
+        fields = self._sections[section].model_fields
+        outer, _, rest = key.partition("__")
+        model = table_model(fields.get(outer))
+        if model is None or not rest:
+            field = fields.get(key)
+            self._add(section, key, _parsed(field, text) if field else text, variable)
+            return
+        name, _, leaf = rest.rpartition("__")
+        field = model.model_fields.get(leaf)
+        value = _parsed(field, text) if field else text
+        name = name_in_variable(section, outer, name)
+        self._add(section, outer, {name: {leaf: value}}, variable)
 
     def add_flags(self, overrides: Mapping[str, Mapping[str, object]]) -> None:
         for section, values in overrides.items():
@@ -210,6 +225,7 @@ class _Gathered:
     def _validated(self, section: str, values: Mapping[str, object]) -> SettingsModel:
         """A section, made without the values that are wrong by themselves, once these are told."""
         model = self._sections[section]
+        values = {key: self._tables(section, key, value) for key, value in values.items()}
         try:
             return model.model_validate(values)
         except ValidationError as error:
@@ -222,6 +238,26 @@ class _Gathered:
         # Conflicts with the default that takes the place of a wrong value are nobody's fault.
         self._wrong |= {(section, key) for key in wrong}
         return model.model_validate({k: v for k, v in values.items() if k not in wrong})
+
+    def _tables(self, section: str, key: str, given: object) -> object:
+        """A setting's tables, made without the values that are wrong, once these are told."""
+        model = table_model(self._sections[section].model_fields[key])
+        if model is None or not isinstance(given, Mapping):
+            return given
+        made: dict[str, SettingsModel] = {}
+        for name, values in given.items():
+            good = dict(values)
+            for _ in range(2):  # first what is wrong by itself, then what does not go together
+                try:
+                    made[name] = model.model_validate(good)
+                    break
+                except ValidationError as error:
+                    for leaf, rule in _faults(model, error).items():
+                        place = full_key(key, name, leaf)
+                        shown = _shown(good.pop(leaf))
+                        source = self._sources[section, place]
+                        self._problems.append(f"{source}: {section}.{place} = {shown}: {rule}")
+        return made
 
     def _tell_conflicts(
         self, error: ValidationError, section: str | None, failed: Collection[str] = ()
@@ -239,8 +275,41 @@ class _Gathered:
             hint = f"did you mean {near[0]}?" if near else f"[{section}] has {', '.join(known)}"
             self._problems.append(f"{source}: {section}.{key}: is not a setting; {hint}")
             return
+        if table_model(known[key]) is not None:
+            self._add_tables(section, key, value, source)
+            return
         self._values.setdefault(section, {})[key] = value
         self._sources[section, key] = source
+
+    def _add_tables(self, section: str, key: str, value: object, source: str) -> None:
+        """Add tables by name to those of the places before; what is no table is told."""
+        model, names = table_model(self._sections[section].model_fields[key]), NAMES[section, key]
+        assert model is not None
+
+        def tell(place: str, what: str) -> None:
+            self._problems.append(f"{source}: {section}.{place}: {what}")
+
+        if not isinstance(value, dict):
+            tell(key, f"must be tables, [{section}.{key}.NAME]")
+            return
+        kept: Any = self._values.setdefault(section, {}).setdefault(key, {})
+        for name, leaves in value.items():
+            place = full_key(key, name)
+            if name not in names:
+                near = difflib.get_close_matches(name, names, 1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+                tell(place, f"is not a type of job; {hint}")
+                continue
+            if not isinstance(leaves, dict):
+                tell(place, f"must be a table, [{section}.{place}]")
+                continue
+            for leaf, inner in leaves.items():
+                place = full_key(key, name, leaf)
+                if leaf not in model.model_fields:
+                    tell(place, f"is not a setting; there are {', '.join(model.model_fields)}")
+                    continue
+                kept.setdefault(name, {})[leaf] = inner
+                self._sources[section, place] = source
 
     def _line(self, places: list[tuple[str, str]], rule: str) -> str:
         section, key = places[0]
@@ -249,9 +318,7 @@ class _Gathered:
             shown = "(hidden)"
         else:
             value = self._values.get(section, {}).get(key, field.default)
-            shown = json.dumps(value, default=str, ensure_ascii=False)
-            if len(shown) > SHOWN_CHARACTERS:
-                shown = f"{shown[:SHOWN_CHARACTERS]}..."
+            shown = _shown(value)
         sources = dict.fromkeys(self._sources[p] for p in places if p in self._sources)
         return f"{', '.join(sources)}: {section}.{key} = {shown}: {rule}"
 
@@ -265,6 +332,23 @@ class _Gathered:
             if key != name and key in model.model_fields:
                 return f"; did you mean {PREFIX}{section.upper()}__{key.upper()}?"
         return ""
+
+
+def _faults(model: type[SettingsModel], error: ValidationError) -> dict[str, str]:
+    """What is wrong with which key of a table, in words."""
+    found: dict[str, str] = {}
+    for detail in error.errors():
+        if detail["loc"]:
+            leaf = str(detail["loc"][0])
+            found[leaf] = f"must be {allowed(model.model_fields[leaf])}"
+        else:
+            found |= {keys[0]: rule for keys, rule in detail["ctx"]["conflicts"]}
+    return found
+
+
+def _shown(value: object) -> str:
+    shown = json.dumps(value, default=str, ensure_ascii=False)
+    return f"{shown[:SHOWN_CHARACTERS]}..." if len(shown) > SHOWN_CHARACTERS else shown
 
 
 def _place(section: str | None, key: str) -> tuple[str, str]:

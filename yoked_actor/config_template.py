@@ -14,6 +14,8 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from yoked_actor.config import allowed, sections
+from yoked_actor.config_tables import NAMES, table_model
+from yoked_actor.settings import SettingsModel
 
 TEMPLATE = Path("config/yoked.toml")
 PAGE = Path("docs/configuration.md")
@@ -51,7 +53,23 @@ def render_tables() -> str:
             how = "reload" if key in model.RELOADS else "restart"
             rows.append(f"| `{key}` | {default} | {allowed(field)} | {field.description} | {how} |")
         parts.append("\n".join(rows))
+        parts += [
+            _inner_table(section, key, table, how="reload" if key in model.RELOADS else "restart")
+            for key, field in model.model_fields.items()
+            if (table := table_model(field)) is not None
+        ]
     return "\n\n".join(parts)
+
+
+def _inner_table(section: str, key: str, model: type[SettingsModel], *, how: str) -> str:
+    """The keys of a setting that holds tables by name."""
+    names = ", ".join(f"`{name}`" for name in NAMES[section, key])
+    rows = [f"### `[{section}.{key}.NAME]`", "", model.__doc__ or "", ""]
+    rows += [f"NAME is one of {names}; one with a dot is written in quotes.", ""]
+    rows += ["| key | default | takes | meaning | changes by |", "| --- | --- | --- | --- | --- |"]
+    for leaf, field in model.model_fields.items():
+        rows.append(f"| `{leaf}` | unset | {allowed(field)} | {field.description} | {how} |")
+    return "\n".join(rows)
 
 
 def with_tables(page: str) -> str:

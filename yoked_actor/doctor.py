@@ -26,9 +26,10 @@ from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.edge.listening import tls_context
 from yoked_actor.server import DATABASE
 from yoked_actor.settings import EdgeSettings, Settings
+from yoked_actor.store.directory_lock import holder_of
 from yoked_actor.store.invariants import INVARIANTS
 from yoked_actor.store.lease_clock import read_lease_clock
-from yoked_actor.store.opening import holder_of, migration_names
+from yoked_actor.store.opening import migration_names
 
 _LEAST_FREE = 256 * 1024 * 1024
 _LARGE_LOG = 256 * 1024 * 1024
@@ -86,6 +87,15 @@ def _signing_key(settings: Settings, dev: bool) -> Finding:
     except NoSigningKey as error:
         return Finding(
             "signing key", "problem", str(error), "docs/operations.md tells how to make one"
+        )
+    missing = settings.auth.unchecked_claims()
+    if missing:
+        return Finding(
+            "signing key",
+            "problem",
+            f"{settings.auth.algorithm} without {' and '.join(missing)}: a token that was made for"
+            " another service is good here, an operator's too",
+            f"set {' and '.join(missing)} to what your tokens have",
         )
     return Finding("signing key", "ok", f"{settings.auth.algorithm}")
 

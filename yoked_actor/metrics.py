@@ -19,9 +19,11 @@ from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.jobs import JobStatus
+from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.recent import RecentMinutes
 from yoked_actor.domain.records import CancelReason, Changes, MatchStatus, Quality
 from yoked_actor.domain.tiers import Tier
+from yoked_actor.objectives import Objectives
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LATENCIES_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -65,11 +67,31 @@ class JobMetrics:
         self.claims_of_none = claims.labels("none")
         self.claims_refused = claims.labels("busy")
         self.claimed = Counter("yoked_jobs_claimed", "Jobs claimed", registry=r)
+        self.races_lost = Counter(
+            "yoked_job_races_lost",
+            "Jobs that this process expected and another one claimed first",
+            registry=r,
+        )
+        self.failure_ratio = Gauge(
+            "yoked_job_failure_ratio",
+            "Of the jobs that ended in jobs.alert_window_s: the share of dead letters",
+            registry=r,
+        )
+        self.retry_ratio = Gauge(
+            "yoked_job_retry_ratio",
+            "Of the runs that ended in jobs.alert_window_s: the share that is tried again",
+            registry=r,
+        )
         self.leases_lost = Counter(
             "yoked_job_leases_lost", "Runs whose lease was over before they ended", registry=r
         )
         self.rescued = Counter(
             "yoked_jobs_rescued", "Jobs taken over from a worker that was gone", registry=r
+        )
+        self.overdue = Gauge(
+            "yoked_jobs_overdue",
+            "Jobs that have been due for longer than jobs.alert_overdue_s",
+            registry=r,
         )
         self.due = Gauge("yoked_jobs_due", "Jobs that are due and not yet claimed", registry=r)
         self.held = Gauge("yoked_jobs_held", "Jobs claimed by this process", registry=r)
@@ -226,6 +248,14 @@ class Metrics:
         self.audit_violations = Counter(
             "yoked_audit_violations", "Impossible states found by the auditor", registry=r
         )
+        self._restarts = Counter(
+            "yoked_actor_restarts",
+            "Failures of actors beside the live loop; each is started again",
+            ["actor"],
+            registry=r,
+        )
+        self.restarts = 0
+        """The failures of all actors, for the alarm."""
         self.loop_lag = Histogram(
             "yoked_loop_lag_seconds",
             "How much later than due the event loop came back to a task",
@@ -249,6 +279,7 @@ class Metrics:
         self.jobs = JobMetrics(r)
         self.calendar = CalendarMetrics(r)
         self.desk = DeskMetrics(r)
+        self.objectives = Objectives(r)
         self.clock = ClockMetrics(r)
         self.recent = RecentMinutes()
         """The last hour by the minute, for the operator's console."""
@@ -289,7 +320,9 @@ class Metrics:
         """How many WebSockets are open."""
         return int(self.connections.labels("websocket")._value.get())
 
-    def count_round(self, messages: int, changes: Changes, waiting: int, now: Instant) -> None:
+    def count_round(
+        self, messages: int, changes: Changes, waiting: int, now: Instant, now_s: float = 0.0
+    ) -> None:
         """Count what a round of the matchmaker has brought about, and who waits after it."""
         self.rounds.inc()
         self.recent.count(changes, waiting, now)
@@ -298,11 +331,24 @@ class Metrics:
             self.round_size.observe(messages)
         for quality in changes.quality:
             self._count_match(quality)
+        if changes.quality:
+            # Both could meet the other since the one who came later was there.
+            waits = [min(one.a_wait_s, one.b_wait_s) for one in changes.quality]
+            self.objectives.judge(Objective.MATCHES, [*waits, *waits], now_s)
         for match in changes.matches:
             if match.status is MatchStatus.COMPLETED and match.outcome is not None:
                 self._outcomes[match.outcome].inc()
             elif match.cancelled_for is not None:
                 self._cancelled[match.cancelled_for].inc()
+
+    def expect_actor(self, actor: str) -> None:
+        """Name an actor, so that its counter is there from the start."""
+        self._restarts.labels(actor)
+
+    def count_restart(self, actor: str) -> None:
+        """Count a failure of an actor, which is started again."""
+        self._restarts.labels(actor).inc()
+        self.restarts += 1
 
     def count_spins(self, results: Mapping[str, int]) -> None:
         """Count spins by what they led to: one of `SPIN_RESULTS`."""

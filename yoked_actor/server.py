@@ -4,9 +4,11 @@ Lit from the ground up: the store (which holds the data directory), the lobby wi
 process left in it, the matchmaker and the sessions, and last the front door. Left from the top
 down: matches in which votes are in flight are waited for, clients are told and hung up on, the
 front door closes, jobs end or are given back, the matchmaker stops, the store finishes what it was
-asked for. An error in one connection ends that
-connection; an error in the matchmaker ends the server, because nothing it says could be trusted any
-more.
+asked for.
+
+An error in one connection ends that connection. One in a side actor is the supervisor's: it starts
+the actor again, and people meet all the while. One in a core actor (the matchmaker, the sessions,
+the front door) ends the server, because nothing it says could be trusted any more.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -38,6 +41,7 @@ from yoked_actor.actors.matchmaker import Matchmaker
 from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.offer_jobs import OfferJobs
 from yoked_actor.actors.sessions import Sessions
+from yoked_actor.actors.supervisor import Actor, Supervisor
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.people import Person
@@ -47,6 +51,7 @@ from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_calls import add_all_calls
 from yoked_actor.edge.listening import EdgeMetrics, edge_limits, without_wire_timeouts
+from yoked_actor.edge.origins import Origins
 from yoked_actor.edge.status_board import StatusBoard
 from yoked_actor.edge.webhook import Dial, Webhook
 from yoked_actor.metrics import Metrics
@@ -80,6 +85,7 @@ class Server(msgspec.Struct):
     desk: OfferDesk
     board: StatusBoard
     alarm: Alarm
+    supervisor: Supervisor
     conversations: Conversations
     care: Care
     front_door: FrontDoor
@@ -132,6 +138,7 @@ async def open_server(
     stop = trio.Event() if stop is None else stop
     clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
     metrics = Metrics()
+    metrics.objectives.use(settings.objectives)
     # A mock clock may jump while a thread works, so there the store works on this thread.
     inline = mock_clock is not None or settings.store.runner == "inline"
     runner: Runner = InlineRunner() if inline else ThreadRunner()
@@ -192,7 +199,6 @@ async def open_server(
         Webhook(settings.alerts, store.jobs, clock, dial_webhook).register(dispatcher)
         care = Care(sessions, store, clock, settings.store)
         register_care(dispatcher, care, store, clock, settings.privacy)
-        await dispatcher.enqueue([prune_job(clock.now()), prune_store_job(clock.now())])
         calendar = Calendar(
             store.calendar,
             clock,
@@ -213,15 +219,19 @@ async def open_server(
             enqueued=dispatcher.poke,
             loop_lag_s=lambda: lag.p99_s,
             free_share=(lambda: free_share_of(directory)) if directory and is_real else None,
+            lost_files=store.lost_files,
             is_restless=is_real,
         )
+        supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
         metrics.expect(settings.matching.policy)
         metrics.watch(
             waiting=lambda: len(lobby.floor.pool),
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
             writes=lambda: store.pending_writes,
-            ready=lambda: not (sessions.around.draining or matchmaker.stalled),
+            ready=lambda: (
+                not (sessions.around.draining or matchmaker.stalled or store.lost_files())
+            ),
         )
         doors = Doors(
             settings,
@@ -235,6 +245,7 @@ async def open_server(
             dispatcher,
             calendar,
             alarm,
+            supervisor,
             is_stalled=lambda: matchmaker.stalled,
             dev=dev,
             mock_clock=mock_clock,
@@ -251,9 +262,10 @@ async def open_server(
             app,
             conversations.hold,
             limits,
-            allowed_origins=settings.edge.allowed_origins,
+            origins=Origins(settings.edge.allowed_origins, local_only=dev),
             trusted_proxies=settings.edge.trusted_proxies,
             observer=EdgeMetrics(metrics),
+            supervisor=supervisor,
         )
         server = Server(
             settings,
@@ -267,6 +279,7 @@ async def open_server(
             desk,
             board,
             alarm,
+            supervisor,
             conversations,
             care,
             front_door,
@@ -282,26 +295,37 @@ async def open_server(
             dispatcher.poke(from_outside=True)
             desk.look()
 
+        async def enqueue_upkeep() -> None:
+            now = clock.now()
+            await dispatcher.enqueue([prune_job(now), prune_store_job(now)])
+
         look_every_s = LOOK_EVERY_S if is_real else math.inf
+        side: dict[str, Actor] = {
+            "clock": partial(clock.watch, metrics.clock.count, look_every_s),
+            "suspensions": care.run,
+            "hello_timeouts": conversations.run,
+            "token_expiries": conversations.expiries.run,
+            "dispatcher": dispatcher.run,
+            "calendar": calendar.run,
+            "desk": desk.run,
+            "status_board": board.run,
+            "alarm": alarm.run,
+        }
+        if mock_clock is None:
+            side["loop_lag"] = lag.run
+        if directory is not None:
+            side["job_bell"] = partial(listen, directory, rung)
+
         async with trio.open_nursery() as core:
-            core.start_soon(clock.watch, metrics.clock.count, look_every_s)
             core.start_soon(matchmaker.run)
-            core.start_soon(sessions.run)
-            core.start_soon(care.run)
-            core.start_soon(conversations.run)
-            core.start_soon(dispatcher.run)
-            core.start_soon(calendar.run)
-            core.start_soon(desk.run)
-            core.start_soon(board.run)
-            core.start_soon(alarm.run)
-            if mock_clock is None:
-                core.start_soon(lag.run)
-            if directory is not None:
-                core.start_soon(listen, directory, rung)
+            core.start_soon(supervisor.run_core, "sessions", sessions.run)
+            await core.start(supervisor.run_side, "upkeep", enqueue_upkeep)
+            for name, actor in side.items():
+                core.start_soon(supervisor.run_side, name, actor)
             # A user may have been suspended while no server ran: out before anybody comes in.
-            await care.refresh()
+            await care.open()
             async with trio.open_nursery() as edge:
-                await edge.start(_serve, front_door, listeners, ssl_context)
+                await edge.start(_serve, supervisor, front_door, listeners, ssl_context)
                 yield server
                 server.drain()
                 await server.leave.finish()
@@ -317,13 +341,15 @@ def _tell_calendar(calendar: Calendar, people: Sequence[Person], now: Instant) -
 
 
 async def _serve(
+    supervisor: Supervisor,
     front_door: FrontDoor,
     listeners: Sequence[socket.socket],
     ssl_context: ssl.SSLContext | None,
     *,
     task_status: trio.TaskStatus[None],
 ) -> None:
-    await front_door.serve(listeners, ssl_context=ssl_context, task_status=task_status)
+    serve = partial(front_door.serve, listeners, ssl_context=ssl_context, task_status=task_status)
+    await supervisor.run_core("front_door", serve)
 
 
 def _commit_observer(metrics: Metrics) -> Callable[[Batch], None]:

@@ -19,6 +19,7 @@ from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.job_upkeep import register_upkeep
 from yoked_actor.actors.offer_jobs import OfferJobs
+from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import ThreadRunner, open_store
@@ -43,17 +44,22 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
     ) as store:
         directory = database.parent
         metrics = Metrics()
+        metrics.objectives.use(settings.objectives)
         dispatcher = Dispatcher(store.jobs, clock, settings, metrics, ring=lambda: ring(directory))
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         # The server knows who is connected: it is rung after each commit, and tells them.
         OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
         # What it says is about its own jobs, and for the log: the server keeps and tells alerts.
         alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=True)
+        supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(clock.watch, metrics.clock.count)
-            nursery.start_soon(alarm.run)
-            nursery.start_soon(dispatcher.run)
-            nursery.start_soon(listen, directory, partial(dispatcher.poke, from_outside=True))
+            run_side = supervisor.run_side
+            watch_clock = partial(clock.watch, metrics.clock.count)
+            nursery.start_soon(run_side, "clock", watch_clock)
+            nursery.start_soon(run_side, "alarm", alarm.run)
+            nursery.start_soon(run_side, "dispatcher", dispatcher.run)
+            rung = partial(dispatcher.poke, from_outside=True)
+            nursery.start_soon(run_side, "job_bell", partial(listen, directory, rung))
             yield dispatcher
             await dispatcher.drain()
             nursery.cancel_scope.cancel()

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -18,25 +19,36 @@ from pydantic import BaseModel, ValidationError
 from yoked_actor.actors.alarm import Alarm
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
-from yoked_actor.actors.job_types import JobRun
+from yoked_actor.actors.job_types import JobRun, kind_of
+from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.config import load_settings
 from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.instants import MICROSECONDS, after
 from yoked_actor.domain.jobs import (
     DEFAULT_POLICY,
     Cancel,
+    ErrorKind,
     ImpossibleJobMove,
     Job,
     JobCause,
     JobStatus,
     NewJob,
     Permanent,
+    Progress,
     RetryPolicy,
     Snooze,
     Transient,
 )
-from yoked_actor.metrics import Metrics
-from yoked_actor.store import InlineRunner, KeyConflict, SqliteStore, ThreadRunner, open_store
+from yoked_actor.metrics import Metrics, count_of
+from yoked_actor.settings import Settings
+from yoked_actor.store import (
+    InlineRunner,
+    KeyConflict,
+    SqliteStore,
+    StoreUnavailable,
+    ThreadRunner,
+    open_store,
+)
 
 OFFERS = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
 
@@ -57,6 +69,7 @@ class House:
         self.start_at = clock.now()
         self.runs: list[tuple[float, int]] = []
         self.metrics: Metrics
+        self.settings: Settings
         self.alarm: Alarm
 
     def seconds(self) -> float:
@@ -116,6 +129,7 @@ async def open_house(
         dispatcher = Dispatcher(store.jobs, clock, settings, metrics, threads=threads)
         house = House(store, dispatcher, clock)
         house.metrics = metrics
+        house.settings = settings
         house.alarm = Alarm(dispatcher.watch, clock, settings, metrics)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(dispatcher.run)
@@ -581,7 +595,7 @@ async def test_the_log_says_what_happens_to_a_job(autojump_clock) -> None:
 async def test_a_long_queue_raises_an_alert_that_is_cleared_when_it_is_short(
     autojump_clock,
 ) -> None:
-    async with open_house(alert_depth=10, concurrency=2) as house:
+    async with open_house(alert_depth=10, alert_overdue_s=10.0, concurrency=2) as house:
 
         async def handler(run: JobRun[Task]) -> None:
             await trio.sleep(30)
@@ -660,3 +674,178 @@ async def test_no_more_is_claimed_than_is_soon_recorded(autojump_clock) -> None:
         await house.until(added[-1].job_id, *ENDS)
     assert len(held) == 3_000
     assert max(held) <= 300
+
+
+def _sqlite_error(code: int) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = code
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (MailboxFull(), ErrorKind.TRANSIENT),
+        (_sqlite_error(sqlite3.SQLITE_BUSY), ErrorKind.TRANSIENT),
+        (_sqlite_error(sqlite3.SQLITE_LOCKED), ErrorKind.TRANSIENT),
+        (_sqlite_error(sqlite3.SQLITE_ERROR), ErrorKind.LOGIC),
+        (ExceptionGroup("", [MailboxFull(), StoreUnavailable()]), ErrorKind.TRANSIENT),
+        (ExceptionGroup("", [MailboxFull(), KeyError()]), ErrorKind.LOGIC),
+    ],
+)
+def test_what_is_only_busy_is_tried_again(error: Exception, kind: ErrorKind) -> None:
+    assert kind_of(error) is kind
+
+
+# Policies and runs of a job's own
+
+
+async def test_a_policy_is_what_the_settings_say_and_follows_a_reload(autojump_clock):
+    retry = {"default": {"base_s": 10.0, "jitter": 0.0}}
+    async with open_house(retry=retry) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            raise Transient("the weather")
+
+        house.dispatcher.register("work", Task, handler)
+        job_id = await house.add("work")
+        await trio.sleep(31)
+        assert house.times() == [0, 10, 30]
+        newer = load_settings(None, {}, {"jobs": {"retry": {"default": {"attempts": 4}}}})
+        house.settings.jobs.renew({"retry": newer.jobs.retry})
+        job = await house.until(job_id, JobStatus.DEAD_LETTER)
+        assert job.attempts == 4
+
+
+async def test_a_job_with_attempts_of_its_own_is_run_so_often(autojump_clock):
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+            raise Transient("the weather")
+
+        house.dispatcher.register("work", Task, handler, OFFERS)
+        once = await house.add("work", 1, max_attempts=1)
+        often = await house.add("work", 2, max_attempts=6)
+        job = await house.until(often, JobStatus.DEAD_LETTER)
+        assert (job.attempts, job.max_attempts) == (6, 6)
+        assert (await house.job(once)).attempts == 1
+        assert "all 6 runs are used up" in (job.last_error or "")
+        for wrong in (0, 1001):
+            with pytest.raises(ValueError, match="max_attempts is 1 to 1000"):
+                await house.add("work", 1, max_attempts=wrong)
+
+
+# Progress
+
+
+async def test_the_progress_of_a_run_is_written_now_and_then_and_gone_with_the_next_run(
+    autojump_clock, monkeypatch
+):
+    async with open_house(progress_every_s=2.0, lease_s=60.0) as house:
+        writes: list[object] = []
+        monkeypatch.setattr(house.store.jobs, "extend", _counted(house.store.jobs.extend, writes))
+
+        async def handler(run: JobRun[Task]) -> None:
+            if run.job.attempts > 1:
+                return
+            for done in range(100):
+                run.report(done, 100, "steps")
+                await trio.sleep(0.1)
+            raise Transient("the weather")
+
+        house.dispatcher.register("work", Task, handler, RetryPolicy(delays_s=(30.0,)))
+        job_id = await house.add("work")
+        await trio.sleep(5)
+        job = await house.job(job_id)
+        assert job.progress is not None
+        assert 35 <= job.progress.done < 50
+        assert (job.progress.total, job.progress.note) == (100, "steps")
+        assert len(writes) == 2, "not with every word"
+        job = await house.until(job_id, JobStatus.FAILED)
+        assert job.progress is not None, "where it was when it failed"
+        job = await house.until(job_id, JobStatus.COMPLETED)
+        assert job.progress is None
+
+
+def _counted(call: Any, writes: list[object]) -> Any:
+    async def counted(*given):
+        writes.append(given)
+        return await call(*given)
+
+    return counted
+
+
+async def test_progress_that_is_complete_says_so(autojump_clock):
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            run.report(0, 7)
+            await trio.sleep(3)
+
+        house.dispatcher.register("work", Task, handler)
+        job = await house.until(await house.add("work"), JobStatus.COMPLETED)
+        assert job.progress == Progress(7, 7)
+
+
+@pytest.mark.parametrize("said", [(-1, None, ""), (3, 2, ""), (1, 2, "x" * 201), (1, 2, "a\nb")])
+async def test_progress_that_makes_no_sense_is_a_mistake_of_the_handler(autojump_clock, said):
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            run.report(*said)
+
+        house.dispatcher.register("work", Task, handler)
+        job = await house.until(await house.add("work"), JobStatus.DEAD_LETTER)
+        assert "progress" in (job.last_error or "")
+
+
+# Several processes
+
+
+async def test_only_a_job_that_another_process_claimed_first_counts_as_a_lost_race(
+    autojump_clock, monkeypatch
+):
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            house.note(run)
+
+        house.dispatcher.register("work", Task, handler)
+        lost = house.metrics.jobs.races_lost
+        await house.until(await house.add("work"), JobStatus.COMPLETED)
+        await trio.sleep(3600)
+        assert count_of(lost) == 0, "to find nothing is no race"
+        enqueue = house.store.jobs.enqueue
+
+        async def snatch(jobs, now):
+            enqueued = await enqueue(jobs, now)
+            await house.store.jobs.claim("another process", now, 60.0, 10)
+            return enqueued
+
+        monkeypatch.setattr(house.store.jobs, "enqueue", snatch)
+        with structlog.testing.capture_logs() as logs:
+            job_id = await house.add("work")
+            await trio.sleep(1)
+        assert count_of(lost) == 1
+        [line] = [line for line in logs if line["event"] == "job_already_claimed"]
+        assert (line["job_id"], line["log_level"]) == (job_id, "debug")
+
+
+async def test_failures_and_retries_are_ratios(autojump_clock):
+    async with open_house() as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            if run.payload.n == 1 and run.job.attempts == 1:
+                raise Transient("the weather")
+            if run.payload.n == 2:
+                raise ValueError("a bug")
+
+        house.dispatcher.register("work", Task, handler)
+        for n in (0, 0, 1, 2):
+            await house.add("work", n)
+        await trio.sleep(120)
+        value = house.metrics.registry.get_sample_value
+        assert value("yoked_job_failure_ratio") == 1 / 4
+        assert value("yoked_job_retry_ratio") == 1 / 5

@@ -35,6 +35,7 @@ class Workshop:
     async def _run(self, run: Any) -> None:
         if run.payload.name == "long":
             try:
+                run.report(3, 10, "parts")
                 await trio.sleep_forever()
             finally:
                 self.stopped += 1
@@ -161,7 +162,9 @@ async def test_a_job_that_waits_or_runs_can_be_cancelled(autojump_clock):
         shop = Workshop(world)
         [waits] = await shop.enqueue("a", after_s=60)
         [runs] = await shop.enqueue("long")
-        await trio.sleep(1)
+        await trio.sleep(3)
+        progress = (await call(world, "GET", f"{JOBS}/{runs}"))["progress"]
+        assert progress == {"done": 3, "total": 10, "note": "parts"}
         assert (await call(world, "POST", f"{JOBS}/{waits}/cancel"))["status"] == "cancelled"
         assert (await call(world, "POST", f"{JOBS}/{runs}/cancel"))["cancel_asked"] is True
         await trio.sleep(0.1)

@@ -9,7 +9,7 @@ import trio
 
 from tests.edge.test_http_admin import operator
 from tests.edge.test_http_admin_jobs import Workshop
-from tests.scenarios.meeting import WOMAN, join_pair, match, news, told
+from tests.scenarios.meeting import WOMAN, join_pair, match, news, state_of, told
 from yoked_actor.client import CallRefused
 from yoked_actor.testing import World, open_world
 
@@ -110,3 +110,14 @@ async def test_each_thing_that_an_operator_does_is_recorded_with_who_and_when(au
         ]
         entries = (await call(world, "GET", "audit"))["entries"]
         assert {one["at"][:16] for one in entries} == {"2026-01-01T08:00"}
+
+
+async def test_a_block_by_the_operator_is_no_sign_of_life_of_the_user(autojump_clock):
+    async with open_world() as world:
+        ana = await world.join("ana", **WOMAN)
+        await ana.spin()
+        await ana.drop(stay_away=True)
+        await trio.sleep(9)
+        await operator(world).call("POST", "/api/admin/users/ana/block", {"user_id": "ben"})
+        await trio.sleep(1.5)
+        assert await state_of(world, "ana") == "idle"

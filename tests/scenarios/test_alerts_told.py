@@ -12,6 +12,7 @@ from trio.testing import MockClock
 
 from tests.actors.receiver import SECRET, URL, Receiver
 from yoked_actor.client import Api, CallRefused
+from yoked_actor.settings.retries import JOB_TYPES
 from yoked_actor.testing import World, open_world
 
 SETTINGS = {"alerts": {"webhook_url": URL, "webhook_secret": SECRET}}
@@ -85,3 +86,10 @@ async def test_a_violation_that_the_auditor_finds_is_an_alert_for_an_hour(
         await trio.sleep(4000)
         assert await alerts_of(world) == []
     assert [news["state"] for news in receiver.news()] == ["raised", "cleared"]
+
+
+async def test_every_type_of_job_that_a_server_runs_can_have_a_retry_policy(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_world() as world:
+        assert world.server.dispatcher.types == set(JOB_TYPES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from tests.actors.test_matchmaker import locked
+from tests.scenarios.full_mailbox import SMALL_MAILBOX, fill_mailbox
 from tests.scenarios.meeting import (
     MAN,
     WOMAN,
@@ -247,3 +248,22 @@ async def test_others_are_not_touched(autojump_clock, tmp_path):
         await trio.sleep(60)
         after = await world.api("eva").call("GET", "/api/me/export")
         assert {**after, "exported_at": ""} == {**before, "exported_at": ""}
+
+
+async def test_an_erasure_that_meets_a_full_mailbox_waits_for_room(autojump_clock, tmp_path):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database, settings=SMALL_MAILBOX) as world:
+        await join(world)
+        store, locks = world.server.store, ExitStack()
+        # The job waits for its turn to look for traces; meanwhile the mailbox fills.
+        async with store.privacy._turn:
+            await world.server.dispatcher.enqueue([erase_job(HER, "deployer", world.now())])
+            await trio.sleep(1)
+            locks.enter_context(locked(database))
+            await fill_mailbox(world, "carl")
+        await trio.sleep(2)
+        locks.close()
+        await trio.sleep(600)
+        jobs = await store.jobs.list(job_type="users.erase")
+        assert [(job.status, job.payload) for job in jobs] == [("completed", "{}")]
+        assert left_of_her(database) == {"id": 0, "name": 0, "lat": 0}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import trio
 from tests.actors.test_matchmaker import locked
 from tests.edge.test_http_admin import operator
 from tests.edge.test_watch import next_status, watch
+from tests.scenarios.full_mailbox import SMALL_MAILBOX, fill_mailbox
 from tests.scenarios.meeting import (
     MAN,
     WOMAN,
@@ -29,9 +29,7 @@ from tests.scenarios.meeting import (
 from tests.scenarios.talker import Talker
 from tests.scenarios.test_mornings import BERLIN, MONDAY, SIX, offered, sets_of, until
 from yoked_actor.actors.care_jobs import erase_job
-from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.client import CallRefused, Client, CommandRefused, Suspended
-from yoked_actor.domain import events as ev
 from yoked_actor.domain.instants import after, to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.store.sqlite_audit import Suspension
@@ -42,22 +40,6 @@ from yoked_actor.wire.exchanges import EXCHANGES
 from yoked_actor.wire.http import STATUS
 
 OPEN_TO_THE_SUSPENDED = {("GET", "/api/me/export")}
-
-
-SMALL_MAILBOX: dict[str, dict[str, object]] = {
-    "matchmaker": {"mailbox": 20},
-    "store": {"busy_timeout_s": 0.0},
-}
-
-
-async def fill_mailbox(world: World, user_id: str) -> None:
-    """Have the matchmaker wait for a database that is locked, and no room in its mailbox."""
-    session = await world.server.sessions.enter(user_id)
-    session.post(ev.Block(user_id, "mallory"))
-    await trio.sleep(0.1)
-    with suppress(MailboxFull):
-        while True:
-            session.post(ev.Heard(user_id))
 
 
 async def suspend(world: World, user_id: str, until_s: float | None = None) -> Any:

@@ -30,6 +30,7 @@ from yoked_actor.store import (
     Percentiles,
     QualityReport,
     Report,
+    ReportLimits,
     Store,
     StoreError,
     ThreadRunner,
@@ -318,8 +319,10 @@ async def test_a_pair_is_kept_once_whichever_way_round(open_again: Opener) -> No
 
 async def test_reports_are_taken_whatever_they_say(open_again: Opener) -> None:
     async with open_again() as store:
-        await store.add_report(Report("ana", "bob", "rude'); DROP TABLE people;--", "m8", NOW))
-        await store.add_report(Report("ana", "bob", "", None, NOW))
+        await store.add_report(
+            Report("ana", "bob", "rude'); DROP TABLE people;--", "m8", NOW), ReportLimits(99, 99)
+        )
+        await store.add_report(Report("ana", "bob", "", None, NOW), ReportLimits(99, 99))
         await store.ping()
 
 

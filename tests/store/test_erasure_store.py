@@ -20,7 +20,14 @@ from yoked_actor.domain.jobs import Dismissal, NewJob, Progress
 from yoked_actor.domain.offers import StoredSet, make_run, verify
 from yoked_actor.domain.records import Changes, Erasure, Match, MatchStatus, Quality, Seat
 from yoked_actor.domain.tiers import Tier
-from yoked_actor.store import InlineRunner, Report, SqliteStore, ThreadRunner, open_store
+from yoked_actor.store import (
+    InlineRunner,
+    Report,
+    ReportLimits,
+    SqliteStore,
+    ThreadRunner,
+    open_store,
+)
 from yoked_actor.store.jobs import ReceiverAnswer
 from yoked_actor.store.offers import Answer
 from yoked_actor.store.opening import migrate
@@ -35,7 +42,7 @@ OVER: dict[str, Any] = {
 }
 
 NAMES_NOBODY = {
-    *("meta.name", "erased.tombstone", "seats.state", "alerts.alert"),
+    *("meta.name", "erased.tombstone", "seats.state", "alerts.alert", "lease_clock.boot"),
     *("people.display_name", "people.birth_date", "people.gender", "people.time_zone"),
     *("people.interests", "people.seeking"),  # deleted with their row
     *("matches.status", "matches.a_vote", "matches.b_vote", "matches.outcome"),
@@ -200,7 +207,7 @@ async def test_jobs_about_the_erased_end_and_those_of_others_do_not(tmp_path, ru
             *("dead_letter", "in_progress", "pending", "cancelled", "cancelled"),
         ]
         assert [jobs[n].payload for n in (1, 4, 5)] == ["{}"] * 3
-        assert jobs[1].key == f"2026-01-01:{TOMB}"
+        assert jobs[1].key == f"<{TOMB}>:1"
         assert jobs[2].key == "2026-01-01:anabel"
         assert "ana" in jobs[2].payload
         # The new person's job of that day is a new one.
@@ -272,7 +279,7 @@ async def test_what_is_old_is_deleted_and_what_is_not_is_kept(tmp_path):
     path = tmp_path / "yoked.db"
     async with open_store(path, runner=InlineRunner()) as store:
         for at in (10, 20):
-            await store.add_report(Report("ana", "ben", "rude", None, at))
+            await store.add_report(Report("ana", "ben", "rude", None, at), ReportLimits(99, 99))
             await store.audit("root", "look", "ben", "", at)
         assert await store.privacy.prune("reports", 20, 100) == 1
         assert await store.privacy.prune("audit", 20, 100) == 1
@@ -303,7 +310,9 @@ async def test_nothing_is_left_in_pages_that_were_written_again_and_again(tmp_pa
                     changes.blocks.append(((a, b), number))
                 await store.commit(changes)
                 reporter, reported = lots.sample(users, 2)
-                await store.add_report(Report(reporter, reported, "y" * 99, None, number))
+                await store.add_report(
+                    Report(reporter, reported, "y" * 99, None, number), ReportLimits(99, 99)
+                )
         erased = users[::25]
         for n, user in enumerate(erased):
             await store.commit(Changes(erased=[Erasure(user, f"{TOMB}{n}", NINE)]))

@@ -12,6 +12,7 @@ and date, tells them and closes their sockets. Until then nothing they say is li
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 
 import structlog
 import trio
@@ -39,6 +40,10 @@ def new_tombstone() -> str:
     return f"{TOMBSTONE}{secrets.token_hex(16)}"
 
 
+class SuspensionsUnread(StoreUnavailable):
+    """Who is suspended cannot be read just now; it is read as soon as it can be."""
+
+
 class Care:
     """Erases and suspends users of a running server."""
 
@@ -53,6 +58,8 @@ class Care:
         """Whether suspensions may have changed since they were read."""
         self._out: dict[str, Instant] = {}
         """Which suspended users have been taken out, with the instant of the suspension."""
+        self._failure: str | None = None
+        """Why suspensions could not be read, while that is so."""
         self._wanted = trio.Event()
         self._caught_up = trio.lowlevel.ParkingLot()
 
@@ -67,29 +74,47 @@ class Care:
             _log.warning("log_not_cut", advice="a long read keeps old pages; tried again daily")
         return tombstone
 
+    async def open(self) -> None:
+        """Learn who is suspended before anybody comes in.
+
+        A server whose table of suspensions is damaged lets people in all the same; as soon as the
+        table can be read, suspended users are taken out (docs/operations.md says why).
+        """
+        with suppress(SuspensionsUnread):
+            await self.refresh()
+
     async def refresh(self) -> None:
-        """Learn who is suspended now, and wait until they are out.
+        """Learn who is suspended now, and wait until they are out; else `SuspensionsUnread`.
 
         `run` does it. A caller who is cancelled has only stopped waiting.
         """
         self._is_stale = True
         self._wanted.set()
         while self._is_stale or self._still_in():
+            if self._failure is not None:
+                raise SuspensionsUnread(f"suspensions cannot be read: {self._failure}")
             await self._caught_up.park()
 
     async def run(self) -> None:
         """Take suspended users out whenever suspensions have changed, until cancelled."""
         delay_s = self._settings.retry_first_s
+        if self._failure is not None:
+            self._wanted.set()
         while True:
             await self._wanted.wait()
             self._wanted = trio.Event()
             try:
                 await self._catch_up()
+                self._failure = None
             except StoreUnavailable as error:
                 _log.warning("suspensions_not_read", error=str(error), retry_in_s=delay_s)
                 await trio.sleep(delay_s)
                 delay_s = min(2 * delay_s, self._settings.retry_cap_s)
                 self._wanted.set()
+            except Exception as error:
+                self._failure = str(error)
+                self._caught_up.unpark_all()
+                raise
             else:
                 delay_s = self._settings.retry_first_s
                 self._caught_up.unpark_all()

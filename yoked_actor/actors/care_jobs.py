@@ -18,8 +18,8 @@ from yoked_actor.domain.instants import MICROSECONDS, Instant, after, utc_date
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.settings import PrivacySettings
 from yoked_actor.store import Store, enqueue_in
+from yoked_actor.store.erased_jobs import ERASE_JOB
 from yoked_actor.store.sqlite_audit import record_in
-from yoked_actor.store.sqlite_erasure import ERASE_JOB
 
 REFRESH = "users.refresh"
 PRUNE = "store.prune"

@@ -24,7 +24,6 @@ from yoked_actor.actors.job_types import JobRun, JobType
 from yoked_actor.actors.job_watch import JobWatch
 from yoked_actor.domain.instants import Instant, after
 from yoked_actor.domain.jobs import (
-    DEFAULT_POLICY,
     Job,
     JobStatus,
     NewJob,
@@ -68,6 +67,8 @@ class Dispatcher:
         self._limiter = trio.CapacityLimiter(settings.jobs.cpu_threads) if threads else None
         self._types: dict[str, JobType] = {}
         self._ready: deque[Held] = deque()
+        self._expected: set[int] = set()
+        """Due jobs that this process has enqueued since its last claim."""
         self._appetite = min(settings.jobs.concurrency, settings.jobs.batch)
         # Runs may end more quickly than they are recorded; then no more are claimed for a while.
         self._most_held = 2 * max(settings.jobs.concurrency, settings.jobs.batch)
@@ -87,17 +88,20 @@ class Dispatcher:
         job_type: str,
         model: type[BaseModel],
         handler: Callable[[JobRun[Any]], Any],
-        policy: RetryPolicy = DEFAULT_POLICY,
+        policy: RetryPolicy | None = None,
         *,
         cpu_bound: bool = False,
         quiet: bool = False,
         version: int = 1,
+        judge: Callable[[str, float], None] | None = None,
     ) -> None:
-        """Say how jobs of a type are run.
+        """Say how jobs of a type are run; without a policy, on the default.
 
+        What the settings say of the type's policy goes over it.
         A `cpu_bound` handler runs on a thread, and may be a plain function; it never awaits. Of a
         `quiet` type the log tells how runs end, but not that they begin. `version` is that of the
-        newest payload that the model can read.
+        newest payload that the model can read. `judge` is told of every run that ended, but not of
+        one that was given back: its result and how many seconds it took.
         """
         if job_type in self._types:
             raise ValueError(f"there is a handler for {job_type} already")
@@ -109,11 +113,18 @@ class Dispatcher:
             handler,
             policy,
             seconds.observe,
+            self._limits,
             cpu_bound=cpu_bound,
             quiet=quiet,
             version=version,
+            judge=judge,
         )
         self.poke()
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types that are registered."""
+        return frozenset(self._types)
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Check payloads against their models, enqueue all or none, and wake up."""
@@ -123,6 +134,10 @@ class Dispatcher:
                 raise ValueError(f"there is no handler for {job.type}")
             kind.model.model_validate(job.payload)
         enqueued = await self._jobs.enqueue(jobs, self._clock.now())
+        now = self._clock.now()
+        for job, one in zip(jobs, enqueued, strict=True):
+            if one.is_new and job.scheduled_for <= now and len(self._expected) < self._most_held:
+                self._expected.add(one.job_id)
         self.poke()
         return enqueued
 
@@ -147,14 +162,22 @@ class Dispatcher:
     # For the server
 
     async def run(self) -> None:
-        """Work until cancelled; what is held then is left to its leases, as in a crash."""
-        async with trio.open_nursery() as nursery:
-            for _ in range(_RECORDERS):
-                nursery.start_soon(self._recorder.run)
-            nursery.start_soon(self._held.keep_leases)
-            for _ in range(self._limits.concurrency):
-                nursery.start_soon(self._work)
-            await self._claim_for_ever()
+        """Work until cancelled; what is held then is left to its leases, as in a crash.
+
+        It may be run again after an error: what was held is another attempt's then.
+        """
+        try:
+            async with trio.open_nursery() as nursery:
+                for _ in range(_RECORDERS):
+                    nursery.start_soon(self._recorder.run)
+                nursery.start_soon(self._held.keep_leases)
+                for _ in range(self._limits.concurrency):
+                    nursery.start_soon(self._work)
+                await self._claim_for_ever()
+        finally:
+            self._ready.clear()
+            self._held.clear()
+            self._metrics.held.set(0)
 
     async def drain(self) -> None:
         """Claim no more, let what runs end for a while, and give the rest back."""
@@ -181,9 +204,15 @@ class Dispatcher:
             limit = self._appetite
             began = trio.current_time()
             policies = {name: kind.policy for name, kind in self._types.items()}
+            expected, self._expected = self._expected, set()
             try:
                 claimed = await self._jobs.claim(
-                    self._owner, self._clock.now(), self._limits.lease_s, limit, policies
+                    self._owner,
+                    self._clock.now(),
+                    self._limits.lease_s,
+                    limit,
+                    policies,
+                    list(expected),
                 )
             except StoreUnavailable as error:
                 self._metrics.claims_refused.inc()
@@ -192,6 +221,7 @@ class Dispatcher:
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
                 continue
             delay_s = self._settings.store.retry_first_s
+            self._note_lost(claimed.lost)
             self._note_rescued(claimed.rescued)
             self._take(claimed.jobs)
             if len(claimed.jobs) == limit:
@@ -215,6 +245,12 @@ class Dispatcher:
         self._metrics.held.set(len(self._held))
         self._work_came.unpark(count=len(jobs))
         self.watch.stir()
+
+    def _note_lost(self, job_ids: Sequence[int]) -> None:
+        for job_id in job_ids:
+            # Normal where several processes work: the claim is what decides who has it.
+            self._metrics.races_lost.inc()
+            _log.debug("job_already_claimed", job_id=job_id)
 
     async def _adapt(self, began: float) -> None:
         """Claim more at once while it is run quickly, less while it is not."""
@@ -243,6 +279,9 @@ class Dispatcher:
             if dead:
                 self._metrics.ended.labels(job.type, "dead_letter").inc()
                 self.watch.note(completed=0, dead=1, seconds=[])
+                judge = self._types[job.type].judge
+                if judge is not None:
+                    judge("dead_letter", self._limits.lease_s)
 
     async def _sleep_until(self, at: Instant | None) -> None:
         self._bell = trio.Event()
@@ -286,7 +325,7 @@ class Dispatcher:
         held.scope = scope = trio.CancelScope()
         try:
             with scope:
-                run = kind.begin(job)
+                held.run = run = kind.begin(job)
                 result = await kind.run(run, self._limiter)
         except Exception as error:
             held.is_ended = True

@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.job_types import JobType, kind_of
+from yoked_actor.actors.job_types import JobType, kind_of, outline_of
 from yoked_actor.actors.job_watch import JobWatch
 from yoked_actor.domain.jobs import Job, Retry, after_failure, max_runs
 from yoked_actor.metrics import Metrics
@@ -86,9 +86,10 @@ class JobRecorder:
         decision = after_failure(kind.policy, job, what, now)
         text = "".join(traceback.format_exception(error))
         if isinstance(decision, Retry):
-            outcome: Outcome = Failed(job.id, job.fence, decision.at, text)
+            outcome: Outcome = Failed(job.id, job.fence, decision.at, text, outline_of(error))
         else:
-            outcome = Buried(job.id, job.fence, f"{decision.reason}\n{text}", what)
+            outline = f"{decision.reason}\n{outline_of(error)}"
+            outcome = Buried(job.id, job.fence, f"{decision.reason}\n{text}", what, outline)
         self.put(Ended(job, kind, outcome, seconds))
 
     async def run(self) -> None:
@@ -154,12 +155,15 @@ class JobRecorder:
             if not isinstance(one.outcome, Snoozed):
                 seconds.append(one.seconds)
                 one.kind.observe(one.seconds)
+                if one.kind.judge is not None:
+                    one.kind.judge(_RESULTS[type(one.outcome)], one.seconds)
         for (name, result), count in counts.items():
             self._metrics.ended.labels(name, result).inc(count)
         completed = sum(n for (_, result), n in counts.items() if result == "completed")
         dead = sum(n for (_, result), n in counts.items() if result == "dead_letter")
+        retried = sum(n for (_, result), n in counts.items() if result == "failed")
         if done:
-            self._watch.note(completed=completed, dead=dead, seconds=seconds)
+            self._watch.note(completed=completed, dead=dead, seconds=seconds, retried=retried)
         if len(done) > 1:
             _log.debug("jobs_recorded", jobs=len(done), completed=completed)
 

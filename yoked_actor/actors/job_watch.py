@@ -13,6 +13,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.domain.alerts import Numbers, percentile
+from yoked_actor.domain.instants import after
 from yoked_actor.metrics import JobMetrics
 from yoked_actor.settings import JobSettings
 from yoked_actor.store import JobStore, StoreUnavailable
@@ -24,12 +25,13 @@ _SLICES = 60
 class _Slice:
     """What was counted in a part of the window."""
 
-    __slots__ = ("completed", "dead", "ends_s")
+    __slots__ = ("completed", "dead", "ends_s", "retried")
 
     def __init__(self, ends_s: float) -> None:
         self.ends_s = ends_s
         self.completed = 0
         self.dead = 0
+        self.retried = 0
 
 
 class JobWatch:
@@ -44,6 +46,8 @@ class JobWatch:
         self._metrics = metrics
         self._slices: deque[_Slice] = deque()
         self._durations: deque[tuple[float, float]] = deque(maxlen=MOST_DURATIONS)
+        self.is_busy = False
+        """Whether something was due at the last look."""
         self._wake: Callable[[], None] | None = None
 
     def tell(self, wake: Callable[[], None]) -> None:
@@ -55,7 +59,7 @@ class JobWatch:
         if self._wake is not None:
             self._wake()
 
-    def note(self, *, completed: int, dead: int, seconds: list[float]) -> None:
+    def note(self, *, completed: int, dead: int, seconds: list[float], retried: int = 0) -> None:
         """Count runs that have ended, and how long they took."""
         now_s = trio.current_time()
         if not self._slices or self._slices[-1].ends_s <= now_s:
@@ -63,28 +67,39 @@ class JobWatch:
         newest = self._slices[-1]
         newest.completed += completed
         newest.dead += dead
+        newest.retried += retried
         self._durations.extend((now_s, one) for one in seconds)
         self.stir()
 
     async def look(self) -> Numbers | None:
         """The numbers about jobs; None when the store cannot be asked."""
         try:
-            depth = await self._jobs.depth(self._clock.now())
+            now = self._clock.now()
+            depth = await self._jobs.depth(now)
+            # What was enqueued a moment ago is no sign that the queue does not keep up.
+            line = after(now, -self._settings.alert_overdue_s)
+            overdue = await self._jobs.overdue(line) if depth else 0
             self._metrics.show_kept(await self._jobs.open_counts())
         except StoreUnavailable:
             return None
         self._metrics.due.set(depth)
+        self._metrics.overdue.set(overdue)
         since_s = trio.current_time() - self._settings.alert_window_s
         while self._slices and self._slices[0].ends_s <= since_s:
             self._slices.popleft()
         while self._durations and self._durations[0][0] < since_s:
             self._durations.popleft()
-        return Numbers(
+        numbers = Numbers(
             completed=sum(one.completed for one in self._slices),
             dead=sum(one.dead for one in self._slices),
+            retried=sum(one.retried for one in self._slices),
             duration_p95_s=percentile([seconds for _, seconds in self._durations], 0.95),
-            depth=depth,
+            depth=overdue,
         )
+        self.is_busy = depth > 0
+        self._metrics.failure_ratio.set(numbers.failure_rate)
+        self._metrics.retry_ratio.set(numbers.retry_rate)
+        return numbers
 
     @property
     def remembers(self) -> bool:

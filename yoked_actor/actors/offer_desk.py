@@ -165,7 +165,11 @@ class OfferDesk:
     # The task
 
     async def run(self) -> None:
-        """Tell whoever is to be told, until cancelled."""
+        """Tell whoever is to be told, until cancelled.
+
+        It begins with a look at all who are connected: after an error some may not have been told.
+        """
+        self.look()
         while True:
             await self._until_something_is_wanted()
             await self._tell_of_connections()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 
 import structlog
@@ -24,6 +24,8 @@ from yoked_actor.store.offers import FrozenRun, Offers
 _log = structlog.get_logger()
 
 Sets = Mapping[str, PreparedSet]
+Report = Callable[[int, int | None, str], None]
+"""Told how much is done, of how much, and what that is."""
 _BREATH_S = 0.0015
 MOST_HELD = 2
 """Jobs come zone by zone; one more than the one in work is for what is tried again."""
@@ -40,9 +42,15 @@ class GiveWay:
 
     def __call__(self, done: int, of: int) -> None:
         """To be called often."""
-        if time.monotonic() >= self._next:
-            time.sleep(0)
-            self._next = time.monotonic() + _BREATH_S
+        self.breathe()
+
+    def breathe(self) -> bool:
+        """The same; whether it was given up just now."""
+        if time.monotonic() < self._next:
+            return False
+        time.sleep(0)
+        self._next = time.monotonic() + _BREATH_S
+        return True
 
 
 class _Held:
@@ -64,19 +72,22 @@ class OfferRuns:
         self._limiter = trio.CapacityLimiter(1) if threads else None
         self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
 
-    async def sets(self, zone: str, day: date) -> Sets:
-        """The sets of everybody in a run. `Permanent` when it was never frozen, or dropped."""
+    async def sets(self, zone: str, day: date, report: Report | None = None) -> Sets:
+        """The sets of everybody in a run. `Permanent` when it was never frozen, or dropped.
+
+        `report` is told how far the run is, if it has to be made; on another thread.
+        """
         held = self._held.setdefault((zone, day), _Held())
         self._held.move_to_end((zone, day))
         if held.sets is not None:
             return held.sets
         async with held.lock:
             if held.sets is None:
-                held.sets = await self._make(zone, day)
+                held.sets = await self._make(zone, day, report)
                 self._let_go()
             return held.sets
 
-    async def _make(self, zone: str, day: date) -> Sets:
+    async def _make(self, zone: str, day: date, report: Report | None) -> Sets:
         frozen = await self._offers.load_run(zone, day)
         if frozen is not None and frozen.is_to_be_frozen_again:
             frozen = await self._offers.freeze_again(zone, day)
@@ -84,7 +95,7 @@ class OfferRuns:
             what = "never frozen" if frozen is None else "dropped since"
             raise Permanent(f"the pool of the run of {day} in {zone} was {what}")
         began = trio.current_time()
-        sets, digest = await self._compute(frozen)
+        sets, digest = await self._compute(frozen, report)
         _log.info(
             "offers_made",
             zone=zone,
@@ -98,23 +109,27 @@ class OfferRuns:
         await self._offers.record_outputs(zone, day, digest)
         return sets
 
-    async def _compute(self, frozen: FrozenRun) -> tuple[Sets, str]:
+    async def _compute(self, frozen: FrozenRun, report: Report | None) -> tuple[Sets, str]:
         pool, rules = frozen.pool, frozen.rules
         assert pool is not None
         is_wanted, give_way = True, GiveWay()
 
-        def go_on(done: int, of: int) -> None:
+        def go_on() -> bool:
             if not is_wanted:
                 raise _NotWanted
-            give_way(done, of)
+            return give_way.breathe()
+
+        def choose(done: int, of: int) -> None:
+            if go_on() and report is not None:
+                report(done, max(done, of), "users whose offers are chosen")
 
         def compute() -> tuple[Sets, str]:
-            made = make_run(pool, rules, go_on)
+            made = make_run(pool, rules, choose)
             sets: dict[str, PreparedSet] = {}
             for user_id in list(made):
                 # What is prepared takes a third of the room of what it is made from.
                 sets[user_id] = prepare_set(pool.zone, made.pop(user_id))
-                go_on(len(sets), len(made))
+                go_on()
             return sets, joint_digest(one.digest for one in sets.values())
 
         if self._limiter is None:

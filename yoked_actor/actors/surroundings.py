@@ -16,7 +16,7 @@ from yoked_actor.domain import notices as told
 from yoked_actor.domain.ballot import Vote
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
-from yoked_actor.store import Store
+from yoked_actor.store import ReportLimits, Store
 from yoked_actor.wire import commands as cmd
 
 
@@ -57,6 +57,11 @@ class Surroundings(msgspec.Struct):
     desk: Desk
     suspensions: Suspensions
     draining: bool = False
+
+    def report_limits(self) -> ReportLimits:
+        """How much one user may report, as is set now."""
+        safety = self.settings.safety
+        return ReportLimits(safety.reports_per_day, safety.reports_per_pair)
 
 
 def event_of(user_id: str, command: cmd.Command) -> ev.Event:

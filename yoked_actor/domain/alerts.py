@@ -1,4 +1,4 @@
-"""When somebody has to look: eight numbers, their limits, and when an alert is over (R45).
+"""When somebody has to look: nine numbers, their limits, and when an alert is over (R45).
 
 Dead letters are no number: each type of job and kind of error has an alert of its own, raised by
 the first and over after a while, whatever comes meanwhile.
@@ -30,6 +30,8 @@ class Alert(StrEnum):
     LOOP_LAG = "event_loop_lag"
     COMMIT_FAILURES = "commit_failures"
     AUDIT_VIOLATIONS = "audit_violations"
+    ACTOR_RESTARTS = "actor_restarts"
+    DATABASE_LOST = "database_lost"
     DISK = "disk_nearly_full"
     DEAD_LETTER = "dead_letter"
 
@@ -44,8 +46,10 @@ class Limits(msgspec.Struct, frozen=True):
     loop_lag_s: float = 0.25
     commit_failures: int = 5
     audit_violations: int = 0
+    actor_restarts: int = 0
     disk_free_share: float = 0.05
     """The least, where the others are the most."""
+    lost_files: int = 0
 
 
 class Numbers(msgspec.Struct, frozen=True):
@@ -59,13 +63,23 @@ class Numbers(msgspec.Struct, frozen=True):
     loop_lag_s: float = 0.0
     commit_failures: int = 0
     audit_violations: int = 0
+    actor_restarts: int = 0
     disk_free_share: float = 1.0
+    retried: int = 0
+    lost_files: int = 0
+    """1 when a file of the database was deleted or replaced while it was open."""
 
     @property
     def failure_rate(self) -> float:
         """The share of ended jobs that are dead letters."""
         ended = self.completed + self.dead
         return self.dead / ended if ended else 0.0
+
+    @property
+    def retry_rate(self) -> float:
+        """The share of ended runs that are tried again."""
+        ended = self.completed + self.dead + self.retried
+        return self.retried / ended if ended else 0.0
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -87,6 +101,8 @@ def readings(numbers: Numbers, limits: Limits) -> list[Reading]:
         (Alert.LOOP_LAG, numbers.loop_lag_s, limits.loop_lag_s),
         (Alert.COMMIT_FAILURES, numbers.commit_failures, limits.commit_failures),
         (Alert.AUDIT_VIOLATIONS, numbers.audit_violations, limits.audit_violations),
+        (Alert.ACTOR_RESTARTS, numbers.actor_restarts, limits.actor_restarts),
+        (Alert.DATABASE_LOST, numbers.lost_files, limits.lost_files),
     )
     found = [Reading(alert, value, limit, value > limit) for alert, value, limit in most]
     free, least = numbers.disk_free_share, limits.disk_free_share
@@ -137,6 +153,10 @@ class DeadLetters(msgspec.Struct, frozen=True):
     job_id: int
     """The first."""
     raised_at: Instant
+
+    def is_over(self, now: Instant, window_s: float) -> bool:
+        """Whether the window has ended. One that begins far in the future is of a wrong clock."""
+        return not after(self.raised_at, -window_s) <= now < after(self.raised_at, window_s)
 
 
 class DeadLetterChange(msgspec.Struct, frozen=True):

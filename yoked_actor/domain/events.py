@@ -95,6 +95,10 @@ class Block(Event, frozen=True):
     other: str
 
 
+class BlockFor(Block, frozen=True):
+    """The operator wants the user never to meet that other one: no sign of life of the user."""
+
+
 class Unblock(Event, frozen=True):
     """The user takes a block back."""
 

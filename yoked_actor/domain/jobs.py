@@ -312,3 +312,8 @@ def _share(job_id: int, attempt: int) -> float:
     """A number in [0, 1) that looks random and follows from the job and the attempt."""
     digest = blake2b(b"%d:%d" % (job_id, attempt), digest_size=6).digest()
     return int.from_bytes(digest, "big") / 2**48
+
+
+def user_part(user_id: str) -> str:
+    """How a key names a user. An erasure finds it by that, and takes no other part for it."""
+    return f"<{user_id}>"

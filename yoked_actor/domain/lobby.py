@@ -314,7 +314,7 @@ def _state_reply(step: Step, event: ev.Event) -> Reply:
     return snapshot_of(step.floor, event.user_id, step.now)
 
 
-_SIGNS_OF_OTHERS = frozenset({ev.Detached, ev.Expel, ev.Erase})
+_SIGNS_OF_OTHERS = frozenset({ev.Detached, ev.BlockFor, ev.Expel, ev.Erase})
 """Events that are no sign of life of the user they belong to."""
 
 _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
@@ -332,6 +332,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.EndDate: _end_date,
     ev.StartDate: _start_date,
     ev.Block: _block,
+    ev.BlockFor: _block,
     ev.Unblock: _unblock,
     ev.ListBlocks: _list_blocks,
     ev.ProfileChanged: _profile_changed,

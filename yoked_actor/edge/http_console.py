@@ -10,9 +10,9 @@ from yoked_actor.domain import events as ev
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.notices import Code, Refusal, Reply
 from yoked_actor.domain.people import is_user_id
-from yoked_actor.edge.http_admin_jobs import read_limit
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
 from yoked_actor.edge.http_pages import CONSOLE, POLICY, cacheable, modules_below, render
+from yoked_actor.edge.http_parameters import read_limit
 from yoked_actor.store.sqlite_calendar import SqliteCalendar
 from yoked_actor.wire import http_console as http
 from yoked_actor.wire.http import BlockBody
@@ -52,7 +52,7 @@ def add_console_calls(app: QuartTrio, doors: Doors, calendar: SqliteCalendar) ->
         other = (await read_body(BlockBody)).user_id
         if not is_user_id(user_id) or not is_user_id(other):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
-        reply = await _put(doors, ev.Block(user_id, other))
+        reply = await _put(doors, ev.BlockFor(user_id, other))
         if isinstance(reply, Refusal):
             raise Refused(reply.code, reply.message)
         await doors.record(session, "block", user_id, other)

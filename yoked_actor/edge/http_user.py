@@ -14,7 +14,7 @@ from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.people import ProfileProblem, is_user_id
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
-from yoked_actor.store import Report
+from yoked_actor.store import Report, TooManyReports
 from yoked_actor.wire import http
 
 
@@ -154,14 +154,16 @@ def add_safety_calls(app: QuartTrio, doors: Doors) -> None:
         return answer(http.BlocksAnswer(entries))
 
     @app.post("/api/reports")
-    async def report() -> Response:
+    async def add_report() -> Response:
         session = await doors.caller()
         body = await read_body(http.ReportBody)
         if not is_user_id(body.user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         await doors.ask(session, ev.Heard(session.user_id))
-        now = doors.clock.now()
-        await doors.store.add_report(
-            Report(session.user_id, body.user_id, body.reason, body.match_id, now)
-        )
+        now, limits = doors.clock.now(), doors.sessions.around.report_limits()
+        report = Report(session.user_id, body.user_id, body.reason, body.match_id, now)
+        try:
+            await doors.store.add_report(report, limits)
+        except TooManyReports as error:
+            raise Refused(Code.RATE_LIMITED, str(error)) from None
         return answer(http.Empty(), 201)

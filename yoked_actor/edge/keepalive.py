@@ -131,7 +131,7 @@ class Keepalive:
             await trio.lowlevel.checkpoint()
             now = trio.current_time()
             while self._expiring and self._expiring[0][0] <= now:
-                heapq.heappop(self._expiring)[2].abort()
+                self._abort(heapq.heappop(self._expiring)[2])
             if self._next_sweep_at <= now:
                 self._sweep(now)
 
@@ -139,13 +139,30 @@ class Keepalive:
     def _sweep_every_s(self) -> float:
         return self.limits.ping_interval_s / _SWEEPS_PER_INTERVAL
 
+    def _ping(self, connection: Watched) -> None:
+        try:
+            connection.ping()
+        except Exception:
+            self._give_up(connection)
+
+    def _abort(self, connection: Watched) -> None:
+        try:
+            connection.abort()
+        except Exception:
+            self._give_up(connection)
+
+    def _give_up(self, connection: Watched) -> None:
+        """Watch a broken connection no longer: it must not keep the others from their turn."""
+        _log.exception("connection_not_kept", peer=connection.peer)
+        self._watched.discard(connection)
+
     def _wake_by(self, at: float) -> None:
         if self._sleep is not None and at < self._sleep.deadline:
             self._sleep.deadline = at
 
     def _sweep(self, now: float) -> None:
         ping_after_s, drop_after_s = self.limits.ping_interval_s, self.limits.ping_timeout_s
-        for connection in self._watched:
+        for connection in list(self._watched):
             # A flag costs the hot path less than reading the clock for every message would. What
             # the peer sends while we are busy with its last message is not read, so it is no
             # silence.
@@ -156,10 +173,10 @@ class Keepalive:
             elif connection.pinged_at is None:
                 if now - connection.silent_since >= ping_after_s:
                     connection.pinged_at = now
-                    connection.ping()
+                    self._ping(connection)
             elif now - connection.pinged_at >= drop_after_s:
                 self.observer.silent_peer()
                 silent_s = now - connection.silent_since
                 _log.debug("silent_peer", peer=connection.peer, silent_s=silent_s)
-                connection.abort()
+                self._abort(connection)
         self._next_sweep_at = now + self._sweep_every_s if self._watched else math.inf

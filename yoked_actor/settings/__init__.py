@@ -22,13 +22,21 @@ from yoked_actor.settings.doors import (
     ServerSettings,
     SessionSettings,
 )
+from yoked_actor.settings.objectives import ObjectiveSettings
 from yoked_actor.settings.people import (
     DateSettings,
     MatchingSettings,
     OfferSettings,
     PrivacySettings,
+    SafetySettings,
 )
-from yoked_actor.settings.work import AlertSettings, JobSettings, MatchmakerSettings, StoreSettings
+from yoked_actor.settings.work import (
+    AlertSettings,
+    JobSettings,
+    MatchmakerSettings,
+    StoreSettings,
+    SupervisorSettings,
+)
 
 __all__ = [
     "LONGEST_S",
@@ -42,13 +50,16 @@ __all__ = [
     "LogSettings",
     "MatchingSettings",
     "MatchmakerSettings",
+    "ObjectiveSettings",
     "OfferSettings",
     "PrivacySettings",
+    "SafetySettings",
     "ServerSettings",
     "SessionSettings",
     "Settings",
     "SettingsModel",
     "StoreSettings",
+    "SupervisorSettings",
 ]
 
 
@@ -64,10 +75,13 @@ class Settings(SettingsModel):
     console: ConsoleSettings = ConsoleSettings()
     store: StoreSettings = StoreSettings()
     matchmaker: MatchmakerSettings = MatchmakerSettings()
+    supervisor: SupervisorSettings = SupervisorSettings()
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
+    objectives: ObjectiveSettings = ObjectiveSettings()
     privacy: PrivacySettings = PrivacySettings()
+    safety: SafetySettings = SafetySettings()
     log: LogSettings = LogSettings()
 
     def model_post_init(self, context: Any) -> None:

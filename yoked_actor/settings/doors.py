@@ -65,12 +65,34 @@ class AuthSettings(SettingsModel):
     public_key_file: str = Field(
         "", description="A PEM file: the public key of EdDSA or RS256. Empty with HS256."
     )
+    issuer: str = Field(
+        "",
+        description="The `iss` that a token must have. Empty: any. Set it when tokens are signed"
+        " with a key pair.",
+    )
+    audience: str = Field(
+        "",
+        description="What a token's `aud` must be or hold. Empty: any. Set it when tokens are"
+        " signed with a key pair: else a token made for another service is good here.",
+    )
     dev_token_ttl_s: Duration = Field(
         86400.0, description="How long a token of the development login is good."
     )
     leeway_s: DurationOrZero = Field(
-        0.0, description="How long after its expiry a token is still taken, for skewed clocks."
+        0.0,
+        description="How long after its expiry a token is still taken, for skewed clocks. An open"
+        " socket ends within 30 seconds of the expiry all the same.",
     )
+
+    def unchecked_claims(self) -> list[str]:
+        """Which settings are missing that keep out tokens made for another service.
+
+        Only this server and its deployer have the secret of HS256; a key pair signs for others too.
+        """
+        if self.algorithm == "HS256":
+            return []
+        named = {"auth.issuer": self.issuer, "auth.audience": self.audience}
+        return [name for name, value in named.items() if not value]
 
     def conflicts(self) -> Iterator[Conflict]:
         """A key that does not fit the algorithm."""
@@ -157,8 +179,13 @@ class EdgeSettings(SettingsModel):
     trusted_proxies: tuple[Annotated[str, Field(pattern=NETWORK, title="networks")], ...] = Field(
         (),
         max_length=1000,
-        description="Addresses or networks of proxies whose X-Forwarded-For is believed, such as"
-        " 127.0.0.1 or 10.0.0.0/8; who comes through one is counted by their own address.",
+        description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto"
+        " are believed, such as 127.0.0.1 or 10.0.0.0/8; a client who comes through one is counted"
+        " by their own address.",
+    )
+    hsts_max_age_s: DurationOrZero = Field(
+        31_536_000.0,
+        description="How long a browser that has come over TLS keeps to it; 0 tells it nothing.",
     )
     tls_certificate: str = Field(
         "", description="A PEM file: the certificate chain. With tls_key it turns TLS on."

@@ -259,3 +259,16 @@ class PrivacySettings(SettingsModel):
     export_every_s: DurationOrZero = Field(
         60.0, description="How often a user may have all their data exported."
     )
+
+
+class SafetySettings(SettingsModel):
+    """What people may do about each other."""
+
+    RELOADS = frozenset({"reports_per_day", "reports_per_pair"})
+
+    reports_per_day: Count = Field(
+        20, description="The most reports that one user may make within 24 hours."
+    )
+    reports_per_pair: Count = Field(
+        3, description="The most open reports that one user may have about another."
+    )

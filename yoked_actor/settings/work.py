@@ -18,6 +18,7 @@ from yoked_actor.settings.base import (
     DurationOrZero,
     SettingsModel,
 )
+from yoked_actor.settings.retries import RetrySettings
 
 
 class StoreSettings(SettingsModel):
@@ -58,12 +59,35 @@ class MatchmakerSettings(SettingsModel):
     )
 
 
+class SupervisorSettings(SettingsModel):
+    """How actors beside the live loop are started again after an error."""
+
+    RELOADS = frozenset({"restart_first_s", "restart_cap_s", "well_after_s"})
+
+    restart_first_s: Duration = Field(0.5, description="The pause after a first failure.")
+    restart_cap_s: Duration = Field(
+        60.0, description="The longest pause; each is up to twice as long as the one before."
+    )
+    well_after_s: Duration = Field(
+        60.0,
+        description="An actor that has run for this long since its last failure is well again.",
+    )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """A first pause that is longer than the longest."""
+        if self.restart_first_s > self.restart_cap_s:
+            keys = ("restart_first_s", "restart_cap_s")
+            rule = f"must be at most supervisor.restart_cap_s ({self.restart_cap_s})"
+            yield Conflict(keys, rule)
+
+
 class JobSettings(SettingsModel):
     """The queue of background jobs, and when somebody is alerted."""
 
     RELOADS = frozenset(
         {
             "run_timeout_s",
+            "progress_every_s",
             "drain_s",
             "keep_finished_days",
             "keep_dead_days",
@@ -73,6 +97,8 @@ class JobSettings(SettingsModel):
             "alert_failure_rate",
             "alert_duration_p95_s",
             "alert_depth",
+            "alert_overdue_s",
+            "retry",
         }
     )
 
@@ -91,6 +117,9 @@ class JobSettings(SettingsModel):
     )
     run_timeout_s: Duration = Field(
         900.0, description="A run that takes longer is ended, with the next extension of leases."
+    )
+    progress_every_s: Duration = Field(
+        2.0, description="How often the progress of a long run is written, when there are news."
     )
     drain_s: DurationOrZero = Field(
         5.0, description="How long a stopping server lets jobs end before it gives them back."
@@ -127,7 +156,16 @@ class JobSettings(SettingsModel):
         300.0, description="The 95th percentile of durations above which there is an alert."
     )
     alert_depth: Count = Field(
-        1000, description="The number of jobs that are due above which there is an alert."
+        1000, description="The number of overdue jobs above which there is an alert."
+    )
+    alert_overdue_s: DurationOrZero = Field(
+        300.0,
+        description="A job is overdue when it has been due, and in the queue, for this long.",
+    )
+    retry: dict[str, RetrySettings] = Field(
+        {},
+        description="Retry policies, as tables by the type of job: [jobs.retry.default],"
+        ' [jobs.retry."offers.user"]. See docs/jobs.md.',
     )
 
     def conflicts(self) -> Iterator[Conflict]:
@@ -149,6 +187,7 @@ class AlertSettings(SettingsModel):
             "loop_lag_s",
             "commit_failures",
             "audit_violations",
+            "actor_restarts",
             "disk_min_free_share",
             "webhook_url",
             "webhook_secret",
@@ -162,7 +201,9 @@ class AlertSettings(SettingsModel):
         60.0,
         description="An alert is over when its number has been within the limit for this long.",
     )
-    window_s: Duration = Field(300.0, description="Commit failures are counted over this time.")
+    window_s: Duration = Field(
+        300.0, description="Commit failures and restarts of actors are counted over this time."
+    )
     fault_window_s: Duration = Field(
         3600.0,
         description="Faults of the program, which are duplicate offers and violations found by the"
@@ -183,6 +224,12 @@ class AlertSettings(SettingsModel):
     )
     audit_violations: int = Field(
         0, ge=0, le=1_000_000, description="The violations above which there is an alert."
+    )
+    actor_restarts: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        description="The failures of actors in window_s above which there is an alert.",
     )
     disk_min_free_share: float = Field(
         0.05,
@@ -220,6 +267,7 @@ class AlertSettings(SettingsModel):
             loop_lag_s=self.loop_lag_s,
             commit_failures=self.commit_failures,
             audit_violations=self.audit_violations,
+            actor_restarts=self.actor_restarts,
             disk_free_share=self.disk_min_free_share,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from yoked_actor.store.errors import (
     DatabaseCorrupt,
+    DatabaseLost,
     DatabaseTooNew,
     DataDirectoryInUse,
     StoreError,
@@ -16,7 +17,9 @@ from yoked_actor.store.interface import (
     QualityReport,
     Recovered,
     Report,
+    ReportLimits,
     Store,
+    TooManyReports,
 )
 from yoked_actor.store.job_rows import enqueue_in
 from yoked_actor.store.jobs import (
@@ -40,6 +43,7 @@ __all__ = [
     "CancelAsked",
     "DataDirectoryInUse",
     "DatabaseCorrupt",
+    "DatabaseLost",
     "DatabaseTooNew",
     "Effect",
     "Enqueued",
@@ -55,12 +59,14 @@ __all__ = [
     "ReadMachineTime",
     "Recovered",
     "Report",
+    "ReportLimits",
     "Runner",
     "SqliteStore",
     "Store",
     "StoreError",
     "StoreUnavailable",
     "ThreadRunner",
+    "TooManyReports",
     "WriteRefused",
     "enqueue_in",
     "open_store",

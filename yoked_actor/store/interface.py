@@ -13,6 +13,7 @@ from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Known, Match, VideoDate
 from yoked_actor.domain.tiers import Tier
+from yoked_actor.store.errors import StoreError
 from yoked_actor.store.jobs import JobStore
 from yoked_actor.store.offers import Offers
 from yoked_actor.store.sqlite_audit import SqliteAudit
@@ -27,6 +28,19 @@ class Report(msgspec.Struct, frozen=True):
     reason: str
     match_id: str | None
     at: Instant
+
+
+class ReportLimits(msgspec.Struct, frozen=True):
+    """How much one user may report."""
+
+    per_day: int
+    """Reports within 24 hours."""
+    per_pair: int
+    """Reports about the same user that nobody has resolved."""
+
+
+class TooManyReports(StoreError):
+    """A report more than one user may make; nothing was stored. The text is for the user."""
 
 
 class Recovered(msgspec.Struct, frozen=True):
@@ -121,8 +135,8 @@ class Store(Protocol):
         """What the process before left open."""
         ...
 
-    async def add_report(self, report: Report) -> None:
-        """Keep a report; durable on return."""
+    async def add_report(self, report: Report, limits: ReportLimits) -> None:
+        """Keep a report; durable on return. `TooManyReports`: nothing was stored."""
 
     async def load_person(self, user_id: str) -> Person | None:
         """One user's profile."""

@@ -33,6 +33,8 @@ from yoked_actor.store.opening import statement
 LONGEST_ERROR = 16_384
 """The most characters of an error that are kept: its end, where the error itself stands."""
 
+NOT_KEPT = "the message is not kept: a user was erased while this attempt ran"
+
 _COMPLETE = statement("job_complete")
 _LEAVE = statement("job_leave")
 _NOTE_DEAD = statement("dead_letter_note")
@@ -69,10 +71,11 @@ def leave(
     """End an attempt otherwise than well; a rescue does so for one whose lease is over."""
     due_at: Instant | None = None
     error: str | None = None
+    outline = ""
     match outcome:
-        case Failed(_, _, due_at, error):
+        case Failed(_, _, due_at, error, outline):
             status, cause = JobStatus.FAILED, JobCause.FAILED
-        case Buried(_, _, error, _):
+        case Buried(_, _, error, _, outline):
             status, cause = JobStatus.DEAD_LETTER, JobCause.BURIED
         case Cancelled(_, _, error):
             status, cause = JobStatus.CANCELLED, JobCause.CANCELLED
@@ -82,6 +85,8 @@ def leave(
             raise AssertionError("a completion is not a way to leave")
     which = (outcome.job_id, outcome.fence)
     if error is not None:
+        if not is_rescue and _is_overtaken(db, outcome.job_id):
+            error = f"{NOT_KEPT}\n{outline}".rstrip()
         error = error[-LONGEST_ERROR:]
         cause = JobCause.LEASE_ENDED if is_rescue else cause
         db.execute(_REMEMBER_ATTEMPT, (*which, at.now, cause.value, error, is_rescue, at.lease))
@@ -93,6 +98,12 @@ def leave(
     if found and isinstance(outcome, Buried):
         db.execute(_NOTE_DEAD, (*which, outcome.kind.value))
     return None if found else LeaseLost(*which)
+
+
+def _is_overtaken(db: sqlite3.Connection, job_id: int) -> bool:
+    """Whether somebody was erased while the present attempt ran."""
+    row = db.execute("SELECT overtaken FROM jobs WHERE id = ?", (job_id,)).fetchone()
+    return row is not None and bool(row[0])
 
 
 def _complete_all(db: sqlite3.Connection, completed: Sequence[Completed], at: Reading) -> bool:

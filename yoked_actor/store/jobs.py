@@ -96,6 +96,8 @@ class Claimed(msgspec.Struct, frozen=True):
     """Jobs whose lease had ended, as they are now: failed, dead letters, or cancelled."""
     next_due_at: Instant | None
     """When the next job is due or the next lease ends, as far as is known; may have passed."""
+    lost: tuple[int, ...] = ()
+    """Of the jobs that the claimant expected: those that somebody else has claimed first."""
 
 
 class Completed(msgspec.Struct, frozen=True):
@@ -113,6 +115,8 @@ class Failed(msgspec.Struct, frozen=True):
     fence: int
     retry_at: Instant
     error: str
+    outline: str = ""
+    """The error without its messages, which could name a user: kept in its place if need be."""
 
 
 class Buried(msgspec.Struct, frozen=True):
@@ -122,6 +126,7 @@ class Buried(msgspec.Struct, frozen=True):
     fence: int
     error: str
     kind: ErrorKind = ErrorKind.LOGIC
+    outline: str = ""
 
 
 class Snoozed(msgspec.Struct, frozen=True):
@@ -185,8 +190,11 @@ class JobStore(Protocol):
         lease_s: float,
         limit: int,
         policies: Mapping[str, RetryPolicy] | None = None,
+        expected: Sequence[int] = (),
     ) -> Claimed:
         """Lease up to `limit` due jobs, after rescuing those whose lease has ended.
+
+        Of `expected` jobs, which the claimant has not claimed yet, it says which were lost.
 
         Of the types named by `policies` alone; of all types, on the default policy, when None.
         """
@@ -298,6 +306,10 @@ class JobStore(Protocol):
 
     async def depth(self, now: Instant) -> int:
         """How many jobs are due and wait to be claimed."""
+        ...
+
+    async def overdue(self, since: Instant) -> int:
+        """How many of them have been due, and there, since an instant or longer."""
         ...
 
     async def next_due_at(self) -> Instant | None:

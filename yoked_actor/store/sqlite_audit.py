@@ -57,7 +57,7 @@ class ReviewedReport(msgspec.Struct, frozen=True):
     resolved_by: str | None
     resolution: str | None
     reported_times: int
-    """How many reports there are about the same user, this one included."""
+    """How many users have reported the same user, this reporter included."""
     suspended: bool
 
 
@@ -168,7 +168,8 @@ class SqliteAudit:
             lambda db: db.execute(
                 "SELECT r.number, r.reporter, r.reported, r.reason, r.match_id, r.at,"
                 " r.resolved_at, r.resolved_by, r.resolution,"
-                " (SELECT count(*) FROM reports AS o WHERE o.reported = r.reported),"
+                " (SELECT count(DISTINCT o.reporter) FROM reports AS o"
+                " WHERE o.reported = r.reported),"
                 " EXISTS (SELECT 1 FROM suspended AS s WHERE s.user_id = r.reported"
                 " AND (s.until IS NULL OR s.until > ?4))"
                 " FROM reports AS r"

@@ -11,15 +11,14 @@ only at what was written since.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import zlib
-from typing import Any
 
 import msgspec
 
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.records import Erasure
+from yoked_actor.store.erased_jobs import erase_from_jobs, errors_naming, jobs_naming, keys_naming
 
 COLUMNS = frozenset(
     {
@@ -37,20 +36,6 @@ COLUMNS = frozenset(
     }
 )
 """Every column that can name a user, or speak of one."""
-
-PAYLOAD_KEYS = frozenset(
-    {
-        *("user_id", "user", "users", "user_ids", "partner", "candidate", "candidates", "who"),
-        *("a", "b", "reporter", "reported", "blocker", "blocked", "subject"),
-    }
-)
-"""Under which names a job's payload may say whom it is about."""
-
-DISMISSED = "dismiss_job"
-"""What the audit calls the dismissal of a dead letter; its detail is the reason, in free words."""
-
-ERASE_JOB = "users.erase"
-"""The type of the job that erases: it is not stopped by what it does."""
 
 _RECENT = 3600 * 1_000_000
 _DISTANCE = "distance_km = 0, distance_score = 0, preference_match = 0, priority = 0"
@@ -86,10 +71,7 @@ def find_traces(
     if before is not None:
         # A run that was made meanwhile was not over then, or was frozen a moment ago.
         offers += " AND day IN (SELECT day FROM offer_runs WHERE outputs IS NULL OR frozen_at > ?2)"
-    keys = "SELECT type, key FROM job_ledger WHERE instr(key, ?1)"
-    if before is not None:
-        keys = "SELECT type, dedup_key FROM jobs WHERE id > ?2 AND instr(dedup_key, ?1)"
-    used = db.execute(keys, (user_id, seen.job)[: 1 if before is None else 2]).fetchall()
+    since = None if before is None else seen.looked_at - _RECENT
     between = (user_id, seen.match)
     return Traces(
         now,
@@ -99,15 +81,13 @@ def find_traces(
         _last(db, "offer_pools", "number"),
         (*seen.matches, *_numbers(db, "matches", between)),
         (*seen.dates, *_numbers(db, "dates", (user_id, seen.date))),
-        (*seen.jobs, *_jobs_naming(db, user_id, seen.job)),
-        (*seen.errors, *_errors_naming(db, user_id, seen.job)),
-        (*seen.keys, *((kind, key) for kind, key in used if _is_part(user_id, key))),
+        (*seen.jobs, *jobs_naming(db, user_id, seen.job)),
+        (*seen.errors, *errors_naming(db, user_id, seen.job, since)),
+        (*seen.keys, *keys_naming(db, user_id, None if before is None else seen.job)),
         (*seen.pools, *_pools_with(db, user_id, seen.pool)),
         (
             *seen.offers,
-            *db.execute(
-                offers, (user_id, seen.looked_at - _RECENT)[: 1 if before is None else 2]
-            ).fetchall(),
+            *db.execute(offers, (user_id,) if since is None else (user_id, since)).fetchall(),
         ),
     )
 
@@ -125,7 +105,7 @@ def erase_in(db: sqlite3.Connection, erasure: Erasure, before: Traces | None) ->
     _bury_pairs(db, user, tombstone, traces)
     _empty_reports(db, user, tombstone)
     _erase_offers(db, user, tombstone, traces)
-    _erase_from_jobs(db, user, tombstone, now, traces)
+    erase_from_jobs(db, user, tombstone, now, traces.jobs, traces.keys, traces.errors)
     db.execute("UPDATE suspended SET by = ?2 WHERE by = ?1", (user, tombstone))
     db.execute("UPDATE audit SET subject = ?2, detail = '' WHERE subject = ?1", (user, tombstone))
     db.execute("UPDATE audit SET who = ?2 WHERE who = ?1", (user, tombstone))
@@ -229,85 +209,6 @@ def without_a_profile(db: sqlite3.Connection, users: set[str]) -> set[str]:
         (msgspec.json.encode(sorted(users)).decode(),),
     )
     return {user for (user,) in found}
-
-
-def _erase_from_jobs(
-    db: sqlite3.Connection, user: str, tombstone: str, now: Instant, traces: Traces
-) -> None:
-    for job_id in dict.fromkeys(traces.jobs):
-        db.execute(
-            "UPDATE jobs SET payload = '{}', last_error = NULL, progress_note = NULL,"
-            " dismissed_reason = iif(dismissed_at IS NULL, NULL, ''),"
-            " completed_at = iif(status IN ('pending', 'failed'), ?2, completed_at),"
-            " cancel_asked = cancel_asked OR (status = 'in_progress' AND type <> ?3),"
-            " status = iif(status IN ('pending', 'failed'), 'cancelled', status)"
-            " WHERE id = ?1",
-            (job_id, now, ERASE_JOB),
-        )
-        db.execute("UPDATE job_attempts SET error = '' WHERE job_id = ?", (job_id,))
-        db.execute("DELETE FROM job_answers WHERE job_id = ?", (job_id,))
-        db.execute(
-            "UPDATE audit SET detail = '' WHERE action = ? AND subject = ?",
-            (DISMISSED, str(job_id)),
-        )
-    for kind, key in dict.fromkeys(traces.keys):
-        buried = f":{key}:".replace(f":{user}:", f":{tombstone}:")[1:-1]
-        db.execute("UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (buried, kind, key))
-        db.execute(
-            "UPDATE jobs SET dedup_key = ? WHERE type = ? AND dedup_key = ?", (buried, kind, key)
-        )
-    word = re.compile(rf"(?<![\w.@-]){re.escape(user)}(?![\w@-])")
-    db.create_function("buried", 1, lambda text: text and word.sub(tombstone, text))
-    for job_id in dict.fromkeys(traces.errors):
-        db.execute(
-            "UPDATE jobs SET last_error = buried(last_error),"
-            " progress_note = buried(progress_note),"
-            " dismissed_reason = buried(dismissed_reason) WHERE id = ?",
-            (job_id,),
-        )
-        db.execute("UPDATE job_attempts SET error = buried(error) WHERE job_id = ?", (job_id,))
-    db.execute("UPDATE jobs SET dismissed_by = ?2 WHERE dismissed_by = ?1", (user, tombstone))
-    db.execute(
-        "UPDATE audit SET detail = buried(detail) WHERE action = ?2 AND instr(detail, ?1)",
-        (user, DISMISSED),
-    )
-
-
-def _jobs_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
-    found = db.execute(
-        "SELECT id, payload, dedup_key FROM jobs"
-        " WHERE id > ?2 AND (instr(payload, ?1) OR instr(dedup_key, ?1))",
-        (user, after),
-    )
-    return [
-        job_id
-        for job_id, payload, key in found
-        if _names(msgspec.json.decode(payload), user) or (key is not None and _is_part(user, key))
-    ]
-
-
-def _errors_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
-    found = db.execute(
-        "SELECT id FROM jobs WHERE id > ?2 AND (instr(last_error, ?1)"
-        " OR instr(progress_note, ?1) OR instr(dismissed_reason, ?1))"
-        " UNION SELECT job_id FROM job_attempts WHERE job_id > ?2 AND instr(error, ?1)",
-        (user, after),
-    )
-    return [job_id for (job_id,) in found]
-
-
-def _names(value: Any, user: str, *, by_key: bool = False) -> bool:
-    """Whether a payload names a user where a payload names users."""
-    if isinstance(value, dict):
-        return any(_names(part, user, by_key=key in PAYLOAD_KEYS) for key, part in value.items())
-    if isinstance(value, list):
-        return any(_names(part, user, by_key=by_key) for part in value)
-    return by_key and value == user
-
-
-def _is_part(user: str, key: str) -> bool:
-    """Whether a user is one of the parts of a key such as `2026-01-01:ana`."""
-    return f":{user}:" in f":{key}:"
 
 
 def _pools_with(db: sqlite3.Connection, user: str, after: int) -> list[tuple[int, str, str]]:

@@ -26,6 +26,7 @@ from yoked_actor.domain.jobs import (
     checked_reason,
     next_status,
 )
+from yoked_actor.store.erased_jobs import DISMISSED
 from yoked_actor.store.job_outcomes import Reading, settle_in
 from yoked_actor.store.job_rows import (
     claim,
@@ -54,11 +55,11 @@ from yoked_actor.store.jobs import (
 from yoked_actor.store.lease_clock import LeaseClock
 from yoked_actor.store.opening import statement
 from yoked_actor.store.sqlite_audit import record_in
-from yoked_actor.store.sqlite_erasure import DISMISSED
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
 _EXTEND = statement("job_extend")
+_LOST = statement("job_lost")
 _NEXT_DUE = statement("job_next_due")
 _LIST = statement("job_list")
 _OPEN_COUNTS = statement("job_open_counts")
@@ -70,6 +71,11 @@ _PRUNE_FIND_DEAD = statement("job_prune_find_dead")
 _PRUNE_OUTCOMES = statement("job_prune_outcomes")
 _PRUNE_KEYS = statement("job_prune_keys")
 _DEPTH = "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for <= ?"
+
+_OVERDUE = (
+    "SELECT count(*) FROM jobs"
+    " WHERE status IN ('pending', 'failed') AND scheduled_for <= ?1 AND created_at <= ?1"
+)
 
 _decode_ids = msgspec.json.Decoder(list[int]).decode
 
@@ -99,6 +105,7 @@ class SqliteJobs:
         lease_s: float,
         limit: int,
         policies: Mapping[str, RetryPolicy] | None = None,
+        expected: Sequence[int] = (),
     ) -> Claimed:
         """Rescue what was left, then lease what is due."""
         types = None if policies is None else json_text(list(policies))
@@ -111,7 +118,11 @@ class SqliteJobs:
             due_at = now
             if len(jobs) < limit and len(rescued) < limit:
                 (due_at,) = db.execute(_NEXT_DUE, (types, at.now - at.lease)).fetchone()
-            return Claimed(jobs, rescued, due_at)
+            lost: tuple[int, ...] = ()
+            if expected:
+                rows = db.execute(_LOST, (json_text(expected), owner)).fetchall()
+                lost = tuple(job_id for (job_id,) in rows)
+            return Claimed(jobs, rescued, due_at, lost)
 
         return await self._writer.write(apply, can_wait=True)
 
@@ -234,10 +245,12 @@ class SqliteJobs:
         def apply(db: sqlite3.Connection) -> int:
             (gone,) = db.execute(find, (ended_before, limit)).fetchone()
             db.execute(_PRUNE_OUTCOMES, (gone,))
-            for table in ("job_attempts", "job_answers"):
-                db.execute(
-                    f"DELETE FROM {table} WHERE job_id IN (SELECT value FROM json_each(?))", (gone,)
-                )
+            db.execute(
+                "DELETE FROM job_attempts WHERE job_id IN (SELECT value FROM json_each(?))", (gone,)
+            )
+            db.execute(
+                "DELETE FROM job_answers WHERE job_id IN (SELECT value FROM json_each(?))", (gone,)
+            )
             db.execute("DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))", (gone,))
             return len(_decode_ids(gone))
 
@@ -303,6 +316,11 @@ class SqliteJobs:
     async def depth(self, now: Instant) -> int:
         """How many jobs are due and wait to be claimed."""
         (count,) = await self._read(lambda db: db.execute(_DEPTH, (now,)).fetchone())
+        return int(count)
+
+    async def overdue(self, since: Instant) -> int:
+        """How many of them have been due, and there, since an instant or longer."""
+        (count,) = await self._read(lambda db: db.execute(_OVERDUE, (since,)).fetchone())
         return int(count)
 
     async def next_due_at(self) -> Instant | None:

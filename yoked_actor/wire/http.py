@@ -202,10 +202,12 @@ class QualityAnswer(msgspec.Struct, frozen=True):
     groups: list[GroupQuality]
 
 
-class Health(msgspec.Struct, frozen=True):
+class Health(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the server is well."""
 
-    status: Literal["ok", "draining", "store_unavailable"]
+    status: Literal["ok", "draining", "store_unavailable", "database_lost"]
+    degraded: list[str] = []
+    """The parts beside the live loop that have failed and are being started again, by name."""
 
 
 class Empty(msgspec.Struct, frozen=True):

@@ -41,7 +41,7 @@ class ReportEntry(msgspec.Struct, frozen=True):
     reason: str
     match_id: str | None
     reported_times: int
-    """How many reports there are about the same user."""
+    """How many users have reported the same user."""
     suspended: bool
     resolved_at: datetime | None
     resolved_by: str | None

@@ -55,6 +55,18 @@ class CommitPart(msgspec.Struct, frozen=True):
     pending: int
 
 
+class DegradedPart(msgspec.Struct, frozen=True):
+    """A part beside the live loop that has failed, and is being started again."""
+
+    actor: str
+    error: str
+    failed_at: datetime
+    failures: int
+    """Since it last ran well."""
+    restarted_at: datetime | None
+    """None while it waits for its next start."""
+
+
 class Status(Event, frozen=True, kw_only=True, tag="status"):
     """How things stand, for an operator who watches."""
 
@@ -73,3 +85,5 @@ class Status(Event, frozen=True, kw_only=True, tag="status"):
     stalled: bool
     """Whether the store cannot be written, so that decisions wait."""
     draining: bool
+    degraded: tuple[DegradedPart, ...] = ()
+    """Parts beside the live loop that have failed; people meet all the same."""

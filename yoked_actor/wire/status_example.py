@@ -11,7 +11,14 @@ from yoked_actor.domain.notices import Rejections, Relaxation
 from yoked_actor.domain.records import CancelReason
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire.http_admin import AlertEntry
-from yoked_actor.wire.status import CommitPart, HourPart, MinutePart, Status, WaiterPart
+from yoked_actor.wire.status import (
+    CommitPart,
+    DegradedPart,
+    HourPart,
+    MinutePart,
+    Status,
+    WaiterPart,
+)
 
 _AT = datetime(2026, 1, 1, 8, tzinfo=UTC)
 _TIERS = {Tier.EXACT: 31, Tier.WIDER: 6, Tier.WIDEST: 2, Tier.FORCED: 1}
@@ -41,4 +48,5 @@ STATUS = Status(
     alerts=(AlertEntry(Alert.FAILURE_RATE, 0.02, 0.01, _AT),),
     stalled=False,
     draining=False,
+    degraded=(DegradedPart("calendar", "StoreError: no such table: zone_runs", _AT, 3, None),),
 )

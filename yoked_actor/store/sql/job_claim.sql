@@ -8,7 +8,8 @@ UPDATE jobs SET
     lease_until = ?3,
     progress_done = NULL,
     progress_total = NULL,
-    progress_note = NULL
+    progress_note = NULL,
+    overtaken = 0
 WHERE id IN (
     SELECT due.id FROM jobs AS due
     WHERE due.status IN ('pending', 'failed') AND due.priority = ?4 AND due.scheduled_for <= ?2

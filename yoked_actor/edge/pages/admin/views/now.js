@@ -40,7 +40,9 @@ export function nowView(app) {
     sharesChart("Outcomes of the last hour", Object.entries(OUTCOMES), ({ hour }) => hour.outcomes, "No vote in the last hour."),
   ];
   const stalled = h("p", { class: "story bad", role: "alert", hidden: true }, "The database cannot be written. Nobody is matched until it can; decisions are tried again and again, and nothing is lost. Look at the disk and at the log.");
-  const root = h("div", { class: "sections" }, heading("Now"), stalled,
+  const degraded = h("div", { class: "story bad", role: "alert", hidden: true });
+  let shown = "";
+  const root = h("div", { class: "sections" }, heading("Now"), stalled, degraded,
     h("ul", { class: "tiles" }, Object.values(tiles).map((one) => one.root)),
     h("div", { class: "charts" }, charts.map((one) => one.root)));
   return {
@@ -55,6 +57,15 @@ export function nowView(app) {
       const [first] = status.longest;
       const { pending = 0, failed = 0, in_progress = 0, dead_letter = 0 } = status.jobs;
       stalled.hidden = !status.stalled;
+      const troubles = status.degraded ?? [];
+      degraded.hidden = troubles.length === 0;
+      // An alert that is written anew every two seconds would never be read out to its end.
+      if (JSON.stringify(troubles) !== shown) {
+        shown = JSON.stringify(troubles);
+        degraded.replaceChildren(
+          h("p", {}, "People meet as usual, but parts beside the live loop have failed. They are started again by themselves; look at the log for actor_failed."),
+          h("ul", {}, troubles.map((one) => h("li", {}, `${one.actor}: ${one.error} (${one.failures} ${one.failures === 1 ? "failure" : "failures"}, ${one.restarted_at ? "started again" : "waits for its next start"})`))));
+      }
       tiles.waiting.show(status.waiting.toLocaleString(), first ? `longest ${seconds(first.waiting_s)}` : "nobody in line");
       tiles.matches.show((matches / LATELY).toLocaleString(undefined, { maximumFractionDigits: 1 }), `in the last ${LATELY} minutes`);
       tiles.waits.show(matches ? seconds(waited / matches) : "–", matches ? "on average" : "no match lately");
