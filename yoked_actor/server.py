@@ -52,6 +52,7 @@ from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http_app import Doors, create_app
 from yoked_actor.edge.http_calls import add_all_calls
 from yoked_actor.edge.listening import EdgeMetrics, edge_limits, without_wire_timeouts
+from yoked_actor.edge.origins import Origins
 from yoked_actor.edge.status_board import StatusBoard
 from yoked_actor.edge.webhook import Dial, Webhook
 from yoked_actor.metrics import Metrics
@@ -139,6 +140,7 @@ async def open_server(
     stop = trio.Event() if stop is None else stop
     clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
     metrics = Metrics()
+    metrics.objectives.use(settings.objectives)
     # A mock clock may jump while a thread works, so there the store works on this thread.
     inline = mock_clock is not None or settings.store.runner == "inline"
     runner: Runner = InlineRunner() if inline else ThreadRunner()
@@ -220,6 +222,7 @@ async def open_server(
             enqueued=dispatcher.poke,
             loop_lag_s=lambda: lag.p99_s,
             free_share=(lambda: free_share_of(directory)) if directory and is_real else None,
+            lost_files=store.lost_files,
             is_restless=is_real,
         )
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
@@ -229,7 +232,9 @@ async def open_server(
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
             writes=lambda: store.pending_writes,
-            ready=lambda: not (sessions.around.draining or matchmaker.stalled),
+            ready=lambda: (
+                not (sessions.around.draining or matchmaker.stalled or store.lost_files())
+            ),
         )
         doors = Doors(
             settings,
@@ -261,7 +266,7 @@ async def open_server(
             app,
             conversations.hold,
             limits,
-            allowed_origins=settings.edge.allowed_origins,
+            origins=Origins(settings.edge.allowed_origins, local_only=dev),
             trusted_proxies=settings.edge.trusted_proxies,
             observer=EdgeMetrics(metrics),
             supervisor=supervisor,

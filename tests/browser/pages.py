@@ -53,7 +53,9 @@ class Caller:
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        headers = {"Content-Type": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
         request = urllib.request.Request(self.house.url + path, data, headers, method=method)
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)

@@ -156,3 +156,23 @@ def test_a_secret_of_the_settings_goes_before_the_development_secret(tmp_path):
     judge = Tokens.from_settings(settings, dev_data_dir=tmp_path)
     assert judge.identify(made(), NOW).user_id == "ana"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("claim", ["exp", "nbf"])
+@pytest.mark.parametrize("value", [10**400, -(10**400), float("nan"), float("inf"), float("-inf")])
+def test_a_time_that_is_none_makes_a_token_bad(claim, value):
+    with pytest.raises(BadToken):
+        tokens.identify(made(**{claim: value}), NOW)
+
+
+def test_a_number_with_thousands_of_digits_makes_a_token_bad():
+    def part(text: str) -> str:
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    head = part(json.dumps({"alg": "HS256", "typ": "JWT"}))
+    claims = part('{"sub": "ana", "exp": ' + "9" * 5000 + "}")
+    key = jwt.get_algorithm_by_name("HS256")
+    signed = key.sign(f"{head}.{claims}".encode(), SECRET.encode())
+    signature = base64.urlsafe_b64encode(signed).decode().rstrip("=")
+    with pytest.raises(BadToken):
+        tokens.identify(f"{head}.{claims}.{signature}", NOW)

@@ -327,6 +327,19 @@ async def test_a_preface_behind_a_request_in_one_packet_is_refused() -> None:
             await everyone_gone(door)
 
 
+@pytest.mark.parametrize("target", ["?x=1", "hello", "ftp://yoked.test/hello", "#x", "%2f"])
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_a_target_without_a_path_is_refused(target: str, is_first: bool) -> None:
+    with trio.fail_after(5):
+        async with open_door() as door, trio.open_nursery() as nursery:
+            stream = dial(door, nursery)
+            if not is_first:
+                assert (await HttpClient(stream).get("/hello"))[0] == 200
+            await stream.send_all(plain_request(target=target))
+            assert (await read_to_end(stream)).startswith(b"HTTP/1.1 400 ")
+            await stream.aclose()
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize(
     "lines",

@@ -7,6 +7,7 @@ import pytest
 
 from tests.edge.raw_client import upgrade_request
 from yoked_actor.edge.handshake import HandshakeAnswer, answer_handshake, wants_websocket
+from yoked_actor.edge.origins import Origins
 
 
 def parsed(data: bytes) -> h11.Request:
@@ -20,7 +21,7 @@ def parsed(data: bytes) -> h11.Request:
 def answer(target: str = "/ws", /, **changed: str | None) -> HandshakeAnswer:
     return answer_handshake(
         parsed(upgrade_request(target, **changed)),
-        allowed_origins=frozenset({"https://dating.example"}),
+        origins=Origins({"https://dating.example"}),
     )
 
 
@@ -88,7 +89,7 @@ def test_the_origin_must_be_ours_or_allowed(origin: str | None, host: str, statu
 
 def test_a_star_allows_every_origin() -> None:
     request = parsed(upgrade_request(origin="http://evil.example"))
-    assert answer_handshake(request, allowed_origins=frozenset({"*"})).accepted
+    assert answer_handshake(request, origins=Origins({"*"})).accepted
 
 
 def test_two_origins_are_no_origin() -> None:

@@ -435,20 +435,3 @@ async def test_answers_are_json_and_not_to_be_kept(autojump_clock):
         assert answer.headers["content-type"] == "application/json"
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-content-type-options"] == "nosniff"
-
-
-@pytest.mark.parametrize(
-    ("origin", "allowed"), [("https://friend.test", True), ("https://foe.test", False)]
-)
-async def test_a_browser_may_ask_first_and_only_friends_are_let_in(autojump_clock, origin, allowed):
-    settings = {"edge": {"allowed_origins": ["https://friend.test"]}}
-    async with open_world(settings=settings) as world:
-        stream = await world.dial()()
-        head = f"OPTIONS /api/spin HTTP/1.1\r\nHost: x\r\nOrigin: {origin}\r\nConnection: close"
-        await stream.send_all(head.encode() + b"\r\n\r\n")
-        answer = b""
-        while chunk := await stream.receive_some():
-            answer += chunk
-        assert answer.startswith(b"HTTP/1.1 204")
-        assert (b"access-control-allow-origin: " + origin.encode() in answer) == allowed
-        assert (b"access-control-allow-headers: Authorization" in answer) == allowed

@@ -23,9 +23,23 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.instants import MICROSECONDS, Instant, seconds_between, to_datetime
+from yoked_actor.domain.instants import (
+    MICROSECONDS,
+    Instant,
+    seconds_between,
+    to_datetime,
+    utc_date,
+)
 from yoked_actor.domain.jobs import NewJob
-from yoked_actor.domain.local_day import Run, is_current, local_date, next_run, reckon, run_instant
+from yoked_actor.domain.local_day import (
+    LONGEST_LOOK_BACK,
+    Run,
+    is_current,
+    local_date,
+    next_run,
+    reckon,
+    run_instant,
+)
 from yoked_actor.domain.zones import tzdata_version, zone_named
 from yoked_actor.metrics import CalendarMetrics
 from yoked_actor.settings import Settings
@@ -293,6 +307,8 @@ def _start_by_hand(
         instant = None if zone is None else run_instant(zone, day, at)
         if instant is None:
             raise NoSuchRun(f"there is no zone {name!r}, or it has no {day}")
+        if abs(day - utc_date(now)) > LONGEST_LOOK_BACK:
+            raise NoSuchRun(f"{day} is more than {LONGEST_LOOK_BACK.days} days from today")
         run = Run(name, day, instant)
     else:
         run = found.run

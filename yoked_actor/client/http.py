@@ -83,9 +83,10 @@ class Api:
         headers = [("Host", self._address.authority), ("Connection", "close")]
         if self.token is not None:
             headers.append(("Authorization", f"Bearer {self.token}"))
+        if body is not None:
+            headers.append(("Content-Type", "application/json"))
         if body is not None and not isinstance(body, bytes):
             payload = msgspec.json.encode(body)
-            headers.append(("Content-Type", "application/json"))
         if payload:
             headers.append(("Content-Length", str(len(payload))))
         stream = await self._dial()

@@ -15,6 +15,8 @@ from yoked_actor.settings import AuthSettings
 
 ADMIN = "admin"
 _SECRET_FILE = "dev-secret"
+_FARTHEST_S = 1e12
+"""Times of a token lie within 30,000 years of 1970."""
 
 
 class BadToken(Exception):
@@ -93,10 +95,10 @@ class Tokens:
             raise BadToken(f"the token has no {error.claim}") from None
         except (jwt.InvalidTokenError, ValueError, RecursionError):
             raise BadToken("the token is not valid") from None
-        expires = _number(claims, "exp")
+        expires = _seconds(claims, "exp")
         if expires is None or expires + self._leeway_s <= now_s:
             raise BadToken("the token has expired")
-        not_before = _number(claims, "nbf")
+        not_before = _seconds(claims, "nbf")
         if not_before is not None and not_before - self._leeway_s > now_s:
             raise BadToken("the token is not valid yet")
         user_id = claims["sub"]
@@ -113,9 +115,15 @@ class Tokens:
         return jwt.encode(claims, self._key, algorithm=self._algorithm)
 
 
-def _number(claims: dict[str, object], name: str) -> float | None:
+def _seconds(claims: dict[str, object], name: str) -> float | None:
+    """A time of the token, if it has one."""
     value = claims.get(name)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    # NaN is neither before nor after anything, and not every whole number fits into a float.
+    if not -_FARTHEST_S <= value <= _FARTHEST_S:
+        raise BadToken(f"the token's {name} is not a time")
+    return float(value)
 
 
 def _dev_secret(data_dir: Path) -> str:

@@ -11,6 +11,7 @@ import ipaddress
 from collections.abc import Iterable
 
 _HEADER = b"x-forwarded-for"
+_SCHEME_HEADER = b"x-forwarded-proto"
 _MOST_HOPS = 16
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -49,6 +50,12 @@ class TrustedProxies:
 
     def _has(self, address: Address) -> bool:
         return any(address in network for network in self._networks)
+
+
+def says_https(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a proxy says that it was called over TLS. What it wrote itself stands last."""
+    lines = [value for name, value in headers if name.lower() == _SCHEME_HEADER]
+    return b",".join(lines).rpartition(b",")[2].strip().lower() == b"https"
 
 
 def _parse(text: str) -> Address | None:

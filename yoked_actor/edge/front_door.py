@@ -19,11 +19,12 @@ import trio
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.supervisor import Supervisor
-from yoked_actor.edge.forwarded import TrustedProxies
+from yoked_actor.edge.forwarded import TrustedProxies, says_https
 from yoked_actor.edge.handshake import answer_handshake, wants_websocket
 from yoked_actor.edge.hypercorn_bridge import HypercornBridge
 from yoked_actor.edge.keepalive import EdgeObserver, Keepalive, SilentObserver, Watched
 from yoked_actor.edge.limits import AddressLimiter, EdgeLimits
+from yoked_actor.edge.origins import Origins
 from yoked_actor.edge.request_head import MalformedRequest, RequestHead, plain_answer, receive_head
 from yoked_actor.edge.socket_transport import SocketTransport
 from yoked_actor.edge.stream_transport import StreamTransport
@@ -45,7 +46,7 @@ class FrontDoor:
         on_websocket: Callable[[WebSocketConnection], Awaitable[None]],
         limits: EdgeLimits | None = None,
         *,
-        allowed_origins: Iterable[str] = (),
+        origins: Origins | None = None,
         trusted_proxies: Iterable[str] = (),
         observer: EdgeObserver | None = None,
         supervisor: Supervisor | None = None,
@@ -55,7 +56,7 @@ class FrontDoor:
         self.draining = False
         self._on_websocket = on_websocket
         self._supervisor = supervisor
-        self._allowed_origins = frozenset(allowed_origins)
+        self._origins = Origins() if origins is None else origins
         self._proxies = TrustedProxies(trusted_proxies)
         self._observer: EdgeObserver = SilentObserver() if observer is None else observer
         self._bridge = HypercornBridge(app, self.limits)
@@ -230,11 +231,13 @@ class FrontDoor:
     async def _handle(self, transport: Transport, peer: Peer) -> None:
         """One connection, from its first byte to its end; crashes stop here."""
         kind = None
+        behind_tls = False
         try:
             head = await self._read_head(transport)
             if head is None:
                 return
             if self._proxies.trusts(peer[0]):
+                behind_tls = says_https(head.request.headers)
                 peer = self._proxies.client_of(peer[0], head.request.headers), peer[1]
                 now = trio.current_time()
                 if not self._arrivals.allow(peer[0], now):
@@ -246,7 +249,7 @@ class FrontDoor:
                 self._observer.connection_opened(kind)
                 stream, raw = transport.detach(), head.raw
                 del head
-                await self._bridge.serve(stream, raw, peer)
+                await self._bridge.serve(stream, raw, peer, behind_tls=behind_tls)
                 return
             connection = await self._upgrade(transport, head, peer)
             # A connection may idle for hours: what it no longer needs goes now.
@@ -286,9 +289,7 @@ class FrontDoor:
             self._observer.connection_refused("malformed")
             await self._turn_away(transport, plain_answer(400))
             return None
-        answer = answer_handshake(
-            head.request, allowed_origins=self._allowed_origins, draining=self.draining
-        )
+        answer = answer_handshake(head.request, origins=self._origins, draining=self.draining)
         if not answer.accepted:
             self._observer.connection_refused("draining" if answer.status == 503 else "handshake")
             await self._turn_away(transport, answer.data)

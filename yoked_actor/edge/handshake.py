@@ -6,8 +6,7 @@ page of another site must not speak for its visitor), the subprotocol, and wheth
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from urllib.parse import urlsplit
+from collections.abc import Sequence
 
 import h11
 import msgspec
@@ -17,11 +16,12 @@ from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
+from yoked_actor.edge.origins import Origins
 from yoked_actor.edge.websocket import PROTOCOL_LOGGER
 
 WEBSOCKET_PATH = b"/ws"
 SUBPROTOCOL = Subprotocol("yoked.v1")
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+_OWN_PAGES = Origins()
 
 
 class HandshakeAnswer(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ def wants_websocket(request: h11.Request) -> bool:
 
 
 def answer_handshake(
-    request: h11.Request, *, allowed_origins: Set[str] = frozenset(), draining: bool = False
+    request: h11.Request, *, origins: Origins = _OWN_PAGES, draining: bool = False
 ) -> HandshakeAnswer:
     """Accept or refuse a handshake."""
     protocol = ServerProtocol(select_subprotocol=_select_subprotocol, logger=PROTOCOL_LOGGER)
@@ -61,7 +61,10 @@ def answer_handshake(
     headers = Headers()
     for name, value in request.headers:
         headers[name.decode("ascii")] = value.decode("latin-1")
-    if not _origin_allowed(headers, allowed_origins):
+    hosts = headers.get_all("Host")
+    if not origins.answer_to(hosts):
+        return _answer(protocol.reject(403, "This host is not allowed.\n"))
+    if not origins.take(headers.get_all("Origin"), hosts):
         return _answer(protocol.reject(403, "This origin is not allowed.\n"))
     response = protocol.accept(
         Request(
@@ -90,32 +93,3 @@ def _select_subprotocol(
     if SUBPROTOCOL in offered:
         return SUBPROTOCOL
     raise NegotiationError(f"this server speaks {SUBPROTOCOL}")
-
-
-def _origin_allowed(headers: Headers, allowed: Set[str]) -> bool:
-    origins = headers.get_all("Origin")
-    if not origins:
-        # Not a browser: nobody's cookies or address can be borrowed.
-        return True
-    if len(origins) > 1:
-        return False
-    [origin] = origins
-    if origin in allowed or "*" in allowed:
-        return True
-    hosts = headers.get_all("Host")
-    return len(hosts) == 1 and _same_place(origin, hosts[0])
-
-
-def _same_place(origin: str, host: str) -> bool:
-    try:
-        theirs = urlsplit(origin)
-        ours = urlsplit(f"//{host}")
-        default = _DEFAULT_PORTS.get(theirs.scheme)
-        return (
-            default is not None
-            and bool(theirs.hostname)
-            and theirs.hostname == ours.hostname
-            and (theirs.port or default) == (ours.port or default)
-        )
-    except ValueError:
-        return False

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from quart import Response, request
 from quart_trio import QuartTrio
 
-from yoked_actor.domain.instants import Instant, after, from_datetime, to_datetime
+from yoked_actor.domain.instants import Instant, after, to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge.http_app import Doors, Refused, answer
+from yoked_actor.edge.http_parameters import read_moment
 from yoked_actor.wire import http
 
 DEFAULT_HOURS = 24.0
@@ -34,17 +33,12 @@ def add_admin_calls(app: QuartTrio, doors: Doors) -> None:
 
 def _since(now: Instant) -> Instant:
     """From when on to look: `since`, an instant, or so many `hours` back from now."""
-    hours, since = request.args.get("hours"), request.args.get("since")
+    hours, since = request.args.get("hours"), read_moment("since")
     if hours is not None and since is not None:
         raise Refused(Code.BAD_REQUEST, "give hours or since, not both")
     if since is not None:
-        try:
-            moment = datetime.fromisoformat(since)
-        except ValueError:
-            raise Refused(Code.BAD_REQUEST, "since is not an ISO 8601 time") from None
-        if moment.tzinfo is None:
-            raise Refused(Code.BAD_REQUEST, "since has no time zone; end it with Z")
-        return max(from_datetime(moment), after(now, -3600 * MOST_HOURS))
+        # Clamped before it becomes a date again: far away there are none.
+        return min(max(since, after(now, -3600 * MOST_HOURS)), now)
     try:
         length = DEFAULT_HOURS if hours is None else float(hours)
     except ValueError:

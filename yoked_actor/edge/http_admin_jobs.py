@@ -14,13 +14,12 @@ from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobStatus
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http_parameters import number_of, read_limit, read_number, read_truth
 from yoked_actor.store import NoSuchJob
 from yoked_actor.wire import http_admin as http
 
-DEFAULT_LIMIT = 50
-MOST_SHOWN = 1000
 MOST_REQUEUED = 10_000
-_LARGEST = 1 << 63
+_MOST_REPEATED = 40
 
 
 def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
@@ -36,8 +35,8 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             status=None if status is None else JobStatus(status),
             job_type=request.args.get("type"),
             limit=read_limit(),
-            before=_number("before", _LARGEST - 1),
-            dismissed=_truth("dismissed"),
+            before=read_number("before"),
+            dismissed=read_truth("dismissed"),
         )
         return answer(http.JobsAnswer([http.JobEntry(**_facts(job, brief=True)) for job in found]))
 
@@ -146,32 +145,11 @@ def alert_entries(alarm: Alarm) -> list[http.AlertEntry]:
     return entries
 
 
-def read_limit() -> int:
-    """How many entries are wanted."""
-    limit = _number("limit", MOST_SHOWN)
-    return DEFAULT_LIMIT if limit is None else limit
-
-
-def _number(name: str, most: int) -> int | None:
-    given = request.args.get(name)
-    if given is None:
-        return None
-    if not (given.isascii() and given.isdigit() and len(given) < 20 and 1 <= int(given) <= most):
-        raise Refused(Code.BAD_REQUEST, f"{name} must be a number from 1 to {most}")
-    return int(given)
-
-
-def _truth(name: str) -> bool:
-    given = request.args.get(name, "false")
-    if given not in ("true", "false"):
-        raise Refused(Code.BAD_REQUEST, f"{name} must be true or false")
-    return given == "true"
-
-
 def _job_id(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) < _LARGEST):
-        raise Refused(Code.NOT_FOUND, f"there is no job {text}")
-    return int(text)
+    number = number_of(text)
+    if number is None:
+        raise Refused(Code.NOT_FOUND, f"there is no job {text[:_MOST_REPEATED]}")
+    return number
 
 
 def _facts(job: Job, *, brief: bool = False) -> dict[str, Any]:

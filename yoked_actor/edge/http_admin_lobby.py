@@ -15,8 +15,8 @@ from yoked_actor.domain.instants import seconds_between, to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.people import age_at, is_user_id
 from yoked_actor.domain.records import Seat
-from yoked_actor.edge.http_admin_jobs import read_limit
 from yoked_actor.edge.http_app import Doors, Refused, answer
+from yoked_actor.edge.http_parameters import read_limit
 from yoked_actor.wire import http_admin as http
 
 

@@ -12,7 +12,7 @@ from yoked_actor.domain.instants import to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.zones import zone_named
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
-from yoked_actor.edge.http_offers import read_day
+from yoked_actor.edge.http_parameters import read_day
 from yoked_actor.wire import http_admin as http
 
 MOST_FINDINGS = 1000
@@ -42,7 +42,7 @@ def add_admin_offer_calls(app: QuartTrio, doors: Doors) -> None:
     @app.get("/api/admin/offers/verify")
     async def verify() -> Response:
         await doors.operator()
-        zone, day = request.args.get("zone"), read_day(request.args.get("date"))
+        zone, day = request.args.get("zone"), read_day("date")
         if zone is None or day is None:
             raise Refused(Code.BAD_REQUEST, "give a zone and a date")
         try:

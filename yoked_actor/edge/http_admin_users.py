@@ -10,10 +10,10 @@ from yoked_actor.domain.instants import from_datetime, to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http_parameters import number_of, read_limit, read_number
 from yoked_actor.store.sqlite_audit import AuditEntry, NothingToDo, ReviewedReport
 from yoked_actor.wire import http_care
 
-MOST_AT_ONCE = 1_000
 DEFAULT_AT_ONCE = 100
 
 
@@ -26,7 +26,10 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
         await doors.operator()
         only_open = request.args.get("open", "0") == "1"
         found = await operators.reports(
-            only_open=only_open, limit=_limit(), now=doors.clock.now(), before=_number("before")
+            only_open=only_open,
+            limit=read_limit(DEFAULT_AT_ONCE),
+            now=doors.clock.now(),
+            before=read_number("before"),
         )
         return answer(http_care.ReportsAnswer([_report(one) for one in found]))
 
@@ -34,14 +37,13 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
     async def resolve(number: str) -> Response:
         session = await doors.operator()
         body = await read_body(http_care.ResolveBody)
-        if not number.isdecimal():
+        report = number_of(number)
+        if report is None:
             raise Refused(Code.NOT_FOUND, "there is no such report")
         try:
-            await operators.resolve(
-                int(number), session.user_id, body.resolution, doors.clock.now()
-            )
-        except (NothingToDo, OverflowError):
-            raise Refused(Code.NOT_FOUND, f"there is no open report {number}") from None
+            await operators.resolve(report, session.user_id, body.resolution, doors.clock.now())
+        except NothingToDo:
+            raise Refused(Code.NOT_FOUND, f"there is no open report {report}") from None
         return answer(http_care.Changed(True))
 
     @app.post("/api/admin/users/<user_id>/suspend")
@@ -70,7 +72,7 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
     @app.get("/api/admin/audit")
     async def audit() -> Response:
         await doors.operator()
-        found = await operators.entries(_limit(), _number("before"))
+        found = await operators.entries(read_limit(DEFAULT_AT_ONCE), read_number("before"))
         return answer(http_care.AuditAnswer([_entry(one) for one in found]))
 
 
@@ -94,21 +96,3 @@ def _entry(one: AuditEntry) -> http_care.AuditRow:
     return http_care.AuditRow(
         one.number, to_datetime(one.at), one.who, one.action, one.subject, one.detail
     )
-
-
-def _limit() -> int:
-    limit = _number("limit")
-    if limit is None:
-        return DEFAULT_AT_ONCE
-    if not 1 <= limit <= MOST_AT_ONCE:
-        raise Refused(Code.BAD_REQUEST, f"limit must be 1 to {MOST_AT_ONCE}")
-    return limit
-
-
-def _number(name: str) -> int | None:
-    text = request.args.get(name)
-    if text is None:
-        return None
-    if not text.isdecimal() or len(text) > 18:
-        raise Refused(Code.BAD_REQUEST, f"{name} is not a number")
-    return int(text)

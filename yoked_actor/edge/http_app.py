@@ -15,7 +15,7 @@ import trio
 from quart import Response, request
 from quart_trio import QuartTrio
 from trio.testing import MockClock
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from yoked_actor.actors.alarm import Alarm
 from yoked_actor.actors.calendar import Calendar
@@ -34,6 +34,7 @@ from yoked_actor.domain.instants import to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.settled import SettledView
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
+from yoked_actor.edge.origins import Origins
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store, StoreUnavailable
@@ -157,7 +158,11 @@ def create_app(doors: Doors) -> QuartTrio:
     app.config["BODY_TIMEOUT"] = edge.request_timeout_s
     app.config["RESPONSE_TIMEOUT"] = edge.request_timeout_s
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    origins = frozenset(edge.allowed_origins)
+    # Merging slashes would redirect to whatever host the request names.
+    app.url_map.merge_slashes = False
+    origins = Origins(edge.allowed_origins, local_only=doors.dev)
+    # Not on one's own machine: localhost is also the name of what listens on other ports there.
+    hsts = None if doors.dev or not edge.hsts_max_age_s else f"max-age={edge.hsts_max_age_s:.0f}"
 
     @app.errorhandler(Refused)
     async def refused(error: Refused) -> Response:
@@ -197,11 +202,32 @@ def create_app(doors: Doors) -> QuartTrio:
     async def headers(response: Response) -> Response:
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Content-Type-Options"] = "nosniff"
+        if hsts is not None and request.scheme == "https":
+            response.headers["Strict-Transport-Security"] = hsts
         origin = request.headers.get("Origin")
-        if origin in origins:
-            response.headers["Access-Control-Allow-Origin"] = origin
+        if origins.any:
+            response.headers["Access-Control-Allow-Origin"] = "*"
+        elif edge.allowed_origins:
             response.headers["Vary"] = "Origin"
+            if origin is not None and origins.names(origin):
+                response.headers["Access-Control-Allow-Origin"] = origin
         return response
+
+    @app.before_request
+    async def one_path_each() -> None:
+        # Quart drops slashes that a path begins with. A proxy whose rules name a path may not.
+        if request.scope["path"].startswith("//"):
+            raise NotFound
+
+    @app.before_request
+    async def only_from_here() -> None:
+        if not doors.dev:
+            return
+        hosts = request.headers.getlist("Host")
+        if not origins.answer_to(hosts):
+            raise Refused(Code.FORBIDDEN, "with --dev call it localhost or 127.0.0.1")
+        if not origins.take(request.headers.getlist("Origin"), hosts):
+            raise Refused(Code.FORBIDDEN, "pages of other sites may not call a server with --dev")
 
     @app.before_request
     async def preflight() -> Response | None:
@@ -209,7 +235,7 @@ def create_app(doors: Doors) -> QuartTrio:
         if request.method != "OPTIONS" or not request.path.startswith("/api/"):
             return None
         response = Response("", 204)
-        if request.headers.get("Origin") in origins:
+        if origins.names(request.headers.get("Origin", "")):
             response.headers["Access-Control-Allow-Methods"] = "GET, POST, PUT, DELETE"
             response.headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
             response.headers["Access-Control-Max-Age"] = "600"

@@ -10,9 +10,9 @@ from yoked_actor.domain import events as ev
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.notices import Code, Refusal, Reply
 from yoked_actor.domain.people import is_user_id
-from yoked_actor.edge.http_admin_jobs import read_limit
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
 from yoked_actor.edge.http_pages import CONSOLE, POLICY, cacheable, modules_below, render
+from yoked_actor.edge.http_parameters import read_limit
 from yoked_actor.store.sqlite_calendar import SqliteCalendar
 from yoked_actor.wire import http_console as http
 from yoked_actor.wire.http import BlockBody

@@ -10,6 +10,7 @@ from quart_trio import QuartTrio
 from yoked_actor.edge.contract_page import contract_page, page_policy
 from yoked_actor.edge.http_app import Doors
 from yoked_actor.edge.http_pages import cacheable
+from yoked_actor.wire.call import Condition
 from yoked_actor.wire.contract import asyncapi, openapi
 from yoked_actor.wire.events import encode
 
@@ -17,10 +18,13 @@ from yoked_actor.wire.events import encode
 def add_contract_calls(app: QuartTrio, doors: Doors) -> None:
     """`/openapi.json`, `/asyncapi.json` and `/docs`."""
     policy = page_policy()
+    only: list[Condition] = ["always"]
+    if doors.dev:
+        only += ["dev"] if doors.mock_clock is None else ["dev", "mock_clock"]
 
     @lru_cache(maxsize=1)
     def documents(limits: str) -> tuple[str, str, str]:
-        http, socket = openapi(doors.settings), asyncapi(doors.settings)
+        http, socket = openapi(doors.settings, only), asyncapi(doors.settings)
         return encode(http).decode(), encode(socket).decode(), contract_page(http, socket)
 
     def current() -> tuple[str, str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from quart import Response
+from typing import TypeVar
+
+from quart import Response, request
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.clock import advance
@@ -13,13 +15,19 @@ from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
 from yoked_actor.edge.http_user import store_profile
 from yoked_actor.wire import http
 
+T = TypeVar("T")
+
 
 def add_dev_calls(app: QuartTrio, doors: Doors) -> None:
     """`/api/dev/login`, and `/api/dev/clock/advance` where the clock is a mock."""
 
     @app.post("/api/dev/login")
     async def login() -> Response:
-        body = await read_body(http.LoginBody)
+        body = await _read_json(http.LoginBody)
+        if not doors.tokens.can_sign:
+            algorithm = doors.settings.auth.algorithm
+            why = f"tokens are signed elsewhere: auth.algorithm is {algorithm}"
+            raise Refused(Code.FORBIDDEN, why)
         if not is_user_id(body.user_id):
             raise Refused(Code.BAD_REQUEST, "user_id has 1-64 of A-Z a-z 0-9 _ . : @ -")
         if body.profile is not None:
@@ -35,6 +43,13 @@ def add_dev_calls(app: QuartTrio, doors: Doors) -> None:
 
     @app.post("/api/dev/clock/advance")
     async def advance_clock() -> Response:
-        body = await read_body(http.AdvanceBody)
+        body = await _read_json(http.AdvanceBody)
         await advance(mock, body.seconds)
         return answer(http.TimeAnswer(to_datetime(doors.clock.now())))
+
+
+async def _read_json(kind: type[T]) -> T:
+    """The body, which must say that it is JSON: pages of other sites may not send that unasked."""
+    if request.mimetype != "application/json":
+        raise Refused(Code.BAD_REQUEST, "send it with Content-Type: application/json")
+    return await read_body(kind)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
-
-from quart import Response, request
+from quart import Response
 from quart_trio import QuartTrio
 
 from yoked_actor.domain import events as ev
@@ -12,6 +10,7 @@ from yoked_actor.domain import notices as told
 from yoked_actor.domain.instants import to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http_parameters import read_day
 from yoked_actor.wire import http_offers as http
 from yoked_actor.wire.rendering import offer_parts
 
@@ -22,7 +21,7 @@ def add_offer_calls(app: QuartTrio, doors: Doors) -> None:
     @app.get("/api/offers")
     async def offers() -> Response:
         session = await doors.caller()
-        day = read_day(request.args.get("date"))
+        day = read_day("date")
         await doors.ask(session, ev.Heard(session.user_id))
         made = await doors.desk.current(session.user_id, day)
         if made is None:
@@ -68,13 +67,3 @@ def add_offer_calls(app: QuartTrio, doors: Doors) -> None:
         reply = await doors.ask(session, ev.StartDate(session.user_id, partner))
         assert isinstance(reply, told.DateOpened)
         return answer(http.DateAnswer(reply.date_id))
-
-
-def read_day(text: str | None) -> date | None:
-    """A date of a query, if there is one."""
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise Refused(Code.BAD_REQUEST, "date is not a date, as in 2026-01-31") from None

@@ -51,6 +51,7 @@ from yoked_actor.edge.replaying_stream import ReplayingStream
 
 _APP_SHUTDOWN_S = 10
 _VERSIONS = (b"1.0", b"1.1")
+_TARGETS = (b"/", b"*", b"http://", b"https://")
 _MISPLACED = b"A WebSocket needs a connection of its own.\n"
 
 Address = tuple[str, int]
@@ -103,6 +104,9 @@ class Http1Protocol(H11Protocol):
         # clients ask for it with every request, and are content with an answer over HTTP/1.1.
         if event.http_version not in _VERSIONS:
             await self._refuse(505)
+        # Quart looks for the first character of a path.
+        if not event.target.startswith(_TARGETS):
+            await self._refuse(400)
         names = {name for name, _ in event.headers}
         if {b"content-length", b"transfer-encoding"} <= names:
             await self._refuse(400)
@@ -208,8 +212,10 @@ class HypercornBridge:
             await lifespan.wait_for_shutdown()
             nursery.cancel_scope.cancel()
 
-    async def serve(self, stream: trio.abc.Stream, replay: bytes, peer: Address) -> None:
-        """Serve HTTP on one connection until it closes."""
+    async def serve(
+        self, stream: trio.abc.Stream, replay: bytes, peer: Address, *, behind_tls: bool
+    ) -> None:
+        """Serve HTTP on one connection until it closes; `behind_tls`: a proxy has taken TLS off."""
         replaying = ReplayingStream(stream, replay, self._limits.http_stall_timeout_s)
         self._streams.add(replaying)
         try:
@@ -219,7 +225,7 @@ class HypercornBridge:
                 self._context,
                 self._state.copy(),
                 replaying,
-                is_tls=isinstance(stream, trio.SSLStream),
+                is_tls=behind_tls or isinstance(stream, trio.SSLStream),
                 peer=peer,
                 local=_local_name(stream),
             ).run()

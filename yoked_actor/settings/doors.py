@@ -154,8 +154,13 @@ class EdgeSettings(SettingsModel):
     trusted_proxies: tuple[Annotated[str, Field(pattern=NETWORK, title="networks")], ...] = Field(
         (),
         max_length=1000,
-        description="Addresses or networks of proxies whose X-Forwarded-For is believed, such as"
-        " 127.0.0.1 or 10.0.0.0/8; who comes through one is counted by their own address.",
+        description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto"
+        " are believed, such as 127.0.0.1 or 10.0.0.0/8; a client who comes through one is counted"
+        " by their own address.",
+    )
+    hsts_max_age_s: DurationOrZero = Field(
+        31_536_000.0,
+        description="How long a browser that has come over TLS keeps to it; 0 tells it nothing.",
     )
     tls_certificate: str = Field(
         "", description="A PEM file: the certificate chain. With tls_key it turns TLS on."

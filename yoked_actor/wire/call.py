@@ -8,6 +8,9 @@ import msgspec
 
 from yoked_actor.domain.notices import Code
 
+Condition = Literal["always", "dev", "mock_clock"]
+"""On which servers a call can be made."""
+
 
 class Query(msgspec.Struct, frozen=True):
     """A query parameter, which may be left out."""
@@ -29,7 +32,7 @@ class Call(msgspec.Struct, frozen=True):
     status: int = 200
     media: str = "application/json"
     token: bool = True
-    only: Literal["always", "dev", "mock_clock"] = "always"
+    only: Condition = "always"
     refusals: tuple[Code, ...] = ()
     query: tuple[Query, ...] = ()
 

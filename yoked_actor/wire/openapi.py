@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from yoked_actor.domain.notices import Code
 from yoked_actor.settings import Settings
-from yoked_actor.wire.call import Call
+from yoked_actor.wire.call import Call, Condition
 from yoked_actor.wire.calls import CALLS, PROBLEM_EXAMPLE
 from yoked_actor.wire.exchanges import example_of
 from yoked_actor.wire.http import STATUS, Problem
 from yoked_actor.wire.schemas import JSON, Document, Schemas, error_codes, info
 
 PROBLEM = "application/problem+json"
-_CONDITIONS = {
+_CONDITIONS: dict[Condition, str] = {
     "always": "",
     "dev": "Only with `--dev`.",
     "mock_clock": "Only with `--dev --mock-clock`.",
 }
 
 
-def openapi(settings: Settings | None = None) -> Document:
-    """The HTTP calls, as an OpenAPI 3.1 document."""
+def openapi(
+    settings: Settings | None = None, only: Collection[Condition] = tuple(_CONDITIONS)
+) -> Document:
+    """The HTTP calls that can be made under some conditions, as an OpenAPI 3.1 document."""
     settings = settings or Settings()
     edge = settings.edge
-    examples = [example for call in CALLS for example in (call.body, call.answer)]
+    calls = [call for call in CALLS if call.only in only]
+    examples = [example for call in calls for example in (call.body, call.answer)]
     schemas = Schemas([Problem, *(type(e) for e in examples if e is not None)])
     paths: dict[str, Document] = {}
-    for call in CALLS:
+    for call in calls:
         paths.setdefault(call.path, {})[call.method.lower()] = _operation(call, schemas)
     return {
         "openapi": "3.1.0",
@@ -38,7 +42,7 @@ def openapi(settings: Settings | None = None) -> Document:
             " with a stable `code`.",
         ),
         "servers": [{"url": "/"}],
-        "tags": [{"name": group} for group in dict.fromkeys(call.group for call in CALLS)],
+        "tags": [{"name": group} for group in dict.fromkeys(call.group for call in calls)],
         "paths": paths,
         "components": {
             "schemas": schemas.components,
