@@ -309,6 +309,7 @@ async def open_server(
             "clock": partial(clock.watch, metrics.clock.count, look_every_s),
             "suspensions": care.run,
             "hello_timeouts": conversations.run,
+            "token_expiries": conversations.expiries.run,
             "dispatcher": dispatcher.run,
             "calendar": calendar.run,
             "desk": desk.run,

@@ -27,6 +27,7 @@ from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.client import Api, Client, CommandRefused
 from yoked_actor.edge.conversation import Conversations
+from yoked_actor.edge.expiries import Expiries
 from yoked_actor.edge.keepalive import Keepalive
 from yoked_actor.edge.status_board import StatusBoard
 from yoked_actor.testing import World, make_profile, open_world
@@ -37,6 +38,7 @@ SIDE_ACTORS = {
     "desk": (OfferDesk, "run"),
     "dispatcher": (Dispatcher, "run"),
     "hello_timeouts": (Conversations, "run"),
+    "token_expiries": (Expiries, "run"),
     "job_bell": (job_bell, "listen"),
     "keepalive": (Keepalive, "run"),
     "status_board": (StatusBoard, "run"),

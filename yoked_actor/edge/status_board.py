@@ -15,6 +15,7 @@ import trio
 from msgspec.structs import replace
 
 from yoked_actor.actors.care import NO_LONGER_WELCOME
+from yoked_actor.actors.session import Renew
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR
 from yoked_actor.actors.supervisor import Trouble
 from yoked_actor.actors.surroundings import Connection
@@ -25,12 +26,13 @@ from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.notices import Code, Explanation
 from yoked_actor.domain.recent import Minute
+from yoked_actor.edge.auth import Identity
 from yoked_actor.edge.http_admin_jobs import alert_entries
 from yoked_actor.edge.http_app import Doors
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire.events import Draining, Error, Event, Ok, encode
-from yoked_actor.wire.rendering import event_of
+from yoked_actor.wire.rendering import event_of, ok_reply
 from yoked_actor.wire.status import (
     CommitPart,
     DegradedPart,
@@ -56,7 +58,7 @@ class Watcher:
         self.user_id = user_id
         self._seq = 0
 
-    def receive(self, text: bytes, now: Instant) -> None:
+    async def receive(self, text: bytes, now: Instant, renew: Renew) -> None:
         """Hear one message. Raises `NotAnObject` when the protocol is broken."""
         try:
             command = cmd.decode_command(text)
@@ -65,6 +67,8 @@ class Watcher:
             return
         if isinstance(command, cmd.Heartbeat):
             self.say(Ok(re=command.id, at=to_datetime(now)))
+        elif isinstance(command, cmd.Hello):
+            self.say(ok_reply(command.id, await renew(command)))
         else:
             message = "this socket only watches"
             self.say(Error(re=command.id, code=Code.WRONG_STATE, message=message))
@@ -102,10 +106,11 @@ class StatusBoard:
         """Whether no more may watch."""
         return len(self._watchers) >= self._settings.max_watchers
 
-    def admit(self, connection: Connection, watch: cmd.Watch, user_id: str) -> Watcher:
+    def admit(self, connection: Connection, watch: cmd.Watch, identity: Identity) -> Watcher:
         """Let a socket of an operator watch."""
-        watcher = Watcher(connection, user_id)
-        watcher.say(Ok(re=watch.id, at=to_datetime(self._doors.clock.now())))
+        watcher = Watcher(connection, identity.user_id)
+        at, expires_at = to_datetime(self._doors.clock.now()), to_datetime(identity.expires_at)
+        watcher.say(Ok(re=watch.id, at=at, expires_at=expires_at))
         # While others watch, the last look was a moment ago.
         if self._watchers and self._last is not None:
             watcher.tell(self._last)
