@@ -20,8 +20,8 @@ from yoked_actor.store import StoreError
 from yoked_actor.store.backup import back_up
 from yoked_actor.store.backup import check as check_backup
 from yoked_actor.store.backup import restore as put_back
+from yoked_actor.store.directory_lock import DirectoryLock
 from yoked_actor.store.opening import (
-    DirectoryLock,
     connect_for_writing,
     explained,
     migration_names,

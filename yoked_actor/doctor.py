@@ -26,9 +26,10 @@ from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.edge.listening import tls_context
 from yoked_actor.server import DATABASE
 from yoked_actor.settings import EdgeSettings, Settings
+from yoked_actor.store.directory_lock import holder_of
 from yoked_actor.store.invariants import INVARIANTS
 from yoked_actor.store.lease_clock import read_lease_clock
-from yoked_actor.store.opening import holder_of, migration_names
+from yoked_actor.store.opening import migration_names
 
 _LEAST_FREE = 256 * 1024 * 1024
 _LARGE_LOG = 256 * 1024 * 1024

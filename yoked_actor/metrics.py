@@ -19,9 +19,11 @@ from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.jobs import JobStatus
+from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.recent import RecentMinutes
 from yoked_actor.domain.records import CancelReason, Changes, MatchStatus, Quality
 from yoked_actor.domain.tiers import Tier
+from yoked_actor.objectives import Objectives
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LATENCIES_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -85,6 +87,11 @@ class JobMetrics:
         )
         self.rescued = Counter(
             "yoked_jobs_rescued", "Jobs taken over from a worker that was gone", registry=r
+        )
+        self.overdue = Gauge(
+            "yoked_jobs_overdue",
+            "Jobs that have been due for longer than jobs.alert_overdue_s",
+            registry=r,
         )
         self.due = Gauge("yoked_jobs_due", "Jobs that are due and not yet claimed", registry=r)
         self.held = Gauge("yoked_jobs_held", "Jobs claimed by this process", registry=r)
@@ -272,6 +279,7 @@ class Metrics:
         self.jobs = JobMetrics(r)
         self.calendar = CalendarMetrics(r)
         self.desk = DeskMetrics(r)
+        self.objectives = Objectives(r)
         self.clock = ClockMetrics(r)
         self.recent = RecentMinutes()
         """The last hour by the minute, for the operator's console."""
@@ -312,7 +320,9 @@ class Metrics:
         """How many WebSockets are open."""
         return int(self.connections.labels("websocket")._value.get())
 
-    def count_round(self, messages: int, changes: Changes, waiting: int, now: Instant) -> None:
+    def count_round(
+        self, messages: int, changes: Changes, waiting: int, now: Instant, now_s: float = 0.0
+    ) -> None:
         """Count what a round of the matchmaker has brought about, and who waits after it."""
         self.rounds.inc()
         self.recent.count(changes, waiting, now)
@@ -321,6 +331,10 @@ class Metrics:
             self.round_size.observe(messages)
         for quality in changes.quality:
             self._count_match(quality)
+        if changes.quality:
+            # Both could meet the other since the one who came later was there.
+            waits = [min(one.a_wait_s, one.b_wait_s) for one in changes.quality]
+            self.objectives.judge(Objective.MATCHES, [*waits, *waits], now_s)
         for match in changes.matches:
             if match.status is MatchStatus.COMPLETED and match.outcome is not None:
                 self._outcomes[match.outcome].inc()

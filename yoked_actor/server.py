@@ -138,6 +138,7 @@ async def open_server(
     stop = trio.Event() if stop is None else stop
     clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
     metrics = Metrics()
+    metrics.objectives.use(settings.objectives)
     # A mock clock may jump while a thread works, so there the store works on this thread.
     inline = mock_clock is not None or settings.store.runner == "inline"
     runner: Runner = InlineRunner() if inline else ThreadRunner()
@@ -218,6 +219,7 @@ async def open_server(
             enqueued=dispatcher.poke,
             loop_lag_s=lambda: lag.p99_s,
             free_share=(lambda: free_share_of(directory)) if directory and is_real else None,
+            lost_files=store.lost_files,
             is_restless=is_real,
         )
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
@@ -227,7 +229,9 @@ async def open_server(
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
             writes=lambda: store.pending_writes,
-            ready=lambda: not (sessions.around.draining or matchmaker.stalled),
+            ready=lambda: (
+                not (sessions.around.draining or matchmaker.stalled or store.lost_files())
+            ),
         )
         doors = Doors(
             settings,

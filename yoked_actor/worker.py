@@ -44,6 +44,7 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
     ) as store:
         directory = database.parent
         metrics = Metrics()
+        metrics.objectives.use(settings.objectives)
         dispatcher = Dispatcher(store.jobs, clock, settings, metrics, ring=lambda: ring(directory))
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         # The server knows who is connected: it is rung after each commit, and tells them.

@@ -56,6 +56,7 @@ class House:
         self.metrics = Metrics()
         self.lag_s = 0.0
         self.free_share: float | None = 0.5
+        self.lost_files: str | None = None
         self.dispatcher = Dispatcher(store.jobs, clock, settings, self.metrics, threads=False)
         self.dispatcher.register("task", Task, self._run)
         Webhook(settings.alerts, store.jobs, clock, receiver.dial).register(self.dispatcher)
@@ -68,6 +69,7 @@ class House:
             enqueued=self.dispatcher.poke,
             loop_lag_s=lambda: self.lag_s,
             free_share=lambda: self.free_share,
+            lost_files=lambda: self.lost_files,
             is_restless=True,
         )
 
@@ -100,7 +102,7 @@ class House:
         await self.add(seconds=301)
 
     async def too_deep(self) -> None:
-        await self.add(3000, seconds=30)
+        await self.add(4000, seconds=150)
 
     async def offered_twice(self) -> None:
         self.metrics.jobs.duplicate_offers.inc()
@@ -120,8 +122,11 @@ class House:
     async def full(self) -> None:
         self.free_share = 0.01
 
+    async def database_gone(self) -> None:
+        self.lost_files = "it was deleted"
+
     async def back_to_normal(self) -> None:
-        self.lag_s, self.free_share = 0.0, 0.5
+        self.lag_s, self.free_share, self.lost_files = 0.0, 0.5, None
 
 
 @asynccontextmanager
@@ -153,6 +158,7 @@ ALL = [
     (Alert.COMMIT_FAILURES, House.failing_commits),
     (Alert.AUDIT_VIOLATIONS, House.impossible),
     (Alert.ACTOR_RESTARTS, House.failing_actors),
+    (Alert.DATABASE_LOST, House.database_gone),
     (Alert.DISK, House.full),
 ]
 
@@ -472,6 +478,27 @@ async def test_news_that_the_receiver_never_took_are_not_told_to_it(
         assert not any("dead_letter" in job.payload for job in news)
 
 
+async def test_an_alert_about_dead_letters_is_over_also_when_the_clock_is_set_back(
+    autojump_clock: MockClock,
+) -> None:
+    wall = FakeWall(from_datetime(datetime(2026, 1, 1, 8, tzinfo=UTC)))
+    settings = load_settings(None, {}, {})
+    async with open_store(None, runner=InlineRunner()) as store:
+        clock = Clock(wall.read(), wall=wall.read)
+        house = House(store, clock, settings, Receiver())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.dispatcher.run)
+            nursery.start_soon(house.alarm.run)
+            await house.add(fails=True)
+            await trio.sleep(30)
+            assert gauge(house, Alert.DEAD_LETTER) == 1
+            wall.step(-86_400)
+            clock.look()
+            await trio.sleep(700)
+            assert gauge(house, Alert.DEAD_LETTER) == 0
+            nursery.cancel_scope.cancel()
+
+
 # What the receiver says
 
 
@@ -490,3 +517,22 @@ async def test_what_the_receiver_answered_is_kept_with_the_job(
         await trio.sleep(60)
         answers = await house.store.jobs.answers(job.id)
         assert [one.status for one in answers] == ([204] if trouble is None else [status, 204])
+
+
+# The depth of the queue
+
+
+async def test_a_morning_of_jobs_that_were_just_enqueued_is_no_alert(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_house() as house:
+        # Planned for an hour ago, as after a restart.
+        due_at = house.clock.now() - 3600 * 1_000_000
+        jobs = [NewJob("task", {"seconds": 40.0}, due_at) for _ in range(3000)]
+        await house.dispatcher.enqueue(jobs)
+        await trio.sleep(20)
+        value = house.metrics.registry.get_sample_value
+        assert (value("yoked_jobs_due") or 0) > 1000
+        assert value("yoked_jobs_overdue") == 0
+        await trio.sleep(400)
+        assert house.receiver.news() == []

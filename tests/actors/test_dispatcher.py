@@ -595,7 +595,7 @@ async def test_the_log_says_what_happens_to_a_job(autojump_clock) -> None:
 async def test_a_long_queue_raises_an_alert_that_is_cleared_when_it_is_short(
     autojump_clock,
 ) -> None:
-    async with open_house(alert_depth=10, concurrency=2) as house:
+    async with open_house(alert_depth=10, alert_overdue_s=10.0, concurrency=2) as house:
 
         async def handler(run: JobRun[Task]) -> None:
             await trio.sleep(30)

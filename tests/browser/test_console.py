@@ -23,7 +23,7 @@ from yoked_actor.store import enqueue_in
 
 ZONE = "Europe/Berlin"
 SIZES = {"laptop": LAPTOP, "phone": PHONE}
-SECTIONS = ("now", "line", "jobs", "offers", "alerts", "reports", "audit", "drain")
+SECTIONS = ("now", "line", "jobs", "offers", "alerts", "objectives", "reports", "audit", "drain")
 
 
 class Operator:

@@ -42,6 +42,7 @@ def second(number: float) -> int:
         (Numbers(loop_lag_s=0.25), Numbers(loop_lag_s=0.251), Alert.LOOP_LAG),
         (Numbers(commit_failures=5), Numbers(commit_failures=6), Alert.COMMIT_FAILURES),
         (Numbers(audit_violations=0), Numbers(audit_violations=1), Alert.AUDIT_VIOLATIONS),
+        (Numbers(lost_files=0), Numbers(lost_files=1), Alert.DATABASE_LOST),
         (Numbers(disk_free_share=0.05), Numbers(disk_free_share=0.049), Alert.DISK),
     ],
 )
@@ -59,7 +60,7 @@ def test_nothing_counted_is_nothing_wrong() -> None:
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
-    found = past(Numbers(0, 1, 301.0, 5000, 2, 1.0, 9, 1, 1, 0.0))
+    found = past(Numbers(0, 1, 301.0, 5000, 2, 1.0, 9, 1, 1, 0.0, lost_files=1))
     assert [one.alert for one in found] == [one for one in Alert if one is not Alert.DEAD_LETTER]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from typing import Any
@@ -64,6 +65,38 @@ async def test_a_server_that_cannot_store_is_alive_but_not_ready(autojump_clock,
                 assert (await metrics(world))[("yoked_commit_failures_total",)] > 0
                 other.execute("ROLLBACK")
         assert await ask(world, "/readyz") == (200, {"status": "ok"})
+
+
+async def test_a_server_whose_database_is_gone_says_so_and_acknowledges_nothing(
+    autojump_clock, tmp_path
+):
+    database, aside = tmp_path / "yoked.db", tmp_path / "aside.db"
+    async with open_world(database=database) as world:
+        ana, ben = await join_pair(world)
+        os.rename(database, aside)
+        assert await ask(world, "/readyz") == (503, {"status": "database_lost"})
+        assert await ask(world, "/healthz") == (200, {"status": "ok"})
+        assert (await metrics(world))[("yoked_ready",)] == 0
+        world.server.alarm.stir()
+        replies = []
+
+        async def spin():
+            replies.append(await ana.spin())
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(spin)
+            await trio.sleep(20)
+            assert replies == []
+            assert (await metrics(world))[("yoked_alert", "database_lost")] == 1
+            assert "yoked.db" not in os.listdir(tmp_path)
+            os.rename(aside, database)
+        assert await ask(world, "/readyz") == (200, {"status": "ok"})
+        await ben.spin()
+        await ana.wait_for("matched")
+        await world.crash()
+        await world.start()
+        await ana.wait_connected()
+        assert ana.snapshot["state"] == "matched"
 
 
 async def test_the_metrics_count_what_has_happened(autojump_clock):

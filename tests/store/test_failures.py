@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import sqlite3
@@ -26,6 +27,7 @@ from yoked_actor.store import (
     ThreadRunner,
     open_store,
 )
+from yoked_actor.store.directory_lock import holder_of
 from yoked_actor.store.opening import migrations
 
 RUNNERS = [InlineRunner, ThreadRunner]
@@ -175,6 +177,41 @@ async def test_a_second_server_is_refused_until_the_first_is_gone(runner, path: 
     assert caught.value.pid == os.getpid()
     async with open_store(path, runner=runner()) as store:
         assert (await store.recover()).boot == 2
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_a_second_server_is_refused_also_when_the_lock_file_is_deleted(
+    path: Path, again: bool
+) -> None:
+    lock = path.with_name("yoked.lock")
+    async with open_store(path, runner=InlineRunner()):
+        lock.unlink()
+        if again:
+            lock.write_text("")
+        with pytest.raises(DataDirectoryInUse) as caught:
+            async with open_store(path, runner=InlineRunner()):
+                pass
+        assert caught.value.pid is None
+        assert holder_of(path.parent) == 0
+        assert lock.exists() is again
+    assert holder_of(path.parent) is None
+    async with open_store(path, runner=InlineRunner()):
+        assert lock.read_text() == f"{os.getpid()}\n"
+        assert holder_of(path.parent) == os.getpid()
+
+
+async def test_a_server_of_an_older_version_is_respected(path: Path) -> None:
+    # It locks the file, and not the directory.
+    lock = path.with_name("yoked.lock")
+    lock.write_text("4711\n")
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert holder_of(path.parent) == 4711
+        with pytest.raises(DataDirectoryInUse) as caught:
+            async with open_store(path, runner=InlineRunner()):
+                pass
+        assert caught.value.pid == 4711
+        assert lock.read_text() == "4711\n"
 
 
 async def test_a_killed_server_gives_the_directory_free(path: Path) -> None:

@@ -119,17 +119,21 @@ async def test_a_process_that_comes_after_a_step_agrees_with_those_before_it(
         assert await house.claim(worker, "worker") == ([], [job.job_id])
 
 
+@pytest.mark.parametrize("boots", [("first", "second"), ("", "")])
 @pytest.mark.parametrize("step", [0, -DAY])
-async def test_leases_of_an_earlier_boot_are_over(tmp_path: Path, step: int) -> None:
+async def test_leases_of_an_earlier_boot_are_over(
+    tmp_path: Path, step: int, boots: tuple[str, str]
+) -> None:
     async with AsyncExitStack() as stack:
         house = House(tmp_path / "yoked.db", stack)
+        house.machine.boot = boots[0]
         server = await house.open(shared=False)
         now = house.machine.now
         [job] = await server.jobs.enqueue([NewJob("long", {}, now - 2 * DAY)], now)
         assert await house.claim(server, "server") == ([job.job_id], [])
     async with AsyncExitStack() as stack:
         house = House(tmp_path / "yoked.db", stack)
-        house.machine.boot, house.machine.uptime = "second", 3 * MICROSECONDS
+        house.machine.boot, house.machine.uptime = boots[1], 3 * MICROSECONDS
         house.machine.ahead = now + step
         server = await house.open(shared=False)
         assert await house.claim(server, "server") == ([], [job.job_id])

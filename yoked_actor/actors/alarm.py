@@ -78,6 +78,7 @@ class Alarm:
         enqueued: Callable[[], None] | None = None,
         loop_lag_s: Callable[[], float] | None = None,
         free_share: Callable[[], float | None] | None = None,
+        lost_files: Callable[[], str | None] | None = None,
         is_restless: bool = False,
     ) -> None:
         """Without `alerts` nothing is kept and no webhook is told.
@@ -92,6 +93,7 @@ class Alarm:
         self._enqueued = enqueued
         self._loop_lag_s = loop_lag_s
         self._free_share = free_share
+        self._lost_files = lost_files
         self._is_restless = is_restless
         self._gauges = dict(metrics.jobs.alerts)
         gauge = self._gauges.pop(Alert.DEAD_LETTER)
@@ -154,6 +156,7 @@ class Alarm:
             audit_violations=self._violations.grown(now_s, limits.fault_window_s),
             actor_restarts=self._restarts.grown(now_s, limits.window_s),
             loop_lag_s=0.0 if self._loop_lag_s is None else self._loop_lag_s(),
+            lost_files=int(self._lost_files is not None and self._lost_files() is not None),
         )
         unread = set(_ABOUT_JOBS) if jobs is None else set()
         free_share = None if self._free_share is None else self._free_share()
@@ -172,7 +175,7 @@ class Alarm:
             self.standing
             or (self.dead is not None and self.dead.standing)
             or self._unsaved
-            or jobs.depth
+            or self._watch.is_busy
             or self._watch.remembers
             or self._duplicates.any
             or self._failures.any

@@ -13,7 +13,7 @@ import structlog
 from prometheus_client import Gauge
 
 from yoked_actor.domain.alerts import Alert, AlertState, DeadLetterChange, DeadLetters
-from yoked_actor.domain.instants import Instant, after
+from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.settings import AlertSettings
 from yoked_actor.store import Alerts, StoreUnavailable
@@ -47,7 +47,7 @@ class DeadLetterAlarm:
         window_s = self._settings.dead_letter_window_s
         try:
             self.standing, is_news = await self._alerts.dead_letters()
-            is_over = any(after(one.raised_at, window_s) <= now for one in self.standing)
+            is_over = any(one.is_over(now, window_s) for one in self.standing)
             if not (is_news or is_over):
                 return False
             changes = await self._alerts.take_dead_letters(now, window_s, self._tell)

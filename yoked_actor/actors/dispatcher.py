@@ -93,13 +93,15 @@ class Dispatcher:
         cpu_bound: bool = False,
         quiet: bool = False,
         version: int = 1,
+        judge: Callable[[str, float], None] | None = None,
     ) -> None:
         """Say how jobs of a type are run; without a policy, on the default.
 
         What the settings say of the type's policy goes over it.
         A `cpu_bound` handler runs on a thread, and may be a plain function; it never awaits. Of a
         `quiet` type the log tells how runs end, but not that they begin. `version` is that of the
-        newest payload that the model can read.
+        newest payload that the model can read. `judge` is told of every run that ended, but not of
+        one that was given back: its result and how many seconds it took.
         """
         if job_type in self._types:
             raise ValueError(f"there is a handler for {job_type} already")
@@ -115,6 +117,7 @@ class Dispatcher:
             cpu_bound=cpu_bound,
             quiet=quiet,
             version=version,
+            judge=judge,
         )
         self.poke()
 
@@ -276,6 +279,9 @@ class Dispatcher:
             if dead:
                 self._metrics.ended.labels(job.type, "dead_letter").inc()
                 self.watch.note(completed=0, dead=1, seconds=[])
+                judge = self._types[job.type].judge
+                if judge is not None:
+                    judge("dead_letter", self._limits.lease_s)
 
     async def _sleep_until(self, at: Instant | None) -> None:
         self._bell = trio.Event()

@@ -155,6 +155,8 @@ class JobRecorder:
             if not isinstance(one.outcome, Snoozed):
                 seconds.append(one.seconds)
                 one.kind.observe(one.seconds)
+                if one.kind.judge is not None:
+                    one.kind.judge(_RESULTS[type(one.outcome)], one.seconds)
         for (name, result), count in counts.items():
             self._metrics.ended.labels(name, result).inc(count)
         completed = sum(n for (_, result), n in counts.items() if result == "completed")

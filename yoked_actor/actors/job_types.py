@@ -78,6 +78,7 @@ class JobType:
         "_policy",
         "_retry",
         "cpu_bound",
+        "judge",
         "model",
         "name",
         "observe",
@@ -97,6 +98,7 @@ class JobType:
         cpu_bound: bool,
         quiet: bool,
         version: int,
+        judge: Callable[[str, float], None] | None = None,
     ) -> None:
         self.name = name
         self.model = model
@@ -105,6 +107,7 @@ class JobType:
         self._retry: Mapping[str, RetrySettings] | None = None
         self.observe = observe
         self.cpu_bound = cpu_bound
+        self.judge = judge
         self.quiet = quiet
         self.version = version
         self._handler = handler

@@ -13,6 +13,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.domain.alerts import Numbers, percentile
+from yoked_actor.domain.instants import after
 from yoked_actor.metrics import JobMetrics
 from yoked_actor.settings import JobSettings
 from yoked_actor.store import JobStore, StoreUnavailable
@@ -45,6 +46,8 @@ class JobWatch:
         self._metrics = metrics
         self._slices: deque[_Slice] = deque()
         self._durations: deque[tuple[float, float]] = deque(maxlen=MOST_DURATIONS)
+        self.is_busy = False
+        """Whether something was due at the last look."""
         self._wake: Callable[[], None] | None = None
 
     def tell(self, wake: Callable[[], None]) -> None:
@@ -71,11 +74,16 @@ class JobWatch:
     async def look(self) -> Numbers | None:
         """The numbers about jobs; None when the store cannot be asked."""
         try:
-            depth = await self._jobs.depth(self._clock.now())
+            now = self._clock.now()
+            depth = await self._jobs.depth(now)
+            # What was enqueued a moment ago is no sign that the queue does not keep up.
+            line = after(now, -self._settings.alert_overdue_s)
+            overdue = await self._jobs.overdue(line) if depth else 0
             self._metrics.show_kept(await self._jobs.open_counts())
         except StoreUnavailable:
             return None
         self._metrics.due.set(depth)
+        self._metrics.overdue.set(overdue)
         since_s = trio.current_time() - self._settings.alert_window_s
         while self._slices and self._slices[0].ends_s <= since_s:
             self._slices.popleft()
@@ -86,8 +94,9 @@ class JobWatch:
             dead=sum(one.dead for one in self._slices),
             retried=sum(one.retried for one in self._slices),
             duration_p95_s=percentile([seconds for _, seconds in self._durations], 0.95),
-            depth=depth,
+            depth=overdue,
         )
+        self.is_busy = depth > 0
         self._metrics.failure_ratio.set(numbers.failure_rate)
         self._metrics.retry_ratio.set(numbers.retry_rate)
         return numbers

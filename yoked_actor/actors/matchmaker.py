@@ -21,7 +21,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.auditor import audit_users
-from yoked_actor.domain.events import Erase, Event, Forget, Spin
+from yoked_actor.domain.events import Erase, Event, Forget, Spin, Vote
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.lobby import Lobby
@@ -36,6 +36,7 @@ from yoked_actor.domain.notices import (
     Reply,
     SpinReply,
 )
+from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes
 from yoked_actor.metrics import Metrics
@@ -63,6 +64,8 @@ class Message(msgspec.Struct, gc=False):
     event: Event
     sender: object
     then: Then | None = None
+    posted_s: float = -1.0
+    """When it was put, on trio's clock; of spins and votes alone."""
 
 
 class Probe(Event, frozen=True):
@@ -195,12 +198,14 @@ class Matchmaker:
             self.stalled = self._is_moved = False
             self._lobby.settle()
             waiting = len(self._lobby.floor.pool)
-            self._metrics.count_round(len(messages), changes, waiting, now)
+            now_s = trio.current_time()
+            self._metrics.count_round(len(messages), changes, waiting, now, now_s)
             self._count(messages, decided, notices)
             self._log_matches(changes)
             if changes.people and self._stored_people is not None:
                 self._stored_people(changes.people, now)
             self._tell(messages, decided, notices, now)
+            self._judge(messages)
             self._let_go()
             return
 
@@ -249,6 +254,16 @@ class Matchmaker:
         if lost:
             self._metrics.liveness_losses.inc(lost)
 
+    def _judge(self, messages: Sequence[Message]) -> None:
+        """Count how long spins and votes took, from the mailbox until they were told."""
+        now_s = trio.current_time()
+        for kind, objective in _JUDGED.items():
+            taken = [
+                now_s - m.posted_s for m in messages if type(m.event) is kind and m.posted_s >= 0
+            ]
+            if taken:
+                self._metrics.objectives.judge(objective, taken, now_s)
+
     def _let_go(self) -> None:
         for answered in self._asked:
             answered.set()
@@ -296,6 +311,12 @@ class Matchmaker:
                     outcome=match.outcome and match.outcome.value,
                     reason=match.cancelled_for and match.cancelled_for.value,
                 )
+
+
+_JUDGED: dict[type[Event], Objective] = {
+    Spin: Objective.SPINS,
+    Vote: Objective.VOTES,
+}
 
 
 def _up_to_an_erasure(messages: list[Message]) -> tuple[list[Message], list[Message]]:

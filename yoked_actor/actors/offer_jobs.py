@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
 import structlog
+import trio
 from pydantic import BaseModel
 
 from yoked_actor.actors.calendar import ZONE_RUN
@@ -22,9 +23,10 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_types import JobRun
 from yoked_actor.actors.offer_runs import OfferRuns
-from yoked_actor.domain.instants import Instant, after, seconds_between
+from yoked_actor.domain.instants import MICROSECONDS, Instant, after, seconds_between
 from yoked_actor.domain.jobs import NewJob, Permanent, RetryPolicy, Snooze, user_part
 from yoked_actor.domain.local_day import next_run
+from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.zones import zone_named
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
@@ -88,13 +90,16 @@ class OfferJobs:
         self._clock = clock
         self._settings = settings
         self._metrics = metrics.jobs
+        self._objectives = metrics.objectives
         self._stored = stored
         self._runs = OfferRuns(offers, threads=threads)
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Let a dispatcher run these jobs."""
         dispatcher.register(ZONE_RUN, ZoneMorning, self._zone_run, POLICY)
-        dispatcher.register(USER, UserMorning, self._user, POLICY, quiet=True)
+        dispatcher.register(
+            USER, UserMorning, self._user, POLICY, quiet=True, judge=self._judge_user
+        )
         dispatcher.register(CHECK, RunCheck, self._check, POLICY)
         self._poke = dispatcher.poke
 
@@ -149,10 +154,20 @@ class OfferJobs:
 
         def then() -> None:
             self._metrics.count_set(made.offers if effect.is_kept else None)
+            if effect.is_kept:
+                late_s = (self._clock.now() - made.offered_at) / MICROSECONDS
+                self._objectives.judge(Objective.MORNING, [late_s], trio.current_time())
             if effect.is_kept and self._stored is not None:
                 self._stored([user_id])
 
         run.effect, run.then = effect, then
+
+    def _judge_user(self, result: str, seconds: float) -> None:
+        """Judge a run for one user: it was quick or not, and there will be a set or not."""
+        now_s = trio.current_time()
+        self._objectives.judge(Objective.OFFERS, [seconds], now_s)
+        if result == "dead_letter":
+            self._objectives.count(Objective.MORNING, 0, 1, now_s)
 
     async def _check(self, run: JobRun[RunCheck]) -> None:
         zone, day = run.payload.zone, run.payload.date

@@ -22,6 +22,7 @@ from yoked_actor.actors.surroundings import Connection, Surroundings, event_of
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.instants import Instant, to_datetime
+from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.store import Report, StoreUnavailable, TooManyReports
@@ -82,7 +83,13 @@ class Session:
 
     def post(self, event: ev.Event, then: Then | None = None) -> None:
         """Put an event into the matchmaker's mailbox, or raise `MailboxFull`."""
-        self._around.mailbox.put_nowait(Message(event, self, then))
+        now_s = trio.current_time() if type(event) in (ev.Spin, ev.Vote) else -1.0
+        try:
+            self._around.mailbox.put_nowait(Message(event, self, then, now_s))
+        except MailboxFull:
+            if type(event) is ev.Spin:
+                self._around.metrics.objectives.count(Objective.SPINS, 0, 1, now_s)
+            raise
         self.in_flight += 1
 
     async def post_when_there_is_room(self, event: ev.Event, then: Then) -> None:

@@ -31,6 +31,7 @@ class Alert(StrEnum):
     COMMIT_FAILURES = "commit_failures"
     AUDIT_VIOLATIONS = "audit_violations"
     ACTOR_RESTARTS = "actor_restarts"
+    DATABASE_LOST = "database_lost"
     DISK = "disk_nearly_full"
     DEAD_LETTER = "dead_letter"
 
@@ -48,6 +49,7 @@ class Limits(msgspec.Struct, frozen=True):
     actor_restarts: int = 0
     disk_free_share: float = 0.05
     """The least, where the others are the most."""
+    lost_files: int = 0
 
 
 class Numbers(msgspec.Struct, frozen=True):
@@ -64,6 +66,8 @@ class Numbers(msgspec.Struct, frozen=True):
     actor_restarts: int = 0
     disk_free_share: float = 1.0
     retried: int = 0
+    lost_files: int = 0
+    """1 when a file of the database was deleted or replaced while it was open."""
 
     @property
     def failure_rate(self) -> float:
@@ -98,6 +102,7 @@ def readings(numbers: Numbers, limits: Limits) -> list[Reading]:
         (Alert.COMMIT_FAILURES, numbers.commit_failures, limits.commit_failures),
         (Alert.AUDIT_VIOLATIONS, numbers.audit_violations, limits.audit_violations),
         (Alert.ACTOR_RESTARTS, numbers.actor_restarts, limits.actor_restarts),
+        (Alert.DATABASE_LOST, numbers.lost_files, limits.lost_files),
     )
     found = [Reading(alert, value, limit, value > limit) for alert, value, limit in most]
     free, least = numbers.disk_free_share, limits.disk_free_share
@@ -148,6 +153,10 @@ class DeadLetters(msgspec.Struct, frozen=True):
     job_id: int
     """The first."""
     raised_at: Instant
+
+    def is_over(self, now: Instant, window_s: float) -> bool:
+        """Whether the window has ended. One that begins far in the future is of a wrong clock."""
+        return not after(self.raised_at, -window_s) <= now < after(self.raised_at, window_s)
 
 
 class DeadLetterChange(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from yoked_actor.edge.http_admin import add_admin_calls
 from yoked_actor.edge.http_admin_drain import add_admin_drain_calls
 from yoked_actor.edge.http_admin_jobs import add_admin_job_calls
 from yoked_actor.edge.http_admin_lobby import add_admin_lobby_calls
+from yoked_actor.edge.http_admin_objectives import add_objective_calls
 from yoked_actor.edge.http_admin_offers import add_admin_offer_calls
 from yoked_actor.edge.http_admin_users import add_admin_user_calls
 from yoked_actor.edge.http_app import Doors
@@ -41,6 +42,7 @@ def add_all_calls(
     add_admin_offer_calls(app, doors)
     add_admin_user_calls(app, doors, care)
     add_admin_drain_calls(app, doors, drain)
+    add_objective_calls(app, doors)
     add_contract_calls(app, doors)
     add_page_calls(app, doors)
     add_console_calls(app, doors, runs)

@@ -7,7 +7,7 @@ from quart_trio import QuartTrio
 
 from yoked_actor.edge.http_app import Doors, answer
 from yoked_actor.metrics import CONTENT_TYPE
-from yoked_actor.store import StoreUnavailable
+from yoked_actor.store import DatabaseLost, StoreUnavailable
 from yoked_actor.wire import http
 
 
@@ -25,6 +25,8 @@ def add_ops_calls(app: QuartTrio, doors: Doors) -> None:
             return answer(http.Health("draining", degraded), 503)
         try:
             await doors.store.ping()
+        except DatabaseLost:
+            return answer(http.Health("database_lost"), 503)
         except StoreUnavailable:
             return answer(http.Health("store_unavailable", degraded), 503)
         if doors.is_stalled():

@@ -22,6 +22,7 @@ from yoked_actor.settings.doors import (
     ServerSettings,
     SessionSettings,
 )
+from yoked_actor.settings.objectives import ObjectiveSettings
 from yoked_actor.settings.people import (
     DateSettings,
     MatchingSettings,
@@ -49,6 +50,7 @@ __all__ = [
     "LogSettings",
     "MatchingSettings",
     "MatchmakerSettings",
+    "ObjectiveSettings",
     "OfferSettings",
     "PrivacySettings",
     "SafetySettings",
@@ -77,6 +79,7 @@ class Settings(SettingsModel):
     jobs: JobSettings = JobSettings()
     offers: OfferSettings = OfferSettings()
     alerts: AlertSettings = AlertSettings()
+    objectives: ObjectiveSettings = ObjectiveSettings()
     privacy: PrivacySettings = PrivacySettings()
     safety: SafetySettings = SafetySettings()
     log: LogSettings = LogSettings()

@@ -97,6 +97,7 @@ class JobSettings(SettingsModel):
             "alert_failure_rate",
             "alert_duration_p95_s",
             "alert_depth",
+            "alert_overdue_s",
             "retry",
         }
     )
@@ -155,7 +156,11 @@ class JobSettings(SettingsModel):
         300.0, description="The 95th percentile of durations above which there is an alert."
     )
     alert_depth: Count = Field(
-        1000, description="The number of jobs that are due above which there is an alert."
+        1000, description="The number of overdue jobs above which there is an alert."
+    )
+    alert_overdue_s: DurationOrZero = Field(
+        300.0,
+        description="A job is overdue when it has been due, and in the queue, for this long.",
     )
     retry: dict[str, RetrySettings] = Field(
         {},

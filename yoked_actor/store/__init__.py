@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from yoked_actor.store.errors import (
     DatabaseCorrupt,
+    DatabaseLost,
     DatabaseTooNew,
     DataDirectoryInUse,
     StoreError,
@@ -42,6 +43,7 @@ __all__ = [
     "CancelAsked",
     "DataDirectoryInUse",
     "DatabaseCorrupt",
+    "DatabaseLost",
     "DatabaseTooNew",
     "Effect",
     "Enqueued",

@@ -35,6 +35,10 @@ class StoreUnavailable(StoreError):
     """The store cannot serve just now (full, locked, I/O error); nothing was written."""
 
 
+class DatabaseLost(StoreUnavailable):
+    """The file was deleted or replaced while it was open; it may be put back."""
+
+
 class WriteRefused(StoreError):
     """A write breaks a rule of the schema: our own mistake. It left no trace."""
 

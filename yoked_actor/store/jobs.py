@@ -308,6 +308,10 @@ class JobStore(Protocol):
         """How many jobs are due and wait to be claimed."""
         ...
 
+    async def overdue(self, since: Instant) -> int:
+        """How many of them have been due, and there, since an instant or longer."""
+        ...
+
     async def next_due_at(self) -> Instant | None:
         """When the next job is due or the next lease ends."""
         ...

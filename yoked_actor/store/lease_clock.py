@@ -53,23 +53,29 @@ class LeaseClock:
         return 0 if self._machine is None else self.ahead(self._machine().now)
 
 
-def open_lease_clock(connection: sqlite3.Connection, machine: ReadMachineTime) -> LeaseClock:
-    """The clock of this boot; leases of an earlier one are over."""
+def open_lease_clock(
+    connection: sqlite3.Connection, machine: ReadMachineTime, *, is_server: bool
+) -> LeaseClock:
+    """The clock of this boot; leases of an earlier one are over.
+
+    A system that does not name its boots has a new one with each start of a server.
+    """
     known = read_lease_clock(connection, machine)
-    if known is not None:
+    if known is not None and (machine().boot or not is_server):
         return known
     boot, uptime, now = machine()
     connection.execute("BEGIN IMMEDIATE")
     try:
         found = connection.execute("SELECT boot, ahead FROM lease_clock").fetchone()
-        offset = now - uptime if found is None or found[0] != boot else found[1]
-        if found is None or found[0] != boot:
+        is_new = found is None or found[0] != boot or (is_server and not boot)
+        offset = now - uptime if is_new else found[1]
+        if is_new:
             connection.execute(
                 "INSERT INTO lease_clock (id, boot, ahead) VALUES (1, ?1, ?2)"
                 " ON CONFLICT DO UPDATE SET boot = ?1, ahead = ?2",
                 (boot, offset),
             )
-        if found is not None and found[0] != boot:
+        if is_new and found is not None:
             connection.execute(
                 "UPDATE jobs SET lease_until = min(lease_until, ?) WHERE status = 'in_progress'",
                 (uptime + offset,),

@@ -28,6 +28,7 @@ class PreparedSet(msgspec.Struct, frozen=True, gc=False):
     """A set as the rows that it will be, in JSON."""
 
     user_id: str
+    offered_at: Instant
     digest: str
     offers: int
     set_row: bytes
@@ -46,7 +47,9 @@ def prepare_set(zone: str, made: OfferSet) -> PreparedSet:
         )
         for rank, offer in enumerate(made.offers, 1)
     ]
-    return PreparedSet(user_id, digest, len(rows), _encode(row), _encode(rows)[1:-1])
+    return PreparedSet(
+        user_id, made.offered_at, digest, len(rows), _encode(row), _encode(rows)[1:-1]
+    )
 
 
 def store_prepared_in(

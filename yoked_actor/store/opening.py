@@ -1,8 +1,7 @@
-"""Opening the database: the lock on its directory, the settings of a connection, migrations."""
+"""Opening the database: the settings of a connection, migrations."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -12,13 +11,11 @@ from pathlib import Path
 
 from yoked_actor.store.errors import (
     DatabaseTooNew,
-    DataDirectoryInUse,
     StoreError,
     StoreUnavailable,
     explain,
 )
 
-LOCK_NAME = "yoked.lock"
 _SQL = files("yoked_actor.store").joinpath("sql")
 
 
@@ -34,32 +31,6 @@ def explained(path: Path | None) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise explain(error, str(path or "the database")) from error
-
-
-class DirectoryLock:
-    """Keeps a second server off a data directory. The system frees it however the process ends."""
-
-    def __init__(self, directory: Path) -> None:
-        try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._file = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise StoreUnavailable(
-                f"the data directory {directory} cannot be used: {error}"
-            ) from error
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(self._file, 32, 0)
-            self.release()
-            pid = int(holder) if holder.strip().isdigit() else None
-            raise DataDirectoryInUse(directory, pid) from None
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, b"%d\n" % os.getpid(), 0)
-
-    def release(self) -> None:
-        """Let the next server in."""
-        os.close(self._file)
 
 
 def connect(path: Path | None, *, busy_timeout_s: float) -> sqlite3.Connection:
@@ -92,23 +63,6 @@ def connect_for_writing(
         connection.close()
         raise
     return connection
-
-
-def holder_of(directory: Path) -> int | None:
-    """The process of the server that holds a data directory; None when nobody does, 0 when it has
-    not said who it is."""
-    try:
-        file = os.open(directory / LOCK_NAME, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.pread(file, 32, 0)
-        return int(holder) if holder.strip().isdigit() else 0
-    finally:
-        os.close(file)
-    return None
 
 
 def migration_names() -> list[tuple[int, str]]:

@@ -20,11 +20,12 @@ from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Known
 from yoked_actor.store import rows
+from yoked_actor.store.directory_lock import DirectoryLock
 from yoked_actor.store.errors import StoreError
 from yoked_actor.store.interface import QualityReport, Recovered, Report, ReportLimits
 from yoked_actor.store.lease_clock import LeaseClock, ReadMachineTime, open_lease_clock
+from yoked_actor.store.open_files import OpenFiles
 from yoked_actor.store.opening import (
-    DirectoryLock,
     check_is_current,
     connect,
     connect_for_writing,
@@ -67,6 +68,7 @@ class SqliteStore:
         reader_runner: Runner,
         boot: int,
         leases: LeaseClock,
+        files: OpenFiles,
     ) -> None:
         self._path = path
         self._writer = writer
@@ -76,6 +78,7 @@ class SqliteStore:
         self._reader_runner = reader_runner
         self._boot = boot
         self._closed = False
+        self._files = files
         self.jobs = SqliteJobs(writer, self._read, leases)
         self.alerts = SqliteAlerts(writer, self._read)
         self.calendar = SqliteCalendar(writer, self._read)
@@ -134,8 +137,13 @@ class SqliteStore:
         """How good the newest matches were, by group."""
         return await self._read(lambda db: _quality(db, since, most))
 
+    def lost_files(self) -> str | None:
+        """What has happened to the files of the database; None when all is well."""
+        return self._files.lost()
+
     async def ping(self) -> None:
         """Read something small, or raise `StoreUnavailable`."""
+        self._files.check()
         await self._read(lambda db: db.execute("SELECT count(*) FROM meta").fetchone())
 
     async def aclose(self) -> None:
@@ -159,6 +167,7 @@ class SqliteStore:
 
     async def _read_long(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Run a query that takes its time, beside those that somebody waits for."""
+        self._files.check()  # a new connection would make a new, empty file
         if self._reader is self._connection:
             return await self._read(query)
         if self._closed:
@@ -179,6 +188,7 @@ class SqliteStore:
         """Fold the write-ahead log into the database and cut it; False while somebody reads."""
         if self._path is None:
             return True
+        self._files.check()
         if self._reader is self._connection:
             return await self._read(_fold)
 
@@ -272,10 +282,18 @@ async def open_store(
                     on_connect=on_connect,
                 )
             )
+        files = OpenFiles(path)
         writer = Writer(
-            connection, runner, max_pending=max_pending, max_batch=max_batch, observer=observer
+            connection,
+            runner,
+            max_pending=max_pending,
+            max_batch=max_batch,
+            observer=observer,
+            check=files.check,
         )
-        store = SqliteStore(path, writer, connection, runner, reader, reader_runner, boot, leases)
+        store = SqliteStore(
+            path, writer, connection, runner, reader, reader_runner, boot, leases, files
+        )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(writer.run)
             try:
@@ -310,7 +328,9 @@ def _open(
             migrate(connection, path)
         connection.executescript(statement("intake"))
         (boot,) = connection.execute(statement("boot" if shared else "start")).fetchone()
-        leases = LeaseClock() if machine is None else open_lease_clock(connection, machine)
+        leases = LeaseClock()
+        if machine is not None:
+            leases = open_lease_clock(connection, machine, is_server=not shared)
         reader = connection
         if with_reader:
             reader = connect(path, busy_timeout_s=busy_timeout_s)

@@ -22,7 +22,7 @@ from yoked_actor.domain.alerts import (
     DeadLetters,
     Standing,
 )
-from yoked_actor.domain.instants import Instant, after
+from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.store.job_rows import enqueue_in
 from yoked_actor.store.opening import statement
@@ -120,7 +120,7 @@ class SqliteAlerts:
             changes = [
                 DeadLetterChange(one, AlertState.CLEARED, now)
                 for one in _dead_letters(db)
-                if after(one.raised_at, window_s) <= now
+                if one.is_over(now, window_s)
             ]
             for change in changes:
                 over = (change.dead.job_type, change.dead.kind)

@@ -72,6 +72,11 @@ _PRUNE_OUTCOMES = statement("job_prune_outcomes")
 _PRUNE_KEYS = statement("job_prune_keys")
 _DEPTH = "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for <= ?"
 
+_OVERDUE = (
+    "SELECT count(*) FROM jobs"
+    " WHERE status IN ('pending', 'failed') AND scheduled_for <= ?1 AND created_at <= ?1"
+)
+
 _decode_ids = msgspec.json.Decoder(list[int]).decode
 
 
@@ -309,6 +314,11 @@ class SqliteJobs:
     async def depth(self, now: Instant) -> int:
         """How many jobs are due and wait to be claimed."""
         (count,) = await self._read(lambda db: db.execute(_DEPTH, (now,)).fetchone())
+        return int(count)
+
+    async def overdue(self, since: Instant) -> int:
+        """How many of them have been due, and there, since an instant or longer."""
+        (count,) = await self._read(lambda db: db.execute(_OVERDUE, (since,)).fetchone())
         return int(count)
 
     async def next_due_at(self) -> Instant | None:

@@ -66,7 +66,10 @@ class Writer:
         max_pending: int,
         max_batch: int,
         observer: Callable[[Batch], None] | None = None,
+        check: Callable[[], None] | None = None,
     ) -> None:
+        """`check` raises when what is written would be lost."""
+        self._check = check or (lambda: None)
         self._connection = connection
         self._runner = runner
         self._max_batch = max_batch
@@ -157,7 +160,7 @@ class Writer:
 
     async def _commit(self, batch: list[_Write[Any]]) -> None:
         began = trio.current_time()
-        error = await self._runner.run(lambda: _apply(self._connection, batch))
+        error = await self._runner.run(lambda: _apply(self._connection, batch, self._check))
         if self._observer is not None:
             self._observer(Batch(len(batch), trio.current_time() - began, error))
         for write in batch:
@@ -171,11 +174,15 @@ def _stay(_: object) -> trio.lowlevel.Abort:
     return trio.lowlevel.Abort.FAILED
 
 
-def _apply(connection: sqlite3.Connection, batch: list[_Write[Any]]) -> Exception | None:
-    """Commit a batch; the error, when all of it had to be rolled back."""
+def _apply(
+    connection: sqlite3.Connection, batch: list[_Write[Any]], check: Callable[[], None]
+) -> Exception | None:
+    """Commit a batch; the error, when all of it had to be rolled back, or is lost."""
     try:
+        check()
         if len(batch) == 1 and batch[0].atomic:
             _apply_one(connection, batch[0])
+            check()
             return None
         connection.execute("BEGIN IMMEDIATE")
         for write in batch:
@@ -183,7 +190,9 @@ def _apply(connection: sqlite3.Connection, batch: list[_Write[Any]]) -> Exceptio
                 _apply_one(connection, write)
             else:
                 _apply_in_savepoint(connection, write)
+        check()
         connection.execute("COMMIT")
+        check()
     except Exception as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")

@@ -19,6 +19,7 @@ from yoked_actor.wire.call import Call, Query
 from yoked_actor.wire.care_calls import CARE_CALLS
 from yoked_actor.wire.exchanges import CARD, DATE, MATCH, NEAREST, REJECTED, TOKEN, moment
 from yoked_actor.wire.http_console import CONSOLE_CALLS
+from yoked_actor.wire.http_objectives import OBJECTIVE_CALLS
 from yoked_actor.wire.offer_calls import OFFER_CALLS
 
 _IN_A_MATCH = ev.Snapshot(
@@ -200,6 +201,7 @@ CALLS: tuple[Call, ...] = (
     *ADMIN_CALLS,
     *CARE_CALLS,
     *CONSOLE_CALLS,
+    *OBJECTIVE_CALLS,
     Call("GET", "/healthz", "Operation", "Is it alive?", http.Health("ok"), token=False),
     Call(
         "GET",

@@ -205,7 +205,7 @@ class QualityAnswer(msgspec.Struct, frozen=True):
 class Health(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the server is well."""
 
-    status: Literal["ok", "draining", "store_unavailable"]
+    status: Literal["ok", "draining", "store_unavailable", "database_lost"]
     degraded: list[str] = []
     """The parts beside the live loop that have failed and are being started again, by name."""
 

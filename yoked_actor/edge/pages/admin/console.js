@@ -8,6 +8,7 @@ import { drainView } from "./views/drain.js";
 import { jobView, jobsView } from "./views/jobs.js";
 import { lineView } from "./views/line.js";
 import { nowView } from "./views/now.js";
+import { objectivesView } from "./views/objectives.js";
 import { offersView } from "./views/offers.js";
 import { reportsView } from "./views/reports.js";
 import { signInView } from "./views/sign-in.js";
@@ -15,7 +16,7 @@ import { Watch } from "./watch.js";
 import { alertName, alertWords, refusal } from "./words.js";
 
 const KEY = "yoked.admin-token";
-const VIEWS = { now: nowView, line: lineView, jobs: jobsView, job: jobView, offers: offersView, alerts: alertsView, reports: reportsView, audit: auditView, drain: drainView };
+const VIEWS = { now: nowView, line: lineView, jobs: jobsView, job: jobView, offers: offersView, alerts: alertsView, objectives: objectivesView, reports: reportsView, audit: auditView, drain: drainView };
 
 /** The user id in a token, to be shown; what it is worth is for the server to judge. */
 function userOf(token) {

@@ -50,6 +50,7 @@ const ALERTS = {
   commit_failures: ["Commits fail", whole, "The database cannot be written: look at the disk, and at the log for commit_failed."],
   audit_violations: ["The auditor found an impossible state", whole, "A fault of the program. Look at the log for audit_violation, and report it."],
   actor_restarts: ["A part of the server failed", whole, "People meet all the same. The section Now says which part it is, the log says why (actor_failed)."],
+  database_lost: ["The database was deleted or replaced", whole, "Nothing is stored any more. Put the file back if it was moved; else restore a backup and restart the server."],
   dead_letter: ["A job was given up", whole, "Look at the job: the last line of its traceback says what is wrong. Requeue it when that is mended, or dismiss it."],
   disk_nearly_full: ["The disk is nearly full", percent, "Make room, or nothing can be stored any more."],
 };

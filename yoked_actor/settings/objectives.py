@@ -1,0 +1,61 @@
+"""Settings of what the service promises."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from yoked_actor.domain.objectives import Goal, Objective
+from yoked_actor.settings.base import Duration, SettingsModel
+
+Target = Annotated[float, Field(ge=0.5, le=0.99999)]
+
+
+class ObjectiveSettings(SettingsModel):
+    """What is promised: which share of events has to be good, and within which time an event is."""
+
+    RELOADS = frozenset(
+        {
+            *(
+                "morning_target",
+                "morning_s",
+                "offers_target",
+                "offers_s",
+                "match_target",
+                "match_s",
+            ),
+            *("vote_target", "vote_s", "spin_target", "spin_s"),
+        }
+    )
+
+    morning_target: Target = Field(
+        0.999, description="The share of a morning's sets of offers that is stored on time."
+    )
+    morning_s: Duration = Field(
+        600.0, description="A set is on time when it is stored so long after its zone's run is due."
+    )
+    offers_target: Target = Field(
+        0.95, description="The share of runs of offers.user that is quick enough."
+    )
+    offers_s: Duration = Field(30.0, description="How long the run for one user's offers may take.")
+    match_target: Target = Field(
+        0.9, description="The share of people who meet somebody that meets them soon enough."
+    )
+    match_s: Duration = Field(
+        5.0, description="How long two who are paired may have waited since both were in line."
+    )
+    vote_target: Target = Field(0.99, description="The share of votes that is answered in time.")
+    vote_s: Duration = Field(0.1, description="How long a vote may take, until it is stored.")
+    spin_target: Target = Field(0.999, description="The share of spins that is answered.")
+    spin_s: Duration = Field(5.0, description="A spin that takes longer counts as not answered.")
+
+    def goals(self) -> dict[Objective, Goal]:
+        """The objectives."""
+        return {
+            Objective.MORNING: Goal(self.morning_target, self.morning_s),
+            Objective.OFFERS: Goal(self.offers_target, self.offers_s),
+            Objective.MATCHES: Goal(self.match_target, self.match_s),
+            Objective.VOTES: Goal(self.vote_target, self.vote_s),
+            Objective.SPINS: Goal(self.spin_target, self.spin_s),
+        }
