@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.pages import Caller, Person
-from tests.process.house import House, open_house
+from tests.process.house import House, open_house, run_cli
 
 WAYS: dict[str, Callable[[Person], object]] = {
     "reload": Person.reload,
@@ -136,6 +136,23 @@ def test_a_token_that_is_not_good_leads_to_the_sign_in(somebody: Callable[..., P
     ana.headed("Meet somebody, now.")
     ana.reads("Your sign-in is no longer good. Sign in again.")
     ana.at("/")
+
+
+def test_a_suspended_user_reads_why_and_until_when(ana: Person) -> None:
+    ana.spin()
+    ana.at("/spinning")
+    data = str(ana.house.database.parent)
+    reason, until = "Be kind to people.", "2099-02-01T09:00:00Z"
+    options = ("--reason", reason, "--until", until, "--data", data)
+    assert run_cli("users", "suspend", ana.user_id, *options).returncode == 0
+    ana.headed("Meet somebody, now.")
+    told = re.compile(r"You are suspended until .*2099.* The reason: Be kind to people\.")
+    expect(ana.page.get_by_role("alert")).to_have_text(told)
+    # Signing in again tells the same, at hello.
+    ana.page.get_by_label("Your name").fill(ana.user_id)
+    ana.press("Sign in")
+    expect(ana.page.get_by_role("alert")).to_have_text(told)
+    run_cli("users", "unsuspend", ana.user_id, "--data", data)
 
 
 def test_signing_out_forgets_who_one_was(ana: Person) -> None:

@@ -40,7 +40,7 @@ SERVED = {
     "/asyncapi.json": "application/json",
 }
 PAGES = ["/", CONSOLE, "/docs"]
-VIEWS = {"now", "line", "jobs", "offers", "alerts", "reports", "audit", "drain"}
+VIEWS = {"now", "line", "jobs", "offers", "alerts", "objectives", "reports", "audit", "drain"}
 SECTIONS = {f"{CONSOLE}#{view}" for view in VIEWS}
 """Where the console can be; its script makes them."""
 VOID = {"meta", "link", "input", "br", "hr", "img"}

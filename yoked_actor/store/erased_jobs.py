@@ -137,7 +137,12 @@ def erase_from_jobs(
 
 def _rename(db: sqlite3.Connection, kind: str, key: str, new: str) -> None:
     db.execute("UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (new, kind, key))
-    db.execute("UPDATE jobs SET dedup_key = ? WHERE type = ? AND dedup_key = ?", (new, kind, key))
+    # By the ledger, because jobs have no index by their key.
+    db.execute(
+        "UPDATE jobs SET dedup_key = ?1 WHERE dedup_key = ?3"
+        " AND id = (SELECT job_id FROM job_ledger WHERE type = ?2 AND key = ?1)",
+        (new, kind, key),
+    )
 
 
 def _names(value: Any, user: str, *, by_key: bool = False) -> bool:

@@ -72,8 +72,10 @@ def _accepts(db: sqlite3.Connection, user_id: str, candidate: str) -> bool:
     """Whether somebody's last word on another is an accept, and neither has blocked the other."""
     (accepts,) = db.execute(
         "SELECT coalesce((SELECT answer FROM offer_answers WHERE user_id = ?1 AND candidate = ?2"
-        " ORDER BY day DESC LIMIT 1), '') = 'accept' AND NOT EXISTS (SELECT 1 FROM blocks"
-        " WHERE (blocker, blocked) IN (VALUES (?1, ?2), (?2, ?1)))",
+        " ORDER BY day DESC LIMIT 1), '') = 'accept'"
+        # One by one: together SQLite would walk through all blocks.
+        " AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocker = ?1 AND blocked = ?2)"
+        " AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocker = ?2 AND blocked = ?1)",
         (user_id, candidate),
     ).fetchone()
     return bool(accepts)

@@ -245,10 +245,12 @@ class SqliteJobs:
         def apply(db: sqlite3.Connection) -> int:
             (gone,) = db.execute(find, (ended_before, limit)).fetchone()
             db.execute(_PRUNE_OUTCOMES, (gone,))
-            for table in ("job_attempts", "job_answers"):
-                db.execute(
-                    f"DELETE FROM {table} WHERE job_id IN (SELECT value FROM json_each(?))", (gone,)
-                )
+            db.execute(
+                "DELETE FROM job_attempts WHERE job_id IN (SELECT value FROM json_each(?))", (gone,)
+            )
+            db.execute(
+                "DELETE FROM job_answers WHERE job_id IN (SELECT value FROM json_each(?))", (gone,)
+            )
             db.execute("DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))", (gone,))
             return len(_decode_ids(gone))
 

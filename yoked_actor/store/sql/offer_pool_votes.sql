@@ -1,5 +1,6 @@
 -- How often everybody has said yes, and was said yes to, in the newest matches that came to an outcome.
--- Who did not vote has not said no.
+-- Who did not vote has not said no. A vote that timed out is NULL: IS, unlike IN, never gives NULL, so a
+-- sum over such votes alone is 0.
 WITH
 sides AS (
     SELECT a AS who, a_vote AS gave, b_vote AS got, ended_at, outcome FROM matches
@@ -9,8 +10,8 @@ sides AS (
     WHERE number > (SELECT max(number) FROM matches) - :newest
 )
 SELECT
-    who, sum(gave IS 'yes'), sum(gave IN ('yes', 'pass')), sum(got IS 'yes'),
-    sum(got IN ('yes', 'pass'))
+    who, sum(gave IS 'yes'), sum(gave IS 'yes' OR gave IS 'pass'), sum(got IS 'yes'),
+    sum(got IS 'yes' OR got IS 'pass')
 FROM sides
 WHERE outcome IS NOT NULL AND ended_at <= :at
 GROUP BY who;
