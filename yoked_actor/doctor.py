@@ -88,6 +88,15 @@ def _signing_key(settings: Settings, dev: bool) -> Finding:
         return Finding(
             "signing key", "problem", str(error), "docs/operations.md tells how to make one"
         )
+    missing = settings.auth.unchecked_claims()
+    if missing:
+        return Finding(
+            "signing key",
+            "problem",
+            f"{settings.auth.algorithm} without {' and '.join(missing)}: a token that was made for"
+            " another service is good here, an operator's too",
+            f"set {' and '.join(missing)} to what your tokens have",
+        )
     return Finding("signing key", "ok", f"{settings.auth.algorithm}")
 
 

@@ -65,12 +65,34 @@ class AuthSettings(SettingsModel):
     public_key_file: str = Field(
         "", description="A PEM file: the public key of EdDSA or RS256. Empty with HS256."
     )
+    issuer: str = Field(
+        "",
+        description="The `iss` that a token must have. Empty: any. Set it when tokens are signed"
+        " with a key pair.",
+    )
+    audience: str = Field(
+        "",
+        description="What a token's `aud` must be or hold. Empty: any. Set it when tokens are"
+        " signed with a key pair: else a token made for another service is good here.",
+    )
     dev_token_ttl_s: Duration = Field(
         86400.0, description="How long a token of the development login is good."
     )
     leeway_s: DurationOrZero = Field(
-        0.0, description="How long after its expiry a token is still taken, for skewed clocks."
+        0.0,
+        description="How long after its expiry a token is still taken, for skewed clocks. An open"
+        " socket ends within 30 seconds of the expiry all the same.",
     )
+
+    def unchecked_claims(self) -> list[str]:
+        """Which settings are missing that keep out tokens made for another service.
+
+        Only this server and its deployer have the secret of HS256; a key pair signs for others too.
+        """
+        if self.algorithm == "HS256":
+            return []
+        named = {"auth.issuer": self.issuer, "auth.audience": self.audience}
+        return [name for name, value in named.items() if not value]
 
     def conflicts(self) -> Iterator[Conflict]:
         """A key that does not fit the algorithm."""
@@ -133,6 +155,9 @@ class EdgeSettings(SettingsModel):
     commands_burst: Count = Field(100, description="Commands of a user at once.")
     frames_per_s: Rate = Field(50.0, description="Frames per second and WebSocket.")
     frames_burst: Count = Field(250, description="Frames of a WebSocket at once.")
+    frames_before_hello: Count = Field(
+        20, description="Frames of a WebSocket up to its hello, that one included."
+    )
     max_head_bytes: Bytes = Field(16384, description="The largest head of a request.")
     max_body_bytes: Bytes = Field(16384, description="The largest body of a request.")
     request_timeout_s: Duration = Field(30.0, description="How long an HTTP request may take.")

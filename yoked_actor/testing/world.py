@@ -63,7 +63,13 @@ class World:
         self._clock = clock
         self._mock = mock
         self._dial_webhook = dial_webhook
-        self._tokens = Tokens("HS256", _SECRET)
+        self._tokens = Tokens(
+            "HS256",
+            _SECRET,
+            leeway_s=settings.auth.leeway_s,
+            issuer=settings.auth.issuer,
+            audience=settings.auth.audience,
+        )
         self._server: Server | None = None
         self._serving = trio.CancelScope()
         self._stopped = trio.Event()
@@ -179,7 +185,10 @@ class World:
 
     async def _visit(self, user_id: str, *, task_status: trio.TaskStatus[Client]) -> None:
         # In a task of its own, so that people may join from any task, and under any cancel scope.
-        async with open_client(URL, self.token(user_id), dial=self.dial()) as client:
+        async def token() -> str:
+            return self.token(user_id)
+
+        async with open_client(URL, token, dial=self.dial()) as client:
             task_status.started(client)
             await self._over.wait()
 
