@@ -1,4 +1,4 @@
-"""A real server on a database of which a table is gone: what goes on, and how it ends if it must."""
+"""A real server whose database lacks a table: what goes on, and how it ends if it must."""
 
 from __future__ import annotations
 
