@@ -45,6 +45,7 @@ from yoked_actor.actors.supervisor import Actor, Supervisor
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.settled import SettledView
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
@@ -78,6 +79,7 @@ class Server(msgspec.Struct):
     clock: Clock
     store: SqliteStore
     lobby: Lobby
+    view: SettledView
     matchmaker: Matchmaker
     sessions: Sessions
     dispatcher: Dispatcher
@@ -162,6 +164,7 @@ async def open_server(
             matches=len(recovered.matches),
             dates=len(recovered.dates),
         )
+        view = SettledView(lobby.floor)
         sessions = Sessions(clock, store, metrics, settings, recovered.boot)
         matchmaker = Matchmaker(
             lobby,
@@ -173,7 +176,7 @@ async def open_server(
             stored_people=lambda people, now: _tell_calendar(calendar, people, now),
             in_trouble=lambda: alarm.stir(),
         )
-        desk = OfferDesk(store, sessions, clock, settings, metrics, is_online=lobby.floor.is_online)
+        desk = OfferDesk(store, sessions, clock, settings, metrics, is_online=view.is_online)
         sessions.use(matchmaker.mailbox, desk)
         for known in recovered.users:
             sessions.adopt(known.user_id)
@@ -225,7 +228,7 @@ async def open_server(
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
         metrics.expect(settings.matching.policy)
         metrics.watch(
-            waiting=lambda: len(lobby.floor.pool),
+            waiting=view.waiting,
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
             writes=lambda: store.pending_writes,
@@ -241,7 +244,8 @@ async def open_server(
             tokens,
             metrics,
             desk,
-            lobby,
+            view,
+            matchmaker,
             dispatcher,
             calendar,
             alarm,
@@ -272,6 +276,7 @@ async def open_server(
             clock,
             store,
             lobby,
+            view,
             matchmaker,
             sessions,
             dispatcher,

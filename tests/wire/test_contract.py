@@ -121,7 +121,7 @@ def test_every_close_code_of_the_server_is_in_the_contract() -> None:
     used = {
         conversation.PROTOCOL_ERROR,
         conversation.BAD_TOKEN,
-        conversation.RATE_LIMITED,
+        websocket.RATE_LIMITED,
         session.REPLACED,
         sessions.DRAINING,
         sessions.INTERNAL_ERROR,

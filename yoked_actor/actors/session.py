@@ -114,6 +114,11 @@ class Session:
 
     # From the client
 
+    def beat(self) -> None:
+        """Hear a sign of life that wants no reply."""
+        if self.may_speak():
+            self._heard()
+
     async def receive(self, text: bytes, renew: Renew) -> None:
         """Hear one message. Raises `NotAnObject` when the protocol is broken.
 

@@ -22,7 +22,7 @@ from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.edge.expiries import Expiries
 from yoked_actor.edge.status_board import StatusBoard, Watcher
 from yoked_actor.edge.strangers import Strangers
-from yoked_actor.edge.websocket import WebSocketConnection
+from yoked_actor.edge.websocket import RATE_LIMITED, WebSocketConnection
 from yoked_actor.settings import EdgeSettings
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire.commands import (
@@ -38,7 +38,6 @@ from yoked_actor.wire.rendering import suspended_error
 
 PROTOCOL_ERROR = 4000
 BAD_TOKEN = 4003
-RATE_LIMITED = 4009
 
 
 class Conversations:
@@ -66,6 +65,7 @@ class Conversations:
     async def hold(self, connection: WebSocketConnection) -> None:
         """Talk to one client until the connection ends."""
         conversation = _Conversation(self, connection)
+        connection.frames = conversation
         self.strangers.expect(conversation)
         try:
             await connection.run(conversation.hear)
@@ -81,27 +81,51 @@ class Conversations:
 class _Conversation:
     """What is known of one client while it talks."""
 
-    __slots__ = ("_all", "_bucket", "_connection", "_device", "_identity", "_session", "_watcher")
+    __slots__ = (
+        "_all",
+        "_bucket",
+        "_connection",
+        "_device",
+        "_early",
+        "_identity",
+        "_session",
+        "_watcher",
+    )
 
     def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
         settings, now_s = all.settings, trio.current_time()
         self._all = all
         self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now_s)
         self._connection = connection
+        self._early = 0
         self._identity: Identity | None = None
         self._session: Session | None = None
         self._watcher: Watcher | None = None
         self._device = 0
 
+    def admits_frame(self) -> bool:
+        """Whether one more frame, of any kind, is within the rate; if so, it is counted."""
+        if self._session is None and self._watcher is None:
+            # Nobody needs many frames for a hello, and nobody is known yet who could be blamed.
+            self._early += 1
+            if self._early > self._all.settings.frames_before_hello:
+                return False
+        return self._bucket.take(trio.current_time())
+
+    def on_ping(self) -> None:
+        """A ping is a sign of life of the user, as `heartbeat` is."""
+        if self._session is not None and self._is_listened_to(self._session):
+            self._session.beat()
+
+    def _is_listened_to(self, session: Session) -> bool:
+        # What was still on the way when the user was suspended is not listened to.
+        return self._all.sessions.suspensions.of(session.user_id) is None
+
     async def hear(self, text: bytes) -> None:
         """Hear one message of the client."""
-        if not self._bucket.take(trio.current_time()):
-            self._connection.close(RATE_LIMITED, "too many messages")
-            return
         try:
             if self._session is not None:
-                # What was still on the way when the user was suspended is not listened to.
-                if self._all.sessions.suspensions.of(self._session.user_id) is None:
+                if self._is_listened_to(self._session):
                     await self._session.receive(text, self._renew)
             elif self._watcher is not None:
                 await self._watcher.receive(text, self._all.clock.now(), self._renew)

@@ -22,6 +22,7 @@ from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.mailbox import MailboxFull
+from yoked_actor.actors.matchmaker import Matchmaker
 from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import Sessions
@@ -30,8 +31,8 @@ from yoked_actor.actors.suspensions import UserSuspended
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.instants import to_datetime
-from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.notices import Code
+from yoked_actor.domain.settled import SettledView
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.edge.origins import Origins
 from yoked_actor.metrics import Metrics
@@ -67,7 +68,8 @@ class Doors(msgspec.Struct):
     tokens: Tokens
     metrics: Metrics
     desk: OfferDesk
-    lobby: Lobby
+    view: SettledView
+    matchmaker: Matchmaker
     dispatcher: Dispatcher
     calendar: Calendar
     alarm: Alarm

@@ -21,7 +21,6 @@ from yoked_actor.actors.supervisor import Trouble
 from yoked_actor.actors.surroundings import Connection
 from yoked_actor.actors.suspensions import notice_of
 from yoked_actor.domain.alerts import percentile
-from yoked_actor.domain.explain import explain
 from yoked_actor.domain.fairness import Ticket
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import JobStatus
@@ -100,6 +99,7 @@ class StatusBoard:
         self._somebody_came = trio.Event()
         self._last: Status | None = None
         self._jobs: dict[JobStatus, int] = {}
+        self._waiters: list[WaiterPart] = []
 
     @property
     def is_full(self) -> bool:
@@ -169,7 +169,7 @@ class StatusBoard:
         return Status(
             seq=0,
             at=to_datetime(now),
-            waiting=len(doors.lobby.floor.pool),
+            waiting=doors.view.waiting(),
             longest=tuple(longest),
             minutes=tuple(_minute_part(minute) for minute in minutes),
             hour=_hour_part(minutes),
@@ -187,16 +187,24 @@ class StatusBoard:
         )
 
     async def _longest(self) -> list[WaiterPart]:
-        """Who has waited longest, and why; a part at a time, so that nobody has to wait for it."""
-        floor, most = self._doors.lobby.floor, self._settings.longest_shown
-        tickets, found = list(floor.pool.tickets()), list[Ticket]()
+        """Who has waited longest, and why; a part at a time, so that nobody has to wait for it.
+
+        As last seen while a commit does not end: what it decides must not show.
+        """
+        with trio.move_on_after(self._settings.status_every_s):
+            self._waiters = await self._look_at_longest()
+        return self._waiters
+
+    async def _look_at_longest(self) -> list[WaiterPart]:
+        doors, most = self._doors, self._settings.longest_shown
+        tickets, found = list(doors.view.tickets()), list[Ticket]()
         for start in range(0, len(tickets), TICKETS_AT_ONCE):
             found += tickets[start : start + TICKETS_AT_ONCE]
             found = nsmallest(most, found, key=lambda one: (one.waiting_since, one.user_id))
             await trio.lowlevel.checkpoint()
         parts = []
         for ticket in found:
-            reply = explain(floor, ticket.user_id, self._doors.clock.now())
+            reply = await doors.matchmaker.explain(ticket.user_id)
             if isinstance(reply, Explanation):
                 parts.append(
                     WaiterPart(

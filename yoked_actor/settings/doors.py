@@ -190,6 +190,9 @@ class EdgeSettings(SettingsModel):
     commands_burst: Count = Field(100, description="Commands of a user at once.")
     frames_per_s: Rate = Field(50.0, description="Frames per second and WebSocket.")
     frames_burst: Count = Field(250, description="Frames of a WebSocket at once.")
+    frames_before_hello: Count = Field(
+        20, description="Frames of a WebSocket up to its hello, that one included."
+    )
     max_head_bytes: Bytes = Field(16384, description="The largest head of a request.")
     max_body_bytes: Bytes = Field(16384, description="The largest body of a request.")
     request_timeout_s: Duration = Field(30.0, description="How long an HTTP request may take.")

@@ -29,6 +29,7 @@ from yoked_actor.domain.people import Person
 from yoked_actor.domain.scoring import Votes
 from yoked_actor.store import rows
 from yoked_actor.store.opening import statement
+from yoked_actor.store.readable import read_row, read_rows
 
 TOO_NEAR = 12 * 3600 * MICROSECONDS
 """Nobody gets two sets within this (R41)."""
@@ -64,12 +65,15 @@ def read_pool(
         residents: list[Person] = []
         receivers: list[str] = []
         for *row, has_set in _giving_way(db.execute(_RECEIVERS, near)):
-            residents.append(rows.person_of(tuple(row)))
+            person = read_row(tuple(row), rows.person_of, "people")
+            if person is None:
+                continue
+            residents.append(person)
             if not has_set:
                 receivers.append(row[0])
         cells = _json(sorted(_cells_of(residents, rules.tier3_distance)))
         found = db.execute(_PEOPLE, {"cells": cells, "zone": zone, "at": offered_at})
-        others = [rows.person_of(row) for row in _giving_way(found)]
+        others = read_rows(_giving_way(found), rows.person_of, "people")
         votes = {
             who: Votes(*counts)
             for who, *counts in db.execute(_VOTES, {"newest": NEWEST_MATCHES, "at": offered_at})

@@ -22,6 +22,7 @@ from yoked_actor.domain.records import (
 )
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.store.interface import GroupQuality, Percentiles
+from yoked_actor.store.readable import read_row
 
 Row = tuple[Any, ...]
 PERSON_COLUMNS = 12
@@ -240,10 +241,10 @@ def known_of(row: Row) -> Known:
     blocks, met_above, met_below, bars_above, bars_below = map(_decode_instants, row[lists_at:])
     return Known(
         user_id=row[0],
-        person=None if person[0] is None else person_of(person),
-        seat=None if seat[0] is None else seat_of(seat),
+        person=None if person[0] is None else read_row(person, person_of, "people"),
+        seat=None if seat[0] is None else read_row(seat, seat_of, "seats"),
         blocks=blocks,
         met=met_above | met_below,
         bars=bars_above | bars_below,
-        last_match=None if match[0] is None else match_of(match),
+        last_match=None if match[0] is None else read_row(match, match_of, "matches"),
     )

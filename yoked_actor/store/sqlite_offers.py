@@ -41,6 +41,7 @@ from yoked_actor.store.offers import (
     RunProgress,
 )
 from yoked_actor.store.opening import statement
+from yoked_actor.store.readable import read_rows
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
@@ -241,7 +242,7 @@ class SqliteOffers:
         found = await self._read(
             lambda db: db.execute(f"{_LOAD_SETS} {_UNDELIVERED}", wanted).fetchall()
         )
-        return [_kept_set(row) for row in found]
+        return read_rows(found, _kept_set, "offer_sets")
 
     async def record_deliveries(self, sets: Sequence[tuple[str, date]], now: Instant) -> None:
         """Note that users were told of sets, given as (user, day), all or none."""
@@ -255,7 +256,7 @@ class SqliteOffers:
         asked = _json(list(pairs))
 
         def load(db: sqlite3.Connection) -> Faces:
-            people = [rows.person_of(row) for row in db.execute(_FACES, wanted)]
+            people = read_rows(db.execute(_FACES, wanted), rows.person_of, "people")
             blocked = frozenset(db.execute(_BLOCKED, (asked,)))
             return Faces({person.user_id: person for person in people}, blocked)
 
@@ -314,7 +315,7 @@ class SqliteOffers:
     async def _sets(self, which: str, *parameters: str | int) -> list[KeptSet]:
         query = f"{_LOAD_SETS} {which}"
         found = await self._read(lambda db: db.execute(query, parameters).fetchall())
-        return [_kept_set(row) for row in found]
+        return read_rows(found, _kept_set, "offer_sets")
 
 
 def _fresh_run(pool: FrozenPool, content: bytes, rules: OfferRules, erased: int = 0) -> FrozenRun:
