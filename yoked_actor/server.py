@@ -310,6 +310,7 @@ async def open_server(
             "suspensions": care.run,
             "hello_timeouts": conversations.run,
             "token_expiries": conversations.expiries.run,
+            **({} if tokens.keys is None else {"keys": tokens.keys.run}),
             "dispatcher": dispatcher.run,
             "calendar": calendar.run,
             "desk": desk.run,
