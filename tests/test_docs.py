@@ -107,6 +107,19 @@ def test_every_test_that_a_page_names_exists():
     assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
+def test_every_warning_and_error_that_a_server_logs_is_explained():
+    logged = set()
+    for module in (ROOT / "yoked_actor").rglob("*.py"):
+        if "bots" not in module.parts:
+            found = re.findall(
+                r'_log\.(?:warning|error|exception|critical)\(\s*"(\w+)"', module.read_text("utf-8")
+            )
+            logged.update(found)
+    assert len(logged) > 30
+    text = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    assert {event for event in logged if f"`{event}`" not in text} == set()
+
+
 def test_the_metrics_that_are_explained_are_the_metrics_that_exist():
     metrics = Metrics()
     metrics.watch(waiting=float, sessions=float, mailbox=float, writes=float, ready=float)

@@ -15,6 +15,8 @@ import pytest
 import trio
 import trustme
 from click.testing import CliRunner
+from cryptography.hazmat.primitives.asymmetric import ed25519
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.domain.crowds import man, woman
 from yoked_actor.cli import main
@@ -111,6 +113,21 @@ def test_a_wrong_setting_is_named_and_the_rest_is_still_looked_at(data: Path) ->
 def test_a_missing_key_is_a_problem_and_none_for_ones_own_machine(data: Path) -> None:
     problem(data, "signing key", YOKED_AUTH__SECRET="")
     assert examine(data, "--dev", YOKED_AUTH__SECRET="")[0] == 0
+
+
+def test_a_key_pair_without_issuer_and_audience_is_a_problem(data: Path, tmp_path: Path) -> None:
+    key = tmp_path / "key.pem"
+    public = ed25519.Ed25519PrivateKey.generate().public_key()
+    key.write_bytes(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    pair = {
+        "YOKED_AUTH__SECRET": "",
+        "YOKED_AUTH__ALGORITHM": "EdDSA",
+        "YOKED_AUTH__PUBLIC_KEY_FILE": str(key),
+    }
+    found = problem(data, "signing key", **pair)
+    assert "auth.issuer and auth.audience" in found["found"]
+    pair |= {"YOKED_AUTH__ISSUER": "https://id.example", "YOKED_AUTH__AUDIENCE": "dates"}
+    assert examine(data, **pair)[0] == 0
 
 
 def test_a_key_that_is_none_is_a_problem(data: Path, tmp_path: Path) -> None:

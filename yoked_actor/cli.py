@@ -154,6 +154,8 @@ async def _serve(
 ) -> None:
     data_dir = settings.server.data_dir
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
+    if missing := settings.auth.unchecked_claims():
+        _log.warning("tokens_of_other_services_are_taken", unset=missing)
     clock = Clock.real(settings.server.clock_step_s) if mock is None else Clock.starting(start_at)
     ssl_context = tls_context(settings.edge)
     notifier = Notifier.of(os.environ)

@@ -47,6 +47,7 @@ from yoked_actor.actors.supervisor import Actor, Supervisor
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.settled import SettledView
 from yoked_actor.domain.shown_places import ShownPlaces
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
@@ -81,6 +82,7 @@ class Server(msgspec.Struct):
     clock: Clock
     store: SqliteStore
     lobby: Lobby
+    view: SettledView
     matchmaker: Matchmaker
     sessions: Sessions
     dispatcher: Dispatcher
@@ -169,6 +171,7 @@ async def open_server(
             matches=len(recovered.matches),
             dates=len(recovered.dates),
         )
+        view = SettledView(lobby.floor)
         sessions = Sessions(clock, store, metrics, settings, recovered.boot)
         matchmaker = Matchmaker(
             lobby,
@@ -182,7 +185,7 @@ async def open_server(
         )
         desk = OfferDesk(
             *(store, sessions, clock, settings, metrics),
-            is_online=lobby.floor.is_online,
+            is_online=view.is_online,
             places=places,
         )
         sessions.use(matchmaker.mailbox, desk)
@@ -236,7 +239,7 @@ async def open_server(
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
         metrics.expect(settings.matching.policy)
         metrics.watch(
-            waiting=lambda: len(lobby.floor.pool),
+            waiting=view.waiting,
             sessions=lambda: len(sessions),
             mailbox=lambda: len(matchmaker.mailbox),
             writes=lambda: store.pending_writes,
@@ -252,7 +255,8 @@ async def open_server(
             tokens,
             metrics,
             desk,
-            lobby,
+            view,
+            matchmaker,
             dispatcher,
             calendar,
             alarm,
@@ -283,6 +287,7 @@ async def open_server(
             clock,
             store,
             lobby,
+            view,
             matchmaker,
             sessions,
             dispatcher,
@@ -315,6 +320,8 @@ async def open_server(
             "clock": partial(clock.watch, metrics.clock.count, look_every_s),
             "suspensions": care.run,
             "hello_timeouts": conversations.run,
+            "token_expiries": conversations.expiries.run,
+            **({} if tokens.keys is None else {"keys": tokens.keys.run}),
             "dispatcher": dispatcher.run,
             "calendar": calendar.run,
             "desk": desk.run,

@@ -576,7 +576,7 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
         sessions.answer(entered, Done(), clock.now())
         assert sessions.may_forget("ana")
         mailbox.put_nowait(matchmaker.Message(ev.Heard("ben"), None))
-        nursery.start_soon(session.attach, Silent(), Hello(id="1", token="x"), 1)
+        nursery.start_soon(session.attach, Silent(), Hello(id="1", token="x"), 1, 0)
         await wait_all_tasks_blocked()
         assert len(mailbox) == 1
         assert not sessions.may_forget("ana")

@@ -244,3 +244,66 @@ def test_addresses_are_read(url, host, port, secure):
 def test_what_is_no_address_is_said(url):
     with pytest.raises(ValueError, match="is not an address"):
         Address.parse(url)
+
+
+# Tokens that end
+
+
+async def test_a_client_with_a_token_provider_renews_before_its_token_ends(autojump_clock):
+    async with open_world() as world:
+        given: list[float] = []
+
+        async def token() -> str:
+            given.append(trio.current_time())
+            return world.token("ana", ttl_s=100)
+
+        async with open_client(URL, token, dial=world.dial()) as ana:
+            started = trio.current_time()
+            await trio.sleep(1000)
+            assert ana.lost is None
+            assert ana.welcomes == 1
+            assert (await ana.heartbeat()).type == "ok"
+        assert [round(at - started) for at in given[:4]] == [0, 80, 160, 240]
+
+
+async def test_a_provider_that_fails_is_asked_again(autojump_clock):
+    async with open_world() as world:
+        asked = 0
+
+        async def token() -> str:
+            nonlocal asked
+            asked += 1
+            if asked == 2:
+                raise RuntimeError("the login is down")
+            # The third one is another user's, which the server refuses.
+            return world.token("eve" if asked == 3 else "ana", ttl_s=200)
+
+        async with open_client(URL, token, dial=world.dial()) as ana:
+            await trio.sleep(1000)
+            assert ana.lost is None
+            assert ana.welcomes == 1
+        assert asked > 4
+
+
+async def test_a_client_that_was_away_when_its_token_ended_comes_back_with_a_new_one(
+    autojump_clock,
+):
+    async with open_world() as world:
+
+        async def token() -> str:
+            return world.token("ana", ttl_s=60)
+
+        async with open_client(URL, token, dial=world.dial()) as ana:
+            await ana.drop(stay_away=True)
+            await trio.sleep(500)
+            await ana.come_back()
+            assert ana.lost is None
+
+
+async def test_a_client_with_a_plain_token_ends_with_it(autojump_clock):
+    async with open_world() as world:
+        token = world.token("ana", ttl_s=60)
+        async with open_client(URL, token, dial=world.dial()) as ana:
+            await trio.sleep(100)
+            assert ana.lost is not None
+            assert ana.lost.code == 4003

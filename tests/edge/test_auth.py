@@ -21,6 +21,7 @@ SECRET = "a secret of at least thirty-two bytes"
 NOW_S = 1_800_000_000
 NOW = NOW_S * MICROSECONDS
 tokens = Tokens("HS256", SECRET)
+ANA = Identity("ana", is_admin=False, expires_at=NOW + 60 * MICROSECONDS)
 
 
 def made(key: Any = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
@@ -31,12 +32,12 @@ def made(key: Any = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
 
 
 def test_a_good_token_says_who_speaks():
-    assert tokens.identify(made(), NOW) == Identity("ana", is_admin=False)
+    assert tokens.identify(made(), NOW) == ANA
 
 
 def test_what_we_sign_we_take():
     signed = tokens.sign("ana", NOW, 60.0)
-    assert tokens.identify(signed, NOW + 59 * MICROSECONDS) == Identity("ana")
+    assert tokens.identify(signed, NOW + 59 * MICROSECONDS) == ANA
 
 
 def test_the_role_opens_the_admin_api():
@@ -101,6 +102,37 @@ def test_only_a_text_can_be_a_user(sub):
         tokens.identify(jwt.api_jws.encode(payload, SECRET, "HS256"), NOW)
 
 
+# For whom, and by whom
+
+
+def test_an_issuer_and_an_audience_are_checked_when_they_are_set():
+    ours = Tokens("HS256", SECRET, issuer="https://id.example", audience="dates")
+    claims: dict[str, Any] = {"iss": "https://id.example", "aud": "dates"}
+    assert ours.identify(made(**claims), NOW).user_id == "ana"
+    assert ours.identify(made(**claims | {"aud": ["mail", "dates"]}), NOW).user_id == "ana"
+    for wrong, reason in (
+        ({"aud": "mail"}, "not for this server"),
+        ({"aud": ["mail"]}, "not for this server"),
+        ({"aud": None}, "no aud"),
+        ({"aud": 7}, "not for this server"),
+        ({"iss": "https://id.example/"}, "another issuer"),
+        ({"iss": None}, "no iss"),
+    ):
+        with pytest.raises(BadToken, match=reason):
+            ours.identify(made(role="admin", **claims | wrong), NOW)
+
+
+def test_what_is_not_set_is_not_checked():
+    assert tokens.identify(made(iss="anybody", aud=["mail"]), NOW).user_id == "ana"
+
+
+def test_what_we_sign_has_the_issuer_and_the_audience_that_we_check():
+    ours = Tokens("HS256", SECRET, issuer="https://id.example", audience="dates")
+    assert ours.identify(ours.sign("ana", NOW, 60.0), NOW).user_id == "ana"
+    with pytest.raises(BadToken):
+        ours.identify(tokens.sign("ana", NOW, 60.0, admin=True), NOW)
+
+
 # Keys
 
 
@@ -117,7 +149,7 @@ def test_a_key_pair_is_judged_by_its_public_half(algorithm, tmp_path):
     judge = Tokens.from_settings(
         AuthSettings(algorithm=algorithm, public_key_file=str(pem)), dev_data_dir=None
     )
-    assert judge.identify(made(private, algorithm), NOW) == Identity("ana")
+    assert judge.identify(made(private, algorithm), NOW) == ANA
     assert not judge.can_sign
     # The public key is no secret: who signs with it as a secret is nobody.
     forged = jwt.api_jws.encode(b'{"sub":"ana","exp":9999999999}', "x" * 32, "HS256")
@@ -146,7 +178,7 @@ def test_a_development_secret_is_made_once_and_kept_to_oneself(tmp_path):
     first = Tokens.from_settings(AuthSettings(), dev_data_dir=data)
     token = first.sign("ana", NOW, 60.0)
     again = Tokens.from_settings(AuthSettings(), dev_data_dir=data)
-    assert again.identify(token, NOW) == Identity("ana")
+    assert again.identify(token, NOW) == ANA
     [kept] = data.iterdir()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 

@@ -272,7 +272,7 @@ def test_the_client_listens_to_every_event_there_is() -> None:
     ],
 )
 def test_there_are_words_for_everything_that_can_happen(value: str) -> None:
-    spoken = {"underage", "forbidden", "not_found", "too_large"}
+    spoken = {"underage", "forbidden", "not_found", "too_large", "suspended"}
     # These are told in the words of the server, which say more than a code.
     if value not in spoken:
         words = assets()["/app/words.js"].text

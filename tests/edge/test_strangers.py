@@ -11,30 +11,22 @@ import socket
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from tests.edge.listening import CROWD, listening_server, plain_clients
 from tests.edge.raw_client import PING, PONG, TEXT, RawWebSocket, dial, frame, open_door
 from tests.scenarios.meeting import MAN, WOMAN
 from tests.scenarios.talker import Talker
-from yoked_actor.actors.clock import Clock
-from yoked_actor.config import load_settings
-from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.websocket import WebSocketConnection
-from yoked_actor.server import open_server
 from yoked_actor.store import InlineRunner
 from yoked_actor.testing import World, open_world
 
 T = TypeVar("T")
-
-# Whether a deadline or a message is looked at first is random in trio: with so many sockets, an
-# order that loses one of them comes up practically always.
-CROWD = 20
 STALL_S = 6
 IMPATIENT = {"busy_timeout_s": 0}
 
@@ -185,48 +177,6 @@ async def test_hellos_that_lie_there_after_a_stall_are_heard(autojump_clock):
         await send_in_a_stall(autojump_clock, STALL_S, zip(streams, hellos, strict=True))
         for talker in talkers:
             assert (await talker.hear())["type"] == "welcome"
-
-
-class PlainClient:
-    """A blocking socket on which a test can send without letting the server run."""
-
-    def __init__(self, port: int) -> None:
-        self.sock = socket.create_connection(("127.0.0.1", port))
-        self.raw = RawWebSocket(trio.SocketStream(trio.socket.from_stdlib_socket(self.sock)))
-        self.talker = Talker(self.raw)
-
-    def send_now(self, data: bytes) -> None:
-        assert self.sock.send(data) == len(data)
-
-
-@asynccontextmanager
-async def plain_clients(port: int) -> AsyncIterator[list[PlainClient]]:
-    """A crowd of them, hung up when the block is left."""
-    clients: list[PlainClient] = []
-    try:
-        for _ in range(CROWD):
-            clients.append(PlainClient(port))
-        yield clients
-    finally:
-        for client in clients:
-            await trio.aclose_forcefully(client.raw.stream)
-
-
-@asynccontextmanager
-async def listening_server(clock: MockClock) -> AsyncIterator[tuple[Tokens, Clock, int]]:
-    """A server on a real port and a mock clock."""
-    tokens = Tokens("HS256", "a secret of thirty-two bytes or more")
-    ours = Clock.starting(datetime.fromisoformat("2026-01-01T08:00:00Z"))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        async with open_server(
-            load_settings(None, {}, {}),
-            tokens,
-            database=None,
-            clock=ours,
-            mock_clock=clock,
-            listeners=[listener],
-        ):
-            yield tokens, ours, listener.getsockname()[1]
 
 
 async def test_hellos_that_lie_in_the_sockets_after_a_stall_are_heard(mock_clock):

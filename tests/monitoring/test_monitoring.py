@@ -123,6 +123,20 @@ def test_the_dashboard_has_what_grafana_needs():
         assert len(set(references)) == len(references) > 0
 
 
+def test_what_an_alert_is_about_can_be_seen_on_the_dashboard():
+    shown = {
+        name
+        for panel in panels()
+        for target in panel["targets"]
+        for name in _NAME.findall(target["expr"])
+    }
+    recorded = {rule["record"]: rule["expr"] for rule in rules() if "record" in rule}
+    for rule in alerts():
+        parts = [expr for name, expr in recorded.items() if name in rule["expr"]]
+        asked = set(_NAME.findall(" ".join([rule["expr"], *parts])))
+        assert not asked or asked & shown, rule["alert"]
+
+
 def test_no_panel_lies_over_another():
     taken: dict[tuple[int, int], str] = {}
     for panel in dashboard()["panels"]:

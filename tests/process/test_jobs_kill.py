@@ -16,6 +16,7 @@ import pytest
 import trio
 
 from tests.process.house import PATIENCE_S, environment, run_cli
+from yoked_actor.actors.job_bell import ring
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.store import InlineRunner, open_store
 
@@ -46,9 +47,17 @@ def process(kind: str, directory: Path, **settings: object):
 
 def fill(directory: Path, jobs: int, pause_s: float) -> None:
     """A database with so many jobs, all due."""
+    enqueue_ticks(directory, jobs, pause_s)
+    with closing(sqlite3.connect(directory / "yoked.db")) as books:
+        books.execute(TICKS)
+
+
+def enqueue_ticks(directory: Path, jobs: int, pause_s: float, *, shared: bool = False) -> None:
+    """Enqueue so many jobs, all due; `shared` while a server runs."""
 
     async def enqueue() -> None:
-        async with open_store(directory / "yoked.db", runner=InlineRunner()) as store:
+        database = directory / "yoked.db"
+        async with open_store(database, runner=InlineRunner(), shared=shared) as store:
             now = time.time_ns() // 1000
             await store.jobs.enqueue(
                 [
@@ -59,8 +68,6 @@ def fill(directory: Path, jobs: int, pause_s: float) -> None:
             )
 
     trio.run(enqueue)
-    with closing(sqlite3.connect(directory / "yoked.db")) as books:
-        books.execute(TICKS)
 
 
 def read(directory: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -120,11 +127,14 @@ def test_every_effect_is_there_once_however_often_the_server_is_killed(tmp_path:
 
 def test_a_server_and_a_worker_share_the_work_and_neither_starves(tmp_path: Path) -> None:
     jobs = 2_000
-    fill(tmp_path, jobs, pause_s=0.02)
+    fill(tmp_path, 0, pause_s=0.02)
     settings = {"jobs__concurrency": 8}
     with ExitStack() as house:
         server = house.enter_context(process("serve", tmp_path, **settings))
         worker = house.enter_context(process("worker", tmp_path, **settings))
+        # Both are ready before there is work: on a busy machine one may start long after the other.
+        enqueue_ticks(tmp_path, jobs, pause_s=0.02, shared=True)
+        ring(tmp_path)
         wait_for(tmp_path, jobs)
     assert problems(tmp_path, jobs) == []
     by = dict(read(tmp_path, "SELECT pid, count(*) FROM ticks GROUP BY pid"))

@@ -25,11 +25,12 @@ from yoked_actor.actors.care import Care
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.offer_desk import OfferDesk
-from yoked_actor.client import Client
+from yoked_actor.client import Api, Client, CommandRefused
 from yoked_actor.edge.conversation import Conversations
+from yoked_actor.edge.expiries import Expiries
 from yoked_actor.edge.keepalive import Keepalive
 from yoked_actor.edge.status_board import StatusBoard
-from yoked_actor.testing import World, open_world
+from yoked_actor.testing import World, make_profile, open_world
 
 SIDE_ACTORS = {
     "alarm": (Alarm, "run"),
@@ -37,6 +38,7 @@ SIDE_ACTORS = {
     "desk": (OfferDesk, "run"),
     "dispatcher": (Dispatcher, "run"),
     "hello_timeouts": (Conversations, "run"),
+    "token_expiries": (Expiries, "run"),
     "job_bell": (job_bell, "listen"),
     "keepalive": (Keepalive, "run"),
     "status_board": (StatusBoard, "run"),
@@ -198,3 +200,109 @@ async def test_a_server_starts_without_a_side_table(autojump_clock, tmp_path, ta
             named = await degraded(world)
     assert named, "what is damaged is named"
     assert {one["actor"] for one in logs if one["event"] == "actor_failed"} >= set(named)
+
+
+@pytest.mark.parametrize("table", ["jobs", "alerts"])
+async def test_the_alert_is_raised_in_the_log_even_without_its_tables(
+    autojump_clock, tmp_path, table
+):
+    database = tmp_path / "yoked.db"
+    with capture_logs() as logs:
+        async with open_world(database=database) as world:
+            await world.crash()
+            drop(database, table)
+            await world.start()
+            await trio.sleep(30)
+            assert (await metrics(world))[("yoked_alert", "actor_restarts")] == 1
+    raised = [one["alert"] for one in logs if one["event"] == "alert_raised"]
+    assert raised == ["actor_restarts"]
+
+
+@pytest.mark.parametrize(
+    ("table", "path"),
+    [
+        ("jobs", "/api/admin/jobs"),
+        ("zone_runs", "/api/admin/offers/runs"),
+        ("suspended", "/api/admin/reports"),
+    ],
+)
+async def test_a_call_about_a_damaged_table_is_a_clean_problem(
+    autojump_clock, tmp_path, table, path
+):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database) as world:
+        ana, ben = await join_pair(world)
+        drop(database, table)
+        olga = Api("http://world.test", world.token("olga", admin=True), dial=world.dial())
+        answer = await olga.request("GET", path)
+        assert answer.status in (500, 503)
+        assert answer.json()["code"] == "internal"
+        assert "no such table" not in answer.body.decode()
+        await meet_and_date(ana, ben)
+
+
+def break_row(database: Path, change: str) -> None:
+    with closing(sqlite3.connect(database, isolation_level=None)) as other:
+        assert other.execute(change).rowcount > 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE people SET interests = '{' WHERE user_id = 'ana'",
+        "UPDATE people SET birth_date = 'spring' WHERE user_id = 'ana'",
+        "UPDATE matches SET status = 'odd' WHERE ended_at IS NULL",
+        "UPDATE matches SET b = 'nobody' WHERE ended_at IS NULL",
+    ],
+)
+async def test_an_unreadable_row_of_one_user_harms_nobody_else_after_a_restart(
+    autojump_clock, tmp_path, change
+):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database) as world:
+        ana, ben = await join_pair(world)
+        await ana.spin()
+        await ben.spin()
+        await ben.wait_for("matched")
+        await world.crash()
+        break_row(database, change)
+        await world.start()
+        dora = await world.join("dora", gender="woman", seeking=["man"])
+        await trio.sleep(1)
+        await ben.spin()
+        await dora.spin()
+        with trio.fail_after(120):
+            while (matched := await ben.wait_for("matched")).partner["display_name"] != "Dora":
+                await ben.leave()
+                await ben.spin()
+        assert matched.match_id
+        assert world.audit() == []
+
+
+async def test_a_user_whose_profile_cannot_be_read_can_save_another(autojump_clock, tmp_path):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database) as world:
+        ana, ben = await join_pair(world)
+        await ana.spin()
+        await world.crash()
+        break_row(database, "UPDATE people SET seeking = '[' WHERE user_id = 'ana'")
+        await world.start()
+        with pytest.raises(CommandRefused, match="complete your profile"):
+            await ana.spin()
+        profile = make_profile("Ana", gender="woman", seeking=["man"])
+        await world.api("ana").call("PUT", "/api/profile", profile)
+        await meet_and_date(ana, ben)
+
+
+async def test_a_plan_with_an_unreadable_date_is_made_anew(autojump_clock, tmp_path):
+    database = tmp_path / "yoked.db"
+    async with open_world(database=database) as world:
+        await join_pair(world)
+        await trio.sleep(1)
+        await world.crash()
+        break_row(database, "UPDATE zone_runs SET local_date = 'x' WHERE status = 'planned'")
+        await world.start()
+        await trio.sleep(1)
+        assert await degraded(world) == []
+        [run] = await world.server.store.calendar.runs(status="planned")
+        assert run.run.scheduled_at > world.now()

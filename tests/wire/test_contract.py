@@ -121,7 +121,7 @@ def test_every_close_code_of_the_server_is_in_the_contract() -> None:
     used = {
         conversation.PROTOCOL_ERROR,
         conversation.BAD_TOKEN,
-        conversation.RATE_LIMITED,
+        websocket.RATE_LIMITED,
         session.REPLACED,
         sessions.DRAINING,
         sessions.INTERNAL_ERROR,
@@ -261,6 +261,8 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         await ana.say("end_date", date_id=date_id)
         await ben.event("date_ended")
         await ana.say("heartbeat")
+        token = server.tokens.sign("ana", server.clock.now(), 7 * 86_400.0)
+        await ana.say("hello", token=token)
         await ana.say("leave")
         await ana.say("spin")
         await ana.event("waiting")

@@ -39,7 +39,7 @@ from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.metrics import Metrics, count_of
 from yoked_actor.settings import Settings
-from yoked_actor.store import Alerts, StoreUnavailable
+from yoked_actor.store import Alerts, StoreError, StoreUnavailable
 
 _log = structlog.get_logger()
 
@@ -106,6 +106,7 @@ class Alarm:
         self._violations = _Recent(lambda: count_of(metrics.audit_violations))
         self._restarts = _Recent(lambda: metrics.restarts)
         self._unsaved: deque[AlertChange] = deque()
+        self._has_taken_over = False
         self._stepped_by = clock.stepped_by
         self._stirred = trio.Event()
         self._stirred.set()
@@ -119,7 +120,12 @@ class Alarm:
 
     async def run(self) -> None:
         """Look until cancelled, while there is something to see."""
-        await self._take_over()
+        try:
+            await self._take_over()
+        except StoreError:
+            # Without its table it still says what is wrong, in the log and in the metric.
+            await self._look()
+            raise
         while True:
             await self._stirred.wait()
             self._stirred = trio.Event()
@@ -130,7 +136,7 @@ class Alarm:
 
     async def _take_over(self) -> None:
         """Take up the alerts that the process before has left standing."""
-        if self._alerts is None:
+        if self._alerts is None or self._has_taken_over:
             return
         while True:
             try:
@@ -138,15 +144,20 @@ class Alarm:
                 break
             except StoreUnavailable:
                 await trio.sleep(self._settings.jobs.sample_every_s)
-        self.standing = {one.alert: one for one in left}
-        for alert in self.standing:
+        self._has_taken_over = True
+        self.standing = {one.alert: one for one in left} | self.standing
+        for alert in (one.alert for one in left):
             _log.warning("alert_still_raised", alert=alert.value)
         self._show()
 
     async def _look(self) -> bool:
         """Look once; True when there is no reason to look again soon."""
         limits = self._settings.alerts
-        jobs = await self._watch.look()
+        broken: StoreError | None = None
+        try:
+            jobs = await self._watch.look()
+        except StoreError as error:
+            jobs, broken = None, error
         now, now_s = self._clock.now(), trio.current_time()
         self._follow_clock()
         numbers = msgspec.structs.replace(
@@ -169,6 +180,8 @@ class Alarm:
         self.standing, changes = judge(self.standing, found, now, limits.clear_after_s)
         self._say(changes)
         await self._save()
+        if broken is not None:
+            raise broken
         if self.dead is not None and await self.dead.look(now) and self._enqueued is not None:
             self._enqueued()
         return jobs is not None and not (

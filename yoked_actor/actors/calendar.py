@@ -216,6 +216,7 @@ def take_turn(
     turn = Turn()
     beginners: dict[str, date] = {}
     if opening:
+        table.drop_unreadable_plans()
         _drop_impossible_plans(table, now)
         _take_back_misses(table, now)
         have_plans = {run.zone for run in table.plans()}

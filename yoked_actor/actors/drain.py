@@ -16,6 +16,7 @@ import trio
 from yoked_actor.actors.matchmaker import Matchmaker
 from yoked_actor.actors.sessions import Sessions
 from yoked_actor.domain.lobby import Lobby
+from yoked_actor.domain.settled import SettledView
 from yoked_actor.settings import ServerSettings
 
 _log = structlog.get_logger()
@@ -86,6 +87,6 @@ class Drain:
 
     def _in_matches(self) -> set[str]:
         """Those who are in a match whose window is open: not one that awaits somebody's return."""
-        matches = self._lobby.floor.matches.rows.values()
-        running = [one for one in matches if one.is_open and one.closes_at is not None]
+        matches = SettledView(self._lobby.floor).open_matches()
+        running = [one for one in matches if one.closes_at is not None]
         return {user_id for match in running for user_id in match.users}

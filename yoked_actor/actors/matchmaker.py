@@ -22,6 +22,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.auditor import audit_users
 from yoked_actor.domain.events import Erase, Event, Forget, Spin, Vote
+from yoked_actor.domain.explain import explain
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.lobby import Lobby
@@ -70,6 +71,17 @@ class Message(msgspec.Struct, gc=False):
 
 class Probe(Event, frozen=True):
     """Nothing at all: whoever sends it wants to see that rounds are played."""
+
+
+class _Question:
+    """Somebody wants to know why a user waits, and a commit is under way."""
+
+    __slots__ = ("answered", "reply", "user_id")
+
+    def __init__(self, user_id: str) -> None:
+        self.user_id = user_id
+        self.answered = trio.Event()
+        self.reply: Reply | None = None
 
 
 class Audience(Protocol):
@@ -121,6 +133,8 @@ class Matchmaker:
         """Up to which step of the clock the lobby has followed."""
         self._is_moved = False
         """Whether a step of the clock has moved what is not stored yet."""
+        self._is_committing = False
+        self._questions: list[_Question] = []
         self.stalled = False
         """Whether the last commit failed and is being tried again."""
 
@@ -145,6 +159,29 @@ class Matchmaker:
         self._asked.append(answered)
         self.prod()
         await answered.wait()
+
+    async def explain(self, user_id: str) -> Reply:
+        """Why a user waits, counted among people whose places are stored.
+
+        At once, or else when the commit that is under way has ended, well or not. It changes
+        nothing. A caller who is cancelled has only stopped waiting.
+        """
+        if self._is_committing:
+            question = _Question(user_id)
+            self._questions.append(question)
+            await question.answered.wait()
+            assert question.reply is not None
+            return question.reply
+        return explain(self._lobby.floor, user_id, self._clock.now(), remember=False)
+
+    def _be_settled(self) -> None:
+        """The floor is settled again: answer those who asked meanwhile, before the next round."""
+        self._is_committing = False
+        questions, self._questions = self._questions, []
+        for one in questions:
+            now = self._clock.now()
+            one.reply = explain(self._lobby.floor, one.user_id, now, remember=False)
+            one.answered.set()
 
     def prod(self) -> None:
         """Have a round played soon, even if there is nothing to decide."""
@@ -184,9 +221,11 @@ class Matchmaker:
             self._audit()
             try:
                 if changes:
+                    self._is_committing = True
                     await self._store.commit(changes)
             except StoreUnavailable as error:
                 self._lobby.undo()
+                self._be_settled()
                 self.stalled = True
                 self._let_go()
                 self._metrics.commit_failures.inc()
@@ -197,6 +236,7 @@ class Matchmaker:
                 continue
             self.stalled = self._is_moved = False
             self._lobby.settle()
+            self._be_settled()
             waiting = len(self._lobby.floor.pool)
             now_s = trio.current_time()
             self._metrics.count_round(len(messages), changes, waiting, now, now_s)

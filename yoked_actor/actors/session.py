@@ -10,6 +10,7 @@ hung up on by its connection.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
@@ -31,6 +32,7 @@ from yoked_actor.wire import events as wire
 from yoked_actor.wire import rendering
 from yoked_actor.wire.signal_data import problem_with
 
+Renew = Callable[[cmd.Hello], Awaitable[told.Reply]]
 REPLACED = 4001
 TRY_AGAIN = 1011
 _STORE_AWAY = told.Refusal(told.Code.INTERNAL, "the store is not available; try again")
@@ -112,8 +114,16 @@ class Session:
 
     # From the client
 
-    async def receive(self, text: bytes) -> None:
-        """Hear one message. Raises `NotAnObject` when the protocol is broken."""
+    def beat(self) -> None:
+        """Hear a sign of life that wants no reply."""
+        if self.may_speak():
+            self._heard()
+
+    async def receive(self, text: bytes, renew: Renew) -> None:
+        """Hear one message. Raises `NotAnObject` when the protocol is broken.
+
+        `renew` judges the token of a hello that is said on an open socket.
+        """
         now = self._around.clock.now()
         try:
             command = cmd.decode_command(text)
@@ -125,12 +135,12 @@ class Session:
             elif not self._repeated(bad.id):
                 self._refuse(bad.id, told.Code.BAD_REQUEST, bad.message)
         else:
-            await self._obey(command, now)
+            await self._obey(command, now, renew)
         if self.unsent and self.connection is not None:
             self.unsent = False
             self.connection.flush()
 
-    async def _obey(self, command: cmd.Command, now: Instant) -> None:
+    async def _obey(self, command: cmd.Command, now: Instant, renew: Renew) -> None:
         id, within_rate = command.id, self.may_speak()
         if self._repeated(id):
             # It has no second effect, but a user who repeats a command is alive (R14).
@@ -153,7 +163,11 @@ class Session:
             await self._answer_offer(command, now)
         elif isinstance(command, cmd.StartDate):
             await self._start_date(command, now)
-        elif kind is cmd.Hello or kind is cmd.Watch:
+        elif isinstance(command, cmd.Hello):
+            self._heard()
+            self._pending[id], session_id = 1, self.session_id
+            self._answered(session_id, id, await renew(command), now)
+        elif kind is cmd.Watch:
             self._heard()
             self._refuse(id, told.Code.WRONG_STATE, "hello was said already")
         elif kind is cmd.Spin and self._around.draining:
@@ -287,7 +301,9 @@ class Session:
             self.connection.flush()
             self.connection.close(code, reason)
 
-    async def attach(self, connection: Connection, hello: cmd.Hello, device: int) -> None:
+    async def attach(
+        self, connection: Connection, hello: cmd.Hello, device: int, expires_at: Instant
+    ) -> None:
         """Let a socket speak for the user; returns when it has been welcomed.
 
         Raises `UserSuspended` when the user has been suspended while there was no room.
@@ -302,7 +318,7 @@ class Session:
                 # To the lobby the newer device has replaced the older one, and is gone.
                 self.hang_up(TRY_AGAIN, "the server was too busy; try again")
                 return
-            self._bind(connection, hello, reply, now)
+            self._bind(connection, hello, reply, now, expires_at)
             welcomed.set()
 
         # Counted before there is room for it: who waits for that must not leave memory meanwhile.
@@ -331,7 +347,12 @@ class Session:
         self.in_flight += 1
 
     def _bind(
-        self, connection: Connection, hello: cmd.Hello, snapshot: told.Snapshot, now: Instant
+        self,
+        connection: Connection,
+        hello: cmd.Hello,
+        snapshot: told.Snapshot,
+        now: Instant,
+        expires_at: Instant,
     ) -> None:
         if self.connection is not None:
             self.connection.flush()
@@ -350,6 +371,7 @@ class Session:
             resumed=missed is not None,
             snapshot=self.show(snapshot, now),
             heartbeat_every_s=self._around.settings.matching.heartbeat_every_s,
+            expires_at=to_datetime(expires_at),
         )
         connection.send(wire.encode(welcome))
         for text in missed or ():

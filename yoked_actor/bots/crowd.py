@@ -7,6 +7,7 @@ A guest who has waited long enough goes home, and somebody new takes the place.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any
@@ -90,12 +91,11 @@ class Crowd:
         """One guest from login to goodbye; False when nobody should follow."""
         user_id = f"bot{self.seed}-{number}" + (f".{visit}" if visit else "")
         random = Random(user_id)
-        token = await self._log_in(user_id, random)
-        if token is None:
+        if await self._log_in(user_id, random) is None:
             return False
         while not self._stopped.is_set():
             try:
-                await self._play(user_id, token, random)
+                await self._play(user_id, random)
                 return not self._stopped.is_set()
             except* ConnectionLost as group:
                 lost = group
@@ -117,10 +117,12 @@ class Crowd:
                 return None
         return None
 
-    async def _play(self, user_id: str, token: str, random: Random) -> None:
+    async def _play(self, user_id: str, random: Random) -> None:
         persona = persona_of(self._persona, random)
         valve = Valve()
-        async with open_client(self._url, token, dial=valve.on(self._dial)) as client:
+        api = Api(self._url, dial=self._dial)
+        log_in = partial(api.login, user_id)
+        async with open_client(self._url, log_in, dial=valve.on(self._dial)) as client:
             bot = Bot(user_id, client, random, self.tally, self._pace, valve)
             with self.tally.present(bot), trio.CancelScope() as scope:
                 self._playing.add(scope)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from random import Random
 
 import msgspec
@@ -144,8 +145,9 @@ class Demo:
         random = Random(user_id)
         api = Api(self._url, dial=self._dial)
         profile = make_demo_person(random, self._genders, utc_date(self._now()))
-        token = await api.login(user_id, profile)
-        async with open_client(self._url, token, dial=self._dial) as client:
+        await api.login(user_id, profile)
+        log_in = partial(api.login, user_id)
+        async with open_client(self._url, log_in, dial=self._dial) as client:
             guest = DemoGuest(user_id, client, api, random)
             for _ in range(_ERRANDS):
                 self._free.append(guest)

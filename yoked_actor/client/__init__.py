@@ -13,6 +13,7 @@ from __future__ import annotations
 from yoked_actor.client.commands import CommandRefused, ConnectionLost, Event, Suspended
 from yoked_actor.client.http import Api, CallRefused
 from yoked_actor.client.live import Client, open_client
+from yoked_actor.client.tokens import TokenProvider
 
 __all__ = [
     "Api",
@@ -22,5 +23,6 @@ __all__ = [
     "ConnectionLost",
     "Event",
     "Suspended",
+    "TokenProvider",
     "open_client",
 ]

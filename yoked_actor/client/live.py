@@ -4,7 +4,8 @@ The client beats by itself, and when its socket is lost it comes back by itself,
 session where it was, and sends again what has had no reply: a command has one id however often it
 is sent, so it has one effect. It does not come back before the time that a stopping server has
 named. It gives up only when coming back is no use: another device has taken over (4001), or the
-token is not accepted or the user is suspended (4003).
+token is not accepted or the user is suspended (4003). With a token provider it renews its token
+before that ends.
 """
 
 from __future__ import annotations
@@ -26,14 +27,18 @@ from yoked_actor.client.commands import (
     Suspended,
 )
 from yoked_actor.client.dialing import Address, Dial
+from yoked_actor.client.tokens import TokenProvider, TokenSource, TokenUnavailable
 
 UNREACHABLE = 1006
 PROTOCOL_ERROR = 4000
-FINAL_CODES = frozenset({UNREACHABLE, 4001, 4003})
+BAD_TOKEN = 4003
+FINAL_CODES = frozenset({UNREACHABLE, 4001, BAD_TOKEN})
 _MOST_PROTOCOL_ERRORS = 3
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 5.0
 _GOODBYE_S = 2.0
+_RENEW_AGAIN_S = 10.0
+_EXPIRED = "the token has expired"
 _CONNECT_S = 10.0
 _GONE = (
     ConnectionClosed,
@@ -57,10 +62,11 @@ class _Awaited:
 class Client(Commands):
     """One user's side of the conversation. Made by `open_client`."""
 
-    def __init__(self, address: Address, dial: Dial, token: str) -> None:
+    def __init__(self, address: Address, dial: Dial, token: str | TokenProvider) -> None:
         self._address = address
         self._dial = dial
-        self._token = token
+        self._tokens = TokenSource(token)
+        self._token_refused = False
         self._socket: WebSocketConnection | None = None
         self._stream: trio.abc.Stream | None = None
         self._connected = trio.Event()
@@ -180,6 +186,7 @@ class Client(Commands):
                             await self._connect(nursery)
                         pause_s = _FIRST_PAUSE_S
                         nursery.start_soon(self._beat)
+                        nursery.start_soon(self._keep_token_fresh)
                         await self._listen()
                     await self._say_goodbye()
                     nursery.cancel_scope.cancel()
@@ -198,6 +205,12 @@ class Client(Commands):
             if code == PROTOCOL_ERROR:
                 # Once, it was a hello that came late over a bad line; always, it is our fault.
                 self._protocol_errors += 1
+            expired = code == BAD_TOKEN and reason == _EXPIRED
+            if expired and self._tokens.can_renew and not self._token_refused:
+                # By the server's clock, whatever ours says: try once with a new one.
+                self._token_refused = True
+                self._tokens.forget()
+                code = None
             if code in FINAL_CODES or self._protocol_errors >= _MOST_PROTOCOL_ERRORS:
                 if self._suspended is not None:
                     self._give_up(Suspended(code, reason, *self._suspended))
@@ -226,7 +239,8 @@ class Client(Commands):
             message_queue_size=100,
         )
         self._count += 1
-        hello: dict[str, Any] = {"type": "hello", "id": f"h{self._count}", "token": self._token}
+        token = await self._tokens.current()
+        hello: dict[str, Any] = {"type": "hello", "id": f"h{self._count}", "token": token}
         if self.session is not None:
             hello["resume"] = {"session": self.session, "seq": self.seq}
         await self._socket.send_message(msgspec.json.encode(hello).decode())
@@ -274,6 +288,10 @@ class Client(Commands):
         self.resumed = message["resumed"]
         self.snapshot = message["snapshot"]
         self.heartbeat_every_s = message["heartbeat_every_s"]
+        self._token_refused = False
+        if "expires_at" in message:
+            self._tokens.set_server_time(message["at"])
+            self._tokens.expires(message["expires_at"])
         self._resend = bool(self._awaited)
         self._connected.set()
 
@@ -289,6 +307,18 @@ class Client(Commands):
                 self._count += 1
                 beat = {"type": "heartbeat", "id": f"b{self._count}"}
                 await self._send(msgspec.json.encode(beat).decode())
+
+    async def _keep_token_fresh(self) -> None:
+        """Renew the token before it ends, as long as there is a provider."""
+        await self._connected.wait()
+        while self._tokens.can_renew:
+            await trio.sleep_until(self._tokens.renew_at)
+            try:
+                renewed = await self.command("hello", token=await self._tokens.renewed())
+            except (CommandRefused, TokenUnavailable):
+                self._tokens.try_again_in(_RENEW_AGAIN_S)
+            else:
+                self._tokens.expires(renewed.expires_at)
 
     async def _send(self, text: str) -> None:
         # A message that finds no socket is sent again after the next welcome.
@@ -322,8 +352,13 @@ def _closing(group: BaseExceptionGroup[BaseException]) -> tuple[int | None, str 
 
 
 @asynccontextmanager
-async def open_client(url: str, token: str, *, dial: Dial | None = None) -> AsyncIterator[Client]:
+async def open_client(
+    url: str, token: str | TokenProvider, *, dial: Dial | None = None
+) -> AsyncIterator[Client]:
     """Connect a user; on leaving, the socket is closed. `dial` opens streams of another kind.
+
+    `token` may be an async function that returns a token: it is called for the first one, and
+    again before each of them ends. With a plain token the connection ends with it (4003).
 
     Raises `ConnectionLost` when there is no server, or it wants nothing of this user.
     """

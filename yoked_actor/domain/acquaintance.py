@@ -110,6 +110,11 @@ class Acquaintance:
             | self._blockers.get(user_id, nobody)
         )
 
+    def count_settled_blocks(self, user_id: str) -> int:
+        """How many others a user has blocked, as far as that is stored."""
+        others = self._blocked.get(user_id, ())
+        return sum(1 for other in others if self.blocks.settled((user_id, other)) is not None)
+
     def blocked_by(self, user_id: str) -> dict[str, Instant]:
         """Whom a user has blocked, and since when."""
         rows = self.blocks.rows

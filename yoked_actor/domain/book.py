@@ -7,7 +7,7 @@ what was touched says what has to be stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -68,6 +68,16 @@ class Book(Generic[K, V]):
             for key, before in self._before.items()
             if rows.get(key) is not before or key in self._restated
         ]
+
+    def settled(self, key: K) -> V | None:
+        """The value that a key had when the book last settled."""
+        return self._before[key] if key in self._before else self.rows.get(key)
+
+    def settled_values(self) -> Iterator[V]:
+        """All values that stood when the book last settled."""
+        before = self._before
+        yield from (value for key, value in self.rows.items() if key not in before)
+        yield from (value for value in before.values() if value is not None)
 
     def settle(self) -> None:
         """Forget how it was: the changes stand."""

@@ -33,12 +33,12 @@ GOOD_FOR_S = 1.0
 """How long a count is good."""
 
 
-def explain(floor: Floor, user_id: str, now: Instant) -> Reply:
-    """Tell a user why they wait."""
+def explain(floor: Floor, user_id: str, now: Instant, *, remember: bool = True) -> Reply:
+    """Tell a user why they wait. Only the matchmaker may let the floor `remember` the count."""
     ticket = floor.ticket(user_id)
     if ticket is None:
         return Refusal(Code.WRONG_STATE, "you are not in line")
-    census = _census(floor, ticket, now)
+    census = _census(floor, ticket, now, remember)
     edge_at = floor.tiers.next_edge(ticket.waiting_since, ticket.tier)
     return Explanation(
         waiting_s=seconds_between(ticket.waiting_since, now),
@@ -51,7 +51,7 @@ def explain(floor: Floor, user_id: str, now: Instant) -> Reply:
     )
 
 
-def _census(floor: Floor, ticket: Ticket, now: Instant) -> Census:
+def _census(floor: Floor, ticket: Ticket, now: Instant, remember: bool) -> Census:
     # What else is in a ticket says who goes first, not who suits.
     asked_by = Ticket(ticket.person, ticket.waiting_since, tier=ticket.tier)
     before = floor.explained.get(ticket.user_id)
@@ -66,5 +66,6 @@ def _census(floor: Floor, ticket: Ticket, now: Instant) -> Census:
     limits = floor.tiers.limits(ticket.person, ticket.tier)
     shown = floor.places.of(ticket.person, now)
     census = take_census(floor.pool, ticket, limits, now, apart, shown)
-    floor.explained[ticket.user_id] = (now, asked_by, census)
+    if remember:
+        floor.explained[ticket.user_id] = (now, asked_by, census)
     return census

@@ -40,6 +40,7 @@ from yoked_actor.domain.matches import (
     leave_match,
     vote,
 )
+from yoked_actor.domain.mending import at_rest, mend
 from yoked_actor.domain.notices import (
     BlockList,
     Code,
@@ -81,7 +82,8 @@ class Lobby:
         """Decide what follows from an event. The user must have entered before."""
         if type(event) is ev.Entered:
             if event.user_id not in self.floor.seats.rows:
-                self.floor.learn(with_bars_cut(event.known, self.rules, now))
+                known = at_rest(event.known)
+                self.floor.learn(with_bars_cut(known, self.rules, now))
             return Effects(Done(), [])
         step = Step(self.floor, now)
         if type(event) not in _SIGNS_OF_OTHERS:
@@ -145,7 +147,7 @@ class Lobby:
         """Take up what an earlier process left (R18); all are awaited until the grace is over."""
         floor, rules = self.floor, self.rules
         floor.now = now
-        left = not_in_the_future(LeftOpen(users, matches, dates), now)
+        left = not_in_the_future(LeftOpen(*mend(users, matches, dates)), now)
         users = [with_bars_cut(known, rules, now) for known in left.users]
         matches, dates = left.matches, left.dates
         for match in matches:

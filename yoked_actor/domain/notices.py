@@ -250,6 +250,12 @@ class DateOpened(Reply, frozen=True):
     date_id: str
 
 
+class Renewed(Reply, frozen=True):
+    """The socket lives on with a newer token."""
+
+    expires_at: Instant
+
+
 class BlockList(Reply, frozen=True):
     """Whom a user has blocked, and since when."""
 

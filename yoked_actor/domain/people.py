@@ -13,7 +13,9 @@ from yoked_actor.domain.instants import Instant, utc_date
 ADULT_AGE = 18
 OLDEST_AGE = 100
 EARTH_RADIUS_KM = 6371.0088
-_USER_ID = re.compile(r"[A-Za-z0-9_.:@-]{1,64}")
+USER_ID = r"^[A-Za-z0-9_.:@-]{1,64}$"
+"""The form of a user's id, as a regular expression that JSON Schema takes too."""
+_USER_ID = re.compile(USER_ID)
 
 
 class ShownPlace(msgspec.Struct, frozen=True, gc=False):

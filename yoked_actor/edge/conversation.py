@@ -16,12 +16,13 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR, Sessions
 from yoked_actor.actors.suspensions import UserSuspended
-from yoked_actor.domain.notices import Code
+from yoked_actor.domain.notices import Code, Refusal, Renewed, Reply
 from yoked_actor.domain.token_bucket import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
+from yoked_actor.edge.expiries import Expiries
 from yoked_actor.edge.status_board import StatusBoard, Watcher
 from yoked_actor.edge.strangers import Strangers
-from yoked_actor.edge.websocket import WebSocketConnection
+from yoked_actor.edge.websocket import RATE_LIMITED, WebSocketConnection
 from yoked_actor.settings import EdgeSettings
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire.commands import (
@@ -37,7 +38,6 @@ from yoked_actor.wire.rendering import suspended_error
 
 PROTOCOL_ERROR = 4000
 BAD_TOKEN = 4003
-RATE_LIMITED = 4009
 
 
 class Conversations:
@@ -59,11 +59,13 @@ class Conversations:
         self.arrived = arrived
         """Told who has been welcomed."""
         self.board = board
+        self.expiries = Expiries(clock)
         self.strangers = Strangers(settings.hello_timeout_s)
 
     async def hold(self, connection: WebSocketConnection) -> None:
         """Talk to one client until the connection ends."""
         conversation = _Conversation(self, connection)
+        connection.frames = conversation
         self.strangers.expect(conversation)
         try:
             await connection.run(conversation.hear)
@@ -79,29 +81,54 @@ class Conversations:
 class _Conversation:
     """What is known of one client while it talks."""
 
-    __slots__ = ("_all", "_bucket", "_connection", "_device", "_session", "_watcher")
+    __slots__ = (
+        "_all",
+        "_bucket",
+        "_connection",
+        "_device",
+        "_early",
+        "_identity",
+        "_session",
+        "_watcher",
+    )
 
     def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
         settings, now_s = all.settings, trio.current_time()
         self._all = all
         self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now_s)
         self._connection = connection
+        self._early = 0
+        self._identity: Identity | None = None
         self._session: Session | None = None
         self._watcher: Watcher | None = None
         self._device = 0
 
+    def admits_frame(self) -> bool:
+        """Whether one more frame, of any kind, is within the rate; if so, it is counted."""
+        if self._session is None and self._watcher is None:
+            # Nobody needs many frames for a hello, and nobody is known yet who could be blamed.
+            self._early += 1
+            if self._early > self._all.settings.frames_before_hello:
+                return False
+        return self._bucket.take(trio.current_time())
+
+    def on_ping(self) -> None:
+        """A ping is a sign of life of the user, as `heartbeat` is."""
+        if self._session is not None and self._is_listened_to(self._session):
+            self._session.beat()
+
+    def _is_listened_to(self, session: Session) -> bool:
+        # What was still on the way when the user was suspended is not listened to.
+        return self._all.sessions.suspensions.of(session.user_id) is None
+
     async def hear(self, text: bytes) -> None:
         """Hear one message of the client."""
-        if not self._bucket.take(trio.current_time()):
-            self._connection.close(RATE_LIMITED, "too many messages")
-            return
         try:
             if self._session is not None:
-                # What was still on the way when the user was suspended is not listened to.
-                if self._all.sessions.suspensions.of(self._session.user_id) is None:
-                    await self._session.receive(text)
+                if self._is_listened_to(self._session):
+                    await self._session.receive(text, self._renew)
             elif self._watcher is not None:
-                self._watcher.receive(text, self._all.clock.now())
+                await self._watcher.receive(text, self._all.clock.now(), self._renew)
             else:
                 self._all.strangers.forget(self)
                 await self._meet(decode_command(text))
@@ -125,7 +152,7 @@ class _Conversation:
             connection.close(DRAINING, "the server is about to stop")
             return
         try:
-            identity = self._all.tokens.identify(first.token, self._all.clock.now())
+            identity = await self._all.tokens.check(first.token, self._all.clock)
         except BadToken as error:
             connection.close(BAD_TOKEN, str(error))
             return
@@ -135,7 +162,7 @@ class _Conversation:
                 self._watch(first, identity)
             else:
                 with trio.move_on_after(self._all.settings.welcome_timeout_s) as patience:
-                    await self._welcome(first, identity.user_id)
+                    await self._welcome(first, identity)
                 if patience.cancelled_caught:
                     connection.close(INTERNAL_ERROR, "the server is too busy; try again")
         except UserSuspended as error:
@@ -146,11 +173,12 @@ class _Conversation:
         except StoreUnavailable:
             connection.close(INTERNAL_ERROR, "the store is not available; try again")
 
-    async def _welcome(self, hello: Hello, user_id: str) -> None:
-        sessions = self._all.sessions
+    async def _welcome(self, hello: Hello, identity: Identity) -> None:
+        sessions, user_id = self._all.sessions, identity.user_id
         session = await sessions.enter(user_id)
         self._session, self._device = session, sessions.new_device()
-        await session.attach(self._connection, hello, self._device)
+        self._speak_as(identity)
+        await session.attach(self._connection, hello, self._device, identity.expires_at)
         self._all.arrived((user_id,))
 
     def _watch(self, watch: Watch, identity: Identity) -> None:
@@ -162,7 +190,36 @@ class _Conversation:
         elif board.is_full:
             connection.close(RATE_LIMITED, "too many watch already")
         else:
-            self._watcher = board.admit(connection, watch, identity.user_id)
+            self._watcher = board.admit(connection, watch, identity)
+            self._speak_as(identity)
+
+    def _speak_as(self, identity: Identity) -> None:
+        self._identity = identity
+        self._all.expiries.put(self, self._all.tokens.ends_at(identity))
+
+    async def _renew(self, hello: Hello) -> Reply:
+        """Judge a hello on an open socket: a newer token of the same user lets it live on."""
+        known = self._identity
+        assert known is not None
+        if hello.resume is not None:
+            return Refusal(Code.WRONG_STATE, "hello was said already")
+        try:
+            newer = await self._all.tokens.check(hello.token, self._all.clock)
+        except BadToken as error:
+            return Refusal(Code.WRONG_STATE, f"hello was said already, and {error}")
+        if newer.user_id != known.user_id:
+            return Refusal(Code.WRONG_STATE, "hello was said already, and by another user")
+        if self._watcher is not None and not newer.is_admin:
+            return Refusal(Code.WRONG_STATE, "this socket watches, and the token is no operator's")
+        if newer.expires_at <= known.expires_at:
+            return Refusal(Code.WRONG_STATE, "hello was said already, and the token is not newer")
+        if self._connection.is_open:
+            self._speak_as(newer)
+        return Renewed(newer.expires_at)
+
+    def token_expired(self) -> None:
+        """The token has ended, and was not renewed."""
+        self._connection.close(BAD_TOKEN, "the token has expired")
 
     def run_out_of_time(self) -> None:
         """The time for a hello is over, and nothing was said."""
@@ -170,6 +227,7 @@ class _Conversation:
 
     def end(self) -> None:
         """The connection is gone."""
+        self._all.expiries.forget(self)
         if self._session is not None:
             self._session.detach(self._connection, self._device)
             self._all.sessions.leave_soon(self._session)

@@ -1,6 +1,7 @@
 """For the operator: who waits, who is where, and which matches are open.
 
-All of it is read between two steps of the loop, from the lobby's own memory.
+All of it is read between two steps of the loop, from the lobby's own memory, as far as it is
+stored: what a failed commit would undo does not show.
 """
 
 from __future__ import annotations
@@ -21,31 +22,28 @@ from yoked_actor.wire import http_admin as http
 
 def add_admin_lobby_calls(app: QuartTrio, doors: Doors) -> None:
     """`/api/admin/queue`, `/api/admin/users/...` and `/api/admin/matches`."""
-    floor = doors.lobby.floor
+    view = doors.view
 
     @app.get("/api/admin/queue")
     async def queue() -> Response:
         await doors.operator()
         limit, now = read_limit(), doors.clock.now()
-        first = nsmallest(
-            limit, floor.pool.tickets(), key=lambda one: (one.waiting_since, one.user_id)
-        )
+        first = nsmallest(limit, view.tickets(), key=lambda one: (one.waiting_since, one.user_id))
         longest = [
             http.WaitingEntry(one.user_id, seconds_between(one.waiting_since, now), one.tier)
             for one in first
         ]
-        return answer(http.QueueAnswer(len(floor.pool), longest))
+        return answer(http.QueueAnswer(view.waiting(), longest))
 
     @app.get("/api/admin/users/<user_id>")
     async def user(user_id: str) -> Response:
         await doors.operator()
         if not is_user_id(user_id):
             raise Refused(Code.NOT_FOUND, "there is no such user")
-        known = None if user_id in floor.seats.rows else await doors.store.load_user(user_id)
-        now, seat = doors.clock.now(), floor.seats.rows.get(user_id)
+        known = None if view.seat(user_id) is not None else await doors.store.load_user(user_id)
+        now, seat = doors.clock.now(), view.seat(user_id)
         if seat is not None:
-            person = floor.people.rows.get(user_id)
-            blocks = len(floor.acquaintance.blocked_by(user_id))
+            person, blocks = view.person(user_id), view.count_blocks(user_id)
         elif known is not None and (known.person is not None or known.seat is not None):
             person, blocks = known.person, len(known.blocks)
         else:
@@ -57,7 +55,7 @@ def add_admin_lobby_calls(app: QuartTrio, doors: Doors) -> None:
                 user_id=user_id,
                 in_memory=seat is not None,
                 connected=doors.sessions.is_connected(user_id),
-                online=floor.is_online(user_id, now),
+                online=view.is_online(user_id, now),
                 display_name=None if person is None else person.display_name,
                 age=None if person is None else age_at(person, now),
                 gender=None if person is None else person.gender,
@@ -76,7 +74,7 @@ def add_admin_lobby_calls(app: QuartTrio, doors: Doors) -> None:
     async def matches() -> Response:
         await doors.operator()
         limit = read_limit()
-        found = [match for match in floor.matches.rows.values() if match.is_open]
+        found = view.open_matches()
         newest = nlargest(limit, found, key=lambda one: (one.paired_at, int(one.match_id[1:])))
         return answer(
             http.MatchesAnswer(

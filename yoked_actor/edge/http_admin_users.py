@@ -24,9 +24,11 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
     @app.get("/api/admin/reports")
     async def reports() -> Response:
         await doors.operator()
-        only_open = request.args.get("open", "0") == "1"
+        only_open = request.args.get("open", "0")
+        if only_open not in ("0", "1"):
+            raise Refused(Code.BAD_REQUEST, "open must be 0 or 1")
         found = await operators.reports(
-            only_open=only_open,
+            only_open=only_open == "1",
             limit=read_limit(DEFAULT_AT_ONCE),
             now=doors.clock.now(),
             before=read_number("before"),
@@ -65,6 +67,8 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
     @app.post("/api/admin/users/<user_id>/unsuspend")
     async def unsuspend(user_id: str) -> Response:
         session = await doors.operator()
+        if not is_user_id(user_id):
+            raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         changed = await operators.unsuspend(user_id, session.user_id, doors.clock.now())
         await care.refresh()
         return answer(http_care.Changed(changed))

@@ -22,6 +22,7 @@ from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.mailbox import MailboxFull
+from yoked_actor.actors.matchmaker import Matchmaker
 from yoked_actor.actors.offer_desk import OfferDesk
 from yoked_actor.actors.session import Session
 from yoked_actor.actors.sessions import Sessions
@@ -30,8 +31,8 @@ from yoked_actor.actors.suspensions import UserSuspended
 from yoked_actor.domain import events as ev
 from yoked_actor.domain import notices as told
 from yoked_actor.domain.instants import to_datetime
-from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.notices import Code
+from yoked_actor.domain.settled import SettledView
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.edge.origins import Origins
 from yoked_actor.metrics import Metrics
@@ -67,7 +68,8 @@ class Doors(msgspec.Struct):
     tokens: Tokens
     metrics: Metrics
     desk: OfferDesk
-    lobby: Lobby
+    view: SettledView
+    matchmaker: Matchmaker
     dispatcher: Dispatcher
     calendar: Calendar
     alarm: Alarm
@@ -76,23 +78,23 @@ class Doors(msgspec.Struct):
     dev: bool = False
     mock_clock: MockClock | None = None
 
-    def identify(self) -> Identity:
+    async def identify(self) -> Identity:
         """Who is calling, or a refusal."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Refused(Code.UNAUTHORIZED, "send a token: Authorization: Bearer ...")
         try:
-            return self.tokens.identify(token.strip(), self.clock.now())
+            return await self.tokens.check(token.strip(), self.clock)
         except BadToken as error:
             raise Refused(Code.UNAUTHORIZED, str(error)) from None
 
     async def caller(self, *, even_suspended: bool = False) -> Session:
         """The session of who is calling, within the rate."""
-        return await self.session_of(self.identify().user_id, even_suspended=even_suspended)
+        return await self.session_of((await self.identify()).user_id, even_suspended=even_suspended)
 
     async def operator(self) -> Session:
         """The session of who is calling, who must be an operator, within the rate."""
-        identity = self.identify()
+        identity = await self.identify()
         self.sessions.suspensions.check(identity.user_id)
         if not identity.is_admin:
             raise Refused(Code.FORBIDDEN, "this is for the operator")

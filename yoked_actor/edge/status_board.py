@@ -15,23 +15,24 @@ import trio
 from msgspec.structs import replace
 
 from yoked_actor.actors.care import NO_LONGER_WELCOME
+from yoked_actor.actors.session import Renew
 from yoked_actor.actors.sessions import DRAINING, INTERNAL_ERROR
 from yoked_actor.actors.supervisor import Trouble
 from yoked_actor.actors.surroundings import Connection
 from yoked_actor.actors.suspensions import notice_of
 from yoked_actor.domain.alerts import percentile
-from yoked_actor.domain.explain import explain
 from yoked_actor.domain.fairness import Ticket
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.notices import Code, Explanation
 from yoked_actor.domain.recent import Minute
+from yoked_actor.edge.auth import Identity
 from yoked_actor.edge.http_admin_jobs import alert_entries
 from yoked_actor.edge.http_app import Doors
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire import commands as cmd
 from yoked_actor.wire.events import Draining, Error, Event, Ok, encode
-from yoked_actor.wire.rendering import event_of
+from yoked_actor.wire.rendering import event_of, ok_reply
 from yoked_actor.wire.status import (
     CommitPart,
     DegradedPart,
@@ -57,7 +58,7 @@ class Watcher:
         self.user_id = user_id
         self._seq = 0
 
-    def receive(self, text: bytes, now: Instant) -> None:
+    async def receive(self, text: bytes, now: Instant, renew: Renew) -> None:
         """Hear one message. Raises `NotAnObject` when the protocol is broken."""
         try:
             command = cmd.decode_command(text)
@@ -66,6 +67,8 @@ class Watcher:
             return
         if isinstance(command, cmd.Heartbeat):
             self.say(Ok(re=command.id, at=to_datetime(now)))
+        elif isinstance(command, cmd.Hello):
+            self.say(ok_reply(command.id, await renew(command)))
         else:
             message = "this socket only watches"
             self.say(Error(re=command.id, code=Code.WRONG_STATE, message=message))
@@ -96,16 +99,18 @@ class StatusBoard:
         self._somebody_came = trio.Event()
         self._last: Status | None = None
         self._jobs: dict[JobStatus, int] = {}
+        self._waiters: list[WaiterPart] = []
 
     @property
     def is_full(self) -> bool:
         """Whether no more may watch."""
         return len(self._watchers) >= self._settings.max_watchers
 
-    def admit(self, connection: Connection, watch: cmd.Watch, user_id: str) -> Watcher:
+    def admit(self, connection: Connection, watch: cmd.Watch, identity: Identity) -> Watcher:
         """Let a socket of an operator watch."""
-        watcher = Watcher(connection, user_id)
-        watcher.say(Ok(re=watch.id, at=to_datetime(self._doors.clock.now())))
+        watcher = Watcher(connection, identity.user_id)
+        at, expires_at = to_datetime(self._doors.clock.now()), to_datetime(identity.expires_at)
+        watcher.say(Ok(re=watch.id, at=at, expires_at=expires_at))
         # While others watch, the last look was a moment ago.
         if self._watchers and self._last is not None:
             watcher.tell(self._last)
@@ -164,7 +169,7 @@ class StatusBoard:
         return Status(
             seq=0,
             at=to_datetime(now),
-            waiting=len(doors.lobby.floor.pool),
+            waiting=doors.view.waiting(),
             longest=tuple(longest),
             minutes=tuple(_minute_part(minute) for minute in minutes),
             hour=_hour_part(minutes),
@@ -182,16 +187,24 @@ class StatusBoard:
         )
 
     async def _longest(self) -> list[WaiterPart]:
-        """Who has waited longest, and why; a part at a time, so that nobody has to wait for it."""
-        floor, most = self._doors.lobby.floor, self._settings.longest_shown
-        tickets, found = list(floor.pool.tickets()), list[Ticket]()
+        """Who has waited longest, and why; a part at a time, so that nobody has to wait for it.
+
+        As last seen while a commit does not end: what it decides must not show.
+        """
+        with trio.move_on_after(self._settings.status_every_s):
+            self._waiters = await self._look_at_longest()
+        return self._waiters
+
+    async def _look_at_longest(self) -> list[WaiterPart]:
+        doors, most = self._doors, self._settings.longest_shown
+        tickets, found = list(doors.view.tickets()), list[Ticket]()
         for start in range(0, len(tickets), TICKETS_AT_ONCE):
             found += tickets[start : start + TICKETS_AT_ONCE]
             found = nsmallest(most, found, key=lambda one: (one.waiting_since, one.user_id))
             await trio.lowlevel.checkpoint()
         parts = []
         for ticket in found:
-            reply = explain(floor, ticket.user_id, self._doors.clock.now())
+            reply = await doors.matchmaker.explain(ticket.user_id)
             if isinstance(reply, Explanation):
                 parts.append(
                     WaiterPart(

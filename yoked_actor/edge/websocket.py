@@ -3,7 +3,7 @@
 Framing, masking, control frames and the closing handshake are those of the sans-I/O protocol of
 `websockets`; this module moves bytes between it and a transport, puts fragments together and
 enforces what our contract adds: text only (1003), valid UTF-8 (1007), 16 KiB a message (1009),
-slow readers hung up on (4008).
+a rate of frames of any kind (4009), slow readers hung up on (4008).
 
 A connection owns no timer and no task but the one that runs it: its deadlines are the keepalive's.
 """
@@ -13,10 +13,11 @@ from __future__ import annotations
 import codecs
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import structlog
 import trio
-from websockets.frames import BINARY, CONT, TEXT, CloseCode, Frame
+from websockets.frames import BINARY, CONT, PING, TEXT, CloseCode, Frame
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
@@ -24,8 +25,14 @@ from yoked_actor.edge.keepalive import Keepalive
 from yoked_actor.edge.transport import Transport
 
 SLOW_READER = 4008
+RATE_LIMITED = 4009
 _MAX_QUEUED_FRAMES = 256
 _MAX_REASON_BYTES = 123
+# The library parses, and answers, all that it is given at once. In so many bytes there are 42
+# frames at most, so a flood is noticed before much of it has been parsed.
+_PARSED_BYTES = 256
+# A slow reader is within the rate of frames, and may have asked for much before it was cut off.
+_SLOW_READERS_SEND = 16
 
 # Shared by every connection, so that none pays for an adapter; its per-connection lines are noise.
 PROTOCOL_LOGGER = logging.getLogger("yoked_actor.edge.protocol")
@@ -46,17 +53,30 @@ class _Fragments:
         self.size = 0
 
 
+class FrameObserver(Protocol):
+    """Is asked about every frame that comes, before it is looked at. Must not block or raise."""
+
+    def admits_frame(self) -> bool:
+        """Whether one more frame is within the rate; if so, it is counted."""
+
+    def on_ping(self) -> None:
+        """The client has sent a ping, which has been answered."""
+
+
 class WebSocketConnection:
     """An open WebSocket: text messages in by `run`, out by `send` and `flush`."""
 
     __slots__ = (
+        "_discardable",
         "_fragments",
         "_hung_up",
         "_keepalive",
         "_limits",
         "_protocol",
         "_transport",
+        "_unparsed",
         "busy",
+        "frames",
         "heard",
         "peer",
         "pinged_at",
@@ -92,9 +112,10 @@ class WebSocketConnection:
         """Whether a message is being handled; what comes meanwhile is not read."""
         self.pinged_at: float | None = None
         self.silent_since = 0.0
+        self.frames: FrameObserver | None = None
+        self._unparsed = received
+        self._discardable = self._limits.max_buffered_bytes
         transport.listener = self
-        if received:
-            self._protocol.receive_data(received)
 
     @property
     def is_open(self) -> bool:
@@ -165,10 +186,13 @@ class WebSocketConnection:
             self._transport.abort()
             return
         protocol.writes.clear()
-        protocol.send_close(SLOW_READER, "slow reader")
-        [frame] = protocol.data_to_send()
-        self._transport.finish_with(frame)
-        self._keepalive.expire(self, self._limits.last_words_s)
+        self._unparsed = b""
+        # Nothing more is looked at, but it is read for a while: a socket that is closed with unread
+        # bytes, or gets some later, is reset by the kernel, and the reason is lost with it.
+        protocol.fail(SLOW_READER, "slow reader")
+        self._discardable *= _SLOW_READERS_SEND
+        self._transport.finish_with(protocol.data_to_send()[0])
+        self._keepalive.expire(self, self._limits.stall_timeout_s)
 
     async def run(self, on_message: Callable[[bytes], Awaitable[None]]) -> None:
         """Read until the end; each text message goes to `on_message`, one at a time."""
@@ -183,7 +207,9 @@ class WebSocketConnection:
                     await self._deliver(on_message)
                 if protocol.writes:
                     self.flush()
-                if not self._feed(await receive()):
+                if self._unparsed:
+                    self._parse_some()
+                elif not self._feed(await receive()):
                     return
         except Exception:
             self.close(CloseCode.INTERNAL_ERROR, "internal error")
@@ -199,12 +225,31 @@ class WebSocketConnection:
         if not data:
             self._protocol.receive_eof()
             return False
+        if self._protocol.eof_sent:
+            # The reason was sent, and nothing that comes now is looked at. A little is still read,
+            # because a reset could overtake the reason; a flood is not.
+            self._discardable -= len(data)
+            if self._discardable < 0:
+                self._transport.abort()
+                return False
         self.heard = True
-        self._protocol.receive_data(data)
+        self._unparsed = data
+        self._parse_some()
         return True
 
+    def _parse_some(self) -> None:
+        data = self._unparsed
+        self._unparsed = data[_PARSED_BYTES:]
+        self._protocol.receive_data(data[:_PARSED_BYTES])
+
     async def _deliver(self, on_message: Callable[[bytes], Awaitable[None]]) -> None:
+        observer = self.frames
         for event in self._protocol.events_received():
+            if observer is not None and not observer.admits_frame():
+                self._cut_flood()
+                return
+            if observer is not None and event.opcode is PING:  # type: ignore[union-attr]
+                observer.on_ping()
             message = self._message_of(event)  # type: ignore[arg-type]
             if message is not None:
                 self.busy = True
@@ -255,10 +300,15 @@ class WebSocketConnection:
         self._fragments = None
         return None if self._hung_up else b"".join(fragments.parts)
 
-    def _fail(self, code: CloseCode, reason: str) -> None:
+    def _cut_flood(self) -> None:
+        """Hang up, and look at nothing more of what comes."""
+        self._unparsed = b""
+        self._fail(RATE_LIMITED, "too many frames")
+
+    def _fail(self, code: int, reason: str) -> None:
         self._hung_up = True
         self._fragments = None
-        if self._protocol.state is OPEN:
+        if not self._protocol.eof_sent:
             self._protocol.fail(code, _clip(reason))
 
 

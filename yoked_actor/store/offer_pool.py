@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -29,6 +29,7 @@ from yoked_actor.domain.people import Person
 from yoked_actor.domain.scoring import Votes
 from yoked_actor.store import rows
 from yoked_actor.store.opening import statement
+from yoked_actor.store.readable import read_row, read_rows
 
 TOO_NEAR = 12 * 3600 * MICROSECONDS
 """Nobody gets two sets within this (R41)."""
@@ -61,19 +62,18 @@ def read_pool(
     db.execute("BEGIN")  # one snapshot for all of it
     try:
         near = {"zone": zone, "day": day.isoformat(), "at": offered_at, "apart": TOO_NEAR}
-        have_sets: set[str] = set()
-
-        def living_here() -> Iterator[tuple[Any, ...]]:
-            for *row, has_set in _giving_way(db.execute(_RECEIVERS, near)):
-                if has_set:
-                    have_sets.add(row[0])
-                yield tuple(row)
-
-        residents = list(rows.people_of(living_here()))
-        receivers = [one.user_id for one in residents if one.user_id not in have_sets]
+        residents: list[Person] = []
+        receivers: list[str] = []
+        for *row, has_set in _giving_way(db.execute(_RECEIVERS, near)):
+            person = read_row(tuple(row), rows.person_of, "people")
+            if person is None:
+                continue
+            residents.append(person)
+            if not has_set:
+                receivers.append(row[0])
         cells = _json(sorted(_cells_of(residents, rules.tier3_distance)))
         found = db.execute(_PEOPLE, {"cells": cells, "zone": zone, "at": offered_at})
-        others = list(rows.people_of(_giving_way(found)))
+        others = read_rows(_giving_way(found), rows.person_of, "people")
         votes = {
             who: Votes(*counts)
             for who, *counts in db.execute(_VOTES, {"newest": NEWEST_MATCHES, "at": offered_at})

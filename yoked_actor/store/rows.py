@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any
 
@@ -24,6 +23,7 @@ from yoked_actor.domain.records import (
 )
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.store.interface import GroupQuality, Percentiles
+from yoked_actor.store.readable import read_row
 
 Row = tuple[Any, ...]
 PERSON_COLUMNS = 15
@@ -120,15 +120,6 @@ def person_of(row: Row) -> Person:
         max_distance_km=row[11],
         shown=None if len(row) == 12 or row[12] is None else ShownPlace(*row[12:]),
     )
-
-
-def people_of(found: Iterable[Row]) -> Iterator[Person]:
-    """Profiles from their rows; one that cannot be decoded is logged, and left out."""
-    for row in found:
-        try:
-            yield person_of(row)
-        except (msgspec.MsgspecError, ValueError) as error:
-            _log.error("profile_unreadable", user_id=row[0], error=str(error))
 
 
 def seat_row(seat: Seat) -> Row:
@@ -256,10 +247,10 @@ def known_of(row: Row) -> Known:
     blocks, met_above, met_below, bars_above, bars_below = map(_decode_instants, row[lists_at:])
     return Known(
         user_id=row[0],
-        person=None if person[0] is None else person_of(person),
-        seat=None if seat[0] is None else seat_of(seat),
+        person=None if person[0] is None else read_row(person, person_of, "people"),
+        seat=None if seat[0] is None else read_row(seat, seat_of, "seats"),
         blocks=blocks,
         met=met_above | met_below,
         bars=bars_above | bars_below,
-        last_match=None if match[0] is None else match_of(match),
+        last_match=None if match[0] is None else read_row(match, match_of, "matches"),
     )

@@ -33,6 +33,7 @@ from yoked_actor.store.opening import (
     migrate,
     statement,
 )
+from yoked_actor.store.readable import read_row, read_rows
 from yoked_actor.store.reports import add_report_in
 from yoked_actor.store.runners import Runner
 from yoked_actor.store.sqlite_alerts import SqliteAlerts
@@ -137,7 +138,7 @@ class SqliteStore:
     async def load_person(self, user_id: str) -> Person | None:
         """One user's profile."""
         row = await self._read(lambda db: db.execute(_LOAD_PERSON, (user_id,)).fetchone())
-        return None if row is None else rows.person_of(row)
+        return None if row is None else read_row(row, rows.person_of, "people")
 
     async def recover(self) -> Recovered:
         """What the process before left open."""
@@ -231,9 +232,11 @@ def _recover(connection: sqlite3.Connection, boot: int) -> Recovered:
         (busy,) = connection.execute(statement("busy_users")).fetchone()
         (next_number,) = connection.execute(statement("next_number")).fetchone()
         return Recovered(
-            users=[rows.known_of(row) for row in connection.execute(_KNOWN, (busy,))],
-            matches=[rows.match_of(row) for row in connection.execute(statement("open_matches"))],
-            dates=[rows.date_of(row) for row in connection.execute(statement("open_dates"))],
+            users=read_rows(connection.execute(_KNOWN, (busy,)), rows.known_of, "people"),
+            matches=read_rows(
+                connection.execute(statement("open_matches")), rows.match_of, "matches"
+            ),
+            dates=read_rows(connection.execute(statement("open_dates")), rows.date_of, "dates"),
             next_number=next_number,
             boot=boot,
         )

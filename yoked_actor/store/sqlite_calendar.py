@@ -12,6 +12,7 @@ from datetime import date
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
+import structlog
 
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.local_day import Run
@@ -20,6 +21,7 @@ from yoked_actor.store.opening import statement
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
+_log = structlog.get_logger()
 ZoneRunStatus = Literal["planned", "started", "done", "missed"]
 
 _PLANS = statement("calendar_plans")
@@ -33,6 +35,7 @@ _PLAN = statement("calendar_plan")
 _START = statement("calendar_start")
 _MISS = statement("calendar_miss")
 _DROP = statement("calendar_drop")
+_DROP_UNREADABLE = statement("calendar_drop_unreadable")
 _FUTURE_MISSES = statement("calendar_future_misses")
 _TAKE_BACK = statement("calendar_take_back")
 _DONE = statement("calendar_done")
@@ -124,6 +127,11 @@ class CalendarTable:
         for zone in zones:
             self.connection.execute(_TAKE_BACK, (zone, now))
         return zones
+
+    def drop_unreadable_plans(self) -> None:
+        """Forget planned runs whose date is none: their zones get another plan."""
+        for (zone,) in self.connection.execute(_DROP_UNREADABLE).fetchall():
+            _log.error("row_unreadable", table="zone_runs", key=zone, error="ValueError")
 
     def drop(self, run: Run) -> None:
         """Forget a planned run."""

@@ -18,7 +18,7 @@ from yoked_actor.domain.offers import OfferSet
 from yoked_actor.domain.records import TOMBSTONE
 from yoked_actor.store import rows
 from yoked_actor.store.offer_answers import connection_of, take_answer
-from yoked_actor.store.offer_rows import kept_set, readable_sets
+from yoked_actor.store.offer_rows import kept_set, unreadable_set
 from yoked_actor.store.offer_sets import store_sets_in
 from yoked_actor.store.offers import (
     Answer,
@@ -30,6 +30,7 @@ from yoked_actor.store.offers import (
     UnreadableSet,
 )
 from yoked_actor.store.opening import statement
+from yoked_actor.store.readable import read_rows
 from yoked_actor.store.sqlite_offer_runs import SqliteOfferRuns
 
 MOST_SEARCHED = 40
@@ -70,15 +71,17 @@ class SqliteOffers(SqliteOfferRuns):
     async def load_zone(self, zone: str, day: date) -> list[KeptSet]:
         """All sets of a zone's run, by user id, but for those that cannot be decoded."""
         return await self._read_long(
-            lambda db: readable_sets(db.execute(_OF_ZONE, (day.isoformat(), zone)))
+            lambda db: read_rows(
+                db.execute(_OF_ZONE, (day.isoformat(), zone)), kept_set, "offer_sets"
+            )
         )
 
     async def unreadable_sets(self, zone: str, day: date) -> list[UnreadableSet]:
         """The sets of a zone's run that cannot be decoded, by user id."""
 
         def look(db: sqlite3.Connection) -> list[UnreadableSet]:
-            sets = map(kept_set, db.execute(_OF_ZONE, (day.isoformat(), zone)))
-            return [one for one in sets if isinstance(one, UnreadableSet)]
+            sets = db.execute(_OF_ZONE, (day.isoformat(), zone))
+            return [one for row in sets if (one := unreadable_set(row)) is not None]
 
         return await self._read_long(look)
 
@@ -92,7 +95,7 @@ class SqliteOffers(SqliteOfferRuns):
         found = await self._read(
             lambda db: db.execute(f"{_LOAD_SETS} {_UNDELIVERED}", wanted).fetchall()
         )
-        return readable_sets(found)
+        return read_rows(found, kept_set, "offer_sets")
 
     async def record_deliveries(self, sets: Sequence[tuple[str, date]], now: Instant) -> None:
         """Note that users were told of sets, given as (user, day), all or none."""
@@ -106,7 +109,7 @@ class SqliteOffers(SqliteOfferRuns):
         asked = _json(list(pairs))
 
         def load(db: sqlite3.Connection) -> Faces:
-            people = rows.people_of(db.execute(_FACES, wanted).fetchall())
+            people = read_rows(db.execute(_FACES, wanted), rows.person_of, "people")
             blocked = frozenset(db.execute(_BLOCKED, (asked,)))
             return Faces({person.user_id: person for person in people}, blocked)
 
@@ -157,7 +160,7 @@ class SqliteOffers(SqliteOfferRuns):
     async def _sets(self, which: str, *parameters: str | int) -> list[KeptSet]:
         query = f"{_LOAD_SETS} {which}"
         found = await self._read(lambda db: db.execute(query, parameters).fetchall())
-        return readable_sets(found)
+        return read_rows(found, kept_set, "offer_sets")
 
 
 def _execute(db: sqlite3.Connection, sql: str, parameters: _Row | Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ import trio
 from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.scoring import shown_points
 from yoked_actor.store.errors import StoreUnavailable
-from yoked_actor.store.offer_rows import readable_sets
+from yoked_actor.store.offer_rows import kept_set
 from yoked_actor.store.offers import KeptSet
 from yoked_actor.store.opening import statement
 from yoked_actor.store.personal_data import (
@@ -34,6 +34,7 @@ from yoked_actor.store.personal_data import (
     PersonalData,
     Since,
 )
+from yoked_actor.store.readable import read_rows
 from yoked_actor.store.sqlite_erasure import Traces, find_traces
 from yoked_actor.store.writer import Writer
 
@@ -229,7 +230,8 @@ def _reports(db: sqlite3.Connection, user: str) -> list[OwnReport]:
 
 def _offers(db: sqlite3.Connection, user: str) -> list[OwnOffers]:
     query = f"{_LOAD_SETS} WHERE s.user_id = ? ORDER BY s.offered_at"
-    return [_offers_of(kept) for kept in readable_sets(db.execute(query, (user,)))]
+    sets = read_rows(db.execute(query, (user,)), kept_set, "offer_sets")
+    return [_offers_of(kept) for kept in sets]
 
 
 def _offers_of(kept: KeptSet) -> OwnOffers:

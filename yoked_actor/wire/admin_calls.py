@@ -14,7 +14,7 @@ from yoked_actor.domain.offers import Finding
 from yoked_actor.domain.records import MatchStatus
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.wire import http_admin as http
-from yoked_actor.wire.call import Call, Query
+from yoked_actor.wire.call import NUMBER, Call, Query
 from yoked_actor.wire.exchanges import MATCH, moment
 
 _JOB = http.JobEntry(
@@ -42,8 +42,8 @@ _LIMIT = Query(
     {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
     "The most to show.",
 )
-_ZONE = Query("zone", {"type": "string"}, "The zone; it has to be given.")
-_DATE = Query("date", {"type": "string", "format": "date"}, "The date; it has to be given.")
+_ZONE = Query("zone", {"type": "string", "minLength": 1}, "The zone.", required=True)
+_DATE = Query("date", {"type": "string", "format": "date"}, "The date.", required=True)
 _NO_JOB = (Code.FORBIDDEN, Code.NOT_FOUND)
 _NO_MOVE = (*_NO_JOB, Code.WRONG_STATE)
 _BAD_QUERY = (Code.FORBIDDEN, Code.BAD_REQUEST)
@@ -66,7 +66,7 @@ ADMIN_CALLS: tuple[Call, ...] = (
                 "Only dead letters that were dismissed, which are left out otherwise.",
             ),
             _LIMIT,
-            Query("before", {"type": "integer"}, "Only with a lower id, to read on."),
+            Query("before", NUMBER, "Only with a lower id, to read on."),
         ),
     ),
     Call(

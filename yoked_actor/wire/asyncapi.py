@@ -93,9 +93,10 @@ def _messages(schemas: Schemas) -> Document:
         command = exchange.command
         name, schema = _tag(command), schemas.of(type(command))
         messages[f"command.{name}"] = _message(name, schemas.ref(type(command)), command, schema)
-        if isinstance(exchange.reply, Ok):
+        reply = exchange.on_open_socket or exchange.reply
+        if isinstance(reply, Ok):
             payload = _reply_schema(exchange, schemas)
-            messages[f"reply.{name}"] = _message("ok", payload, exchange.reply, payload)
+            messages[f"reply.{name}"] = _message("ok", payload, reply, payload)
     error = schemas.of(Error)
     messages["reply.error"] = _message("error", schemas.ref(Error), REFUSAL_EXAMPLE, error)
     for event in EVENT_EXAMPLES:
@@ -145,12 +146,17 @@ def _operations() -> Document:
     operations: Document = {}
     for exchange in EXCHANGES:
         name = _tag(exchange.command)
-        reply = "event.welcome" if isinstance(exchange.reply, Welcome) else f"reply.{name}"
+        replies = ["event.welcome"] if isinstance(exchange.reply, Welcome) else []
+        if exchange.on_open_socket is not None or not replies:
+            replies.append(f"reply.{name}")
         operations[name] = {
             "action": "receive",
             "channel": channel,
             "messages": [message(f"command.{name}")],
-            "reply": {"channel": channel, "messages": [message(reply), message("reply.error")]},
+            "reply": {
+                "channel": channel,
+                "messages": [*map(message, replies), message("reply.error")],
+            },
             "x-error-codes": [code.value for code in exchange.refusals],
         }
     operations["tell"] = {

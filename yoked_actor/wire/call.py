@@ -8,16 +8,20 @@ import msgspec
 
 from yoked_actor.domain.notices import Code
 
+NUMBER: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": (1 << 63) - 1}
+"""The schema of a number that rows of the store are named by."""
+
 Condition = Literal["always", "dev", "mock_clock"]
 """On which servers a call can be made."""
 
 
 class Query(msgspec.Struct, frozen=True):
-    """A query parameter, which may be left out."""
+    """A query parameter."""
 
     name: str
     schema: dict[str, object]
     meaning: str
+    required: bool = False
 
 
 class Call(msgspec.Struct, frozen=True):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from yoked_actor.domain.notices import Code
-from yoked_actor.wire.call import Call, Query
+from yoked_actor.wire.call import NUMBER, Call, Query
 from yoked_actor.wire.care_examples import AUDIT, CHANGED, OWN_DATA, REPORTS, RESOLVE, SUSPEND
 
 _PAGE = (
     Query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many at most."),
-    Query("before", {"type": "integer", "minimum": 0}, "Only those with a lesser number."),
+    Query("before", NUMBER, "Only those with a lesser number."),
 )
 
 CARE_CALLS: tuple[Call, ...] = (
@@ -62,6 +62,7 @@ CARE_CALLS: tuple[Call, ...] = (
         "Operation",
         "For the operator: let a user in again.",
         CHANGED,
+        refusals=(Code.BAD_REQUEST,),
     ),
     Call(
         "GET",

@@ -11,9 +11,12 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from yoked_actor.domain.people import USER_ID
+
 CommandId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 SubjectId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+UserId = Annotated[str, msgspec.Meta(pattern=USER_ID)]
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -100,13 +103,13 @@ class StartDate(Command, frozen=True, kw_only=True, tag="start_date"):
 class Block(Command, frozen=True, kw_only=True, tag="block"):
     """Never meet that user (again)."""
 
-    user_id: SubjectId
+    user_id: UserId
 
 
 class Report(Command, frozen=True, kw_only=True, tag="report"):
     """Report a user to the operator."""
 
-    user_id: SubjectId
+    user_id: UserId
     reason: Reason
     match_id: SubjectId | None = None
 

@@ -97,13 +97,15 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 
 
 class Welcome(Event, frozen=True, kw_only=True, tag="welcome"):
-    """The answer to `hello`. `seq` is that of the last event before it; it has none of its own."""
+    """The answer to `hello`. `seq` is that of the last event before it; it has none of its own.
+    At `expires_at` the token ends, and the socket with it, unless it is renewed."""
 
     re: str
     session: str
     resumed: bool
     snapshot: Snapshot
     heartbeat_every_s: float
+    expires_at: datetime | None = None
 
 
 class Waiting(Event, frozen=True, kw_only=True, tag="waiting"):
@@ -253,6 +255,7 @@ class Ok(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     nearest: told.Relaxation | UnsetType | None = UNSET
     connection_id: str | None = None
     date_id: str | None = None
+    expires_at: datetime | None = None
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="error"):

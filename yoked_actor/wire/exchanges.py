@@ -35,6 +35,8 @@ class Exchange(msgspec.Struct, frozen=True):
     reply: ev.Ok | ev.Welcome
     carries: tuple[str, ...] = ()
     refusals: tuple[Code, ...] = ()
+    on_open_socket: ev.Ok | None = None
+    """The reply to a `hello` that renews the token of an open socket."""
 
 
 def moment(second: float) -> datetime:
@@ -67,10 +69,17 @@ _WELCOME = ev.Welcome(
     resumed=False,
     snapshot=_SNAPSHOT,
     heartbeat_every_s=3.0,
+    expires_at=datetime(2026, 1, 2, 8, tzinfo=UTC),
 )
 
 EXCHANGES: tuple[Exchange, ...] = (
-    Exchange(cmd.Hello(id="c1", token=TOKEN, resume=cmd.Resume("1-1", 12)), _WELCOME),
+    Exchange(
+        cmd.Hello(id="c1", token=TOKEN, resume=cmd.Resume("1-1", 12)),
+        _WELCOME,
+        ("expires_at",),
+        (Code.WRONG_STATE,),
+        ev.Ok(re="c15", expires_at=datetime(2026, 1, 2, 8, tzinfo=UTC)),
+    ),
     Exchange(cmd.Heartbeat(id="c2"), ev.Ok(re="c2", at=moment(3)), ("at",)),
     Exchange(
         cmd.Spin(id="c3"),
@@ -134,8 +143,8 @@ EXCHANGES: tuple[Exchange, ...] = (
     Exchange(cmd.Report(id="c9", user_id="mallory", reason="rude", match_id=MATCH), ev.Ok(re="c9")),
     Exchange(
         cmd.Watch(id="c14", token=TOKEN),
-        ev.Ok(re="c14", at=moment(0)),
-        ("at",),
+        ev.Ok(re="c14", at=moment(0), expires_at=datetime(2026, 1, 2, 8, tzinfo=UTC)),
+        ("at", "expires_at"),
         (Code.FORBIDDEN, Code.WRONG_STATE),
     ),
 )

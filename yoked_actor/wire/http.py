@@ -12,11 +12,11 @@ from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code, Rejections, Relaxation
-from yoked_actor.domain.people import Person, ProfileProblem, check_person
+from yoked_actor.domain.people import ADULT_AGE, Person, ProfileProblem, check_person
 from yoked_actor.domain.tiers import Tier
 from yoked_actor.domain.zones import zone_names
 from yoked_actor.store import GroupQuality
-from yoked_actor.wire.commands import Reason, SubjectId
+from yoked_actor.wire.commands import Reason, SubjectId, UserId
 
 Interest = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
 
@@ -63,15 +63,15 @@ class Preferences(msgspec.Struct, frozen=True):
     """Whom a user wants to meet."""
 
     seeking: Annotated[list[str], msgspec.Meta(min_length=1, max_length=32)]
-    min_age: int
-    max_age: Annotated[int, msgspec.Meta(le=150)]
+    min_age: Annotated[int, msgspec.Meta(ge=ADULT_AGE, le=150)]
+    max_age: Annotated[int, msgspec.Meta(ge=ADULT_AGE, le=150)]
     max_distance_km: Annotated[float, msgspec.Meta(gt=0, le=25_000)]
 
 
 class Profile(msgspec.Struct, frozen=True):
     """A complete profile."""
 
-    display_name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+    display_name: Annotated[str, msgspec.Meta(min_length=1, max_length=80, pattern=r"\S")]
     birth_date: date
     gender: Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
     location: Location
@@ -83,7 +83,7 @@ class Profile(msgspec.Struct, frozen=True):
 class LoginBody(msgspec.Struct, frozen=True):
     """Who to be, on one's own machine."""
 
-    user_id: str
+    user_id: UserId
     profile: Profile | None = None
 
 
@@ -168,7 +168,7 @@ class EndDateBody(msgspec.Struct, frozen=True):
 class BlockBody(msgspec.Struct, frozen=True):
     """Whom to block."""
 
-    user_id: SubjectId
+    user_id: UserId
 
 
 class BlockEntry(msgspec.Struct, frozen=True):
@@ -187,7 +187,7 @@ class BlocksAnswer(msgspec.Struct, frozen=True):
 class ReportBody(msgspec.Struct, frozen=True):
     """What to report, for the operator's review."""
 
-    user_id: SubjectId
+    user_id: UserId
     reason: Reason
     match_id: SubjectId | None = None
 

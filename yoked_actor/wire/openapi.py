@@ -6,14 +6,23 @@ import re
 from collections.abc import Collection
 
 from yoked_actor.domain.notices import Code
+from yoked_actor.domain.people import USER_ID
 from yoked_actor.settings import Settings
-from yoked_actor.wire.call import Call, Condition
+from yoked_actor.wire.call import NUMBER, Call, Condition
 from yoked_actor.wire.calls import CALLS, PROBLEM_EXAMPLE
 from yoked_actor.wire.exchanges import example_of
 from yoked_actor.wire.http import STATUS, Problem
 from yoked_actor.wire.schemas import JSON, Document, Schemas, error_codes, info
 
 PROBLEM = "application/problem+json"
+_SUBJECT = {"type": "string", "minLength": 1, "maxLength": 64}
+_PATH_PARAMETERS: dict[str, dict[str, object]] = {
+    "user_id": {"type": "string", "pattern": USER_ID},
+    "job_id": NUMBER,
+    "number": NUMBER,
+    "offer_id": _SUBJECT,
+    "connection_id": _SUBJECT,
+}
 _CONDITIONS: dict[Condition, str] = {
     "always": "",
     "dev": "Only with `--dev`.",
@@ -30,6 +39,7 @@ def openapi(
     calls = [call for call in CALLS if call.only in only]
     examples = [example for call in calls for example in (call.body, call.answer)]
     schemas = Schemas([Problem, *(type(e) for e in examples if e is not None)])
+    _name_genders(schemas.components, settings.matching.genders)
     paths: dict[str, Document] = {}
     for call in calls:
         paths.setdefault(call.path, {})[call.method.lower()] = _operation(call, schemas)
@@ -68,6 +78,14 @@ def openapi(
     }
 
 
+def _name_genders(components: Document, genders: Collection[str]) -> None:
+    """Which genders there are is a setting, so the types do not know."""
+    if "Profile" in components:
+        components["Profile"]["properties"]["gender"] = {"enum": list(genders)}
+        seeking = components["Preferences"]["properties"]["seeking"]
+        seeking["items"] = {"enum": list(genders)}
+
+
 def _operation(call: Call, schemas: Schemas) -> Document:
     words = re.findall(r"\w+", call.path.removeprefix("/api"))
     operation: Document = {
@@ -80,13 +98,14 @@ def _operation(call: Call, schemas: Schemas) -> Document:
     if call.only != "always":
         operation["description"] = _CONDITIONS[call.only]
     if names := re.findall(r"{(\w+)}", call.path):
-        limits = {"type": "string", "minLength": 1, "maxLength": 64}
         operation["parameters"] = [
-            {"name": name, "in": "path", "required": True, "schema": limits} for name in names
+            {"name": name, "in": "path", "required": True, "schema": _PATH_PARAMETERS[name]}
+            for name in names
         ]
     for query in call.query:
         operation.setdefault("parameters", []).append(
             {"name": query.name, "in": "query", "description": query.meaning}
+            | ({"required": True} if query.required else {})
             | {"schema": query.schema}
         )
     if call.body is not None:

@@ -104,6 +104,8 @@ def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
             return Ok(re=re, connection_id=connection_id)
         case told.DateOpened(date_id):
             return Ok(re=re, date_id=date_id)
+        case told.Renewed(expires_at):
+            return Ok(re=re, expires_at=to_datetime(expires_at))
         case told.Explanation():
             return Ok(
                 re=re,

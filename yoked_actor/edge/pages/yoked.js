@@ -26,6 +26,8 @@
 const FIRST_PAUSE_S = 0.3;
 const LONGEST_PAUSE_S = 8;
 const TIMEOUT_S = 15;
+/** How long after a token could not be renewed that is tried again. */
+const RENEW_AGAIN_S = 10;
 /** What a close code asks for before the next attempt, in seconds, where backoff alone is not enough. */
 const LEAST_PAUSE_S = new Map([[4009, 5], [4010, 2]]);
 /** After these the same words must not be said again. */
@@ -34,6 +36,8 @@ const OUR_FAULT = new Set([1003, 1009, 4000]);
 /** The close codes after which the client stays away. */
 export const REPLACED = 4001;
 export const BAD_TOKEN = 4003;
+/** Why, when the token was good and has ended. */
+const EXPIRED = "the token has expired";
 
 /** A refusal of the server, or a command that got no answer. */
 export class YokedError extends Error {
@@ -195,6 +199,10 @@ export class Client extends EventTarget {
   /** @type {{session: string, seq: number}|null} */ #resume = null;
   /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
   /** @type {ReturnType<typeof setInterval>|undefined} */ #beats;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */ #renewal;
+  /** When the token ends, in the server's milliseconds. */
+  #expires_ms = Infinity;
+  #renewed_in_vain = false;
   #count = 0;
   #welcomed_at = 0;
   #heard_ms = 0;
@@ -205,13 +213,14 @@ export class Client extends EventTarget {
   // Ids name a command within the user's session, which may outlive this object.
   #prefix = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join("");
 
-  /** @param {{url?: string, token: string, timeout_s?: number}} options */
-  constructor({ url = globalThis.location?.origin ?? "", token, timeout_s = TIMEOUT_S }) {
+  /** @param {{url?: string, token: string, renewToken?: () => Promise<string>, timeout_s?: number}} options */
+  constructor({ url = globalThis.location?.origin ?? "", token, renewToken, timeout_s = TIMEOUT_S }) {
     super();
     /** The HTTP calls, for the same user. */
     this.api = new Api({ url, token });
     this.url = `${url.replace(/\/$/, "").replace(/^http/, "ws")}/ws`;
     this.token = token;
+    this.renewToken = renewToken;
     this.timeout_s = timeout_s;
     /** @type {Status} */
     this.status = "connecting";
@@ -315,6 +324,55 @@ export class Client extends EventTarget {
     this.#timer = setTimeout(() => { if (this.status !== "online") this.#abandon("no welcome in time"); }, 10_000);
   }
 
+  /** Open a socket again, with a new token if the last one has ended. */
+  async #comeBack() {
+    clearTimeout(this.#timer);
+    if (this.renewToken && this.now() >= this.#expires_ms) {
+      try {
+        this.#use(await this.renewToken());
+      } catch {
+        if (this.status === "away") this.#timer = setTimeout(() => this.#comeBack(), RENEW_AGAIN_S * 1000);
+        return;
+      }
+    }
+    if (this.status === "away" && this.#socket === null) this.#open();
+  }
+
+  /** @param {string} token */
+  #use(token) {
+    this.token = token;
+    this.api.token = token;
+    this.#expires_ms = Infinity;
+  }
+
+  /** Renew the token some time before it ends. @param {string} expires_at */
+  #renewBefore(expires_at) {
+    clearTimeout(this.#renewal);
+    this.#expires_ms = Date.parse(expires_at);
+    const left_s = (this.#expires_ms - this.now()) / 1000;
+    this.#renewIn(left_s - Math.min(60, 0.2 * left_s));
+  }
+
+  /** @param {number} seconds */
+  #renewIn(seconds) {
+    if (!this.renewToken) return;
+    // A timer cannot wait for more than 24 days; to renew earlier does no harm.
+    this.#renewal = setTimeout(() => this.#renew(), Math.min(Math.max(seconds, 0) * 1000, 2 ** 31 - 1));
+  }
+
+  async #renew() {
+    const socket = this.#socket;
+    try {
+      const token = await this.renewToken?.();
+      if (!token || socket !== this.#socket || this.status !== "online") return;
+      const { expires_at } = await this.command("hello", { token });
+      this.#use(token);
+      this.#renewBefore(expires_at);
+    } catch {
+      if (socket === this.#socket && this.status === "online") this.#renewIn(RENEW_AGAIN_S);
+    }
+  }
+
   /** @param {string} reason */
   #abandon(reason) {
     const socket = this.#socket;
@@ -328,20 +386,25 @@ export class Client extends EventTarget {
     clearInterval(this.#beats);
     clearTimeout(this.#timer);
     this.#socket = null;
-    if (code === REPLACED || code === BAD_TOKEN) return this.#finish(code, reason);
+    clearTimeout(this.#renewal);
+    if (code === BAD_TOKEN && reason === EXPIRED && this.renewToken && !this.#renewed_in_vain) {
+      this.#renewed_in_vain = true;
+      this.#expires_ms = 0;
+    } else if (code === REPLACED || code === BAD_TOKEN) return this.#finish(code, reason);
     if (OUR_FAULT.has(code)) this.#rejectAll("connection_lost", reason || "the connection was closed");
     const least_s = this.#least_s || (LEAST_PAUSE_S.get(code) ?? 0);
     // Jitter keeps a crowd that was cut off together from coming back together.
     const retry_in_s = least_s + this.#pause_s * (0.5 + Math.random() / 2);
     this.#pause_s = Math.min(this.#pause_s * 2, LONGEST_PAUSE_S);
     this.#least_s = 0;
-    this.#timer = setTimeout(() => this.#open(), retry_in_s * 1000);
+    this.#timer = setTimeout(() => this.#comeBack(), retry_in_s * 1000);
     this.#turn("away", { code, reason, retry_in_s });
   }
 
   /** @param {number} code @param {string} reason */
   #finish(code, reason) {
     if (this.status === "closed") return;
+    clearTimeout(this.#renewal);
     clearInterval(this.#beats);
     clearTimeout(this.#timer);
     globalThis.removeEventListener?.("online", this.#hurry);
@@ -357,7 +420,7 @@ export class Client extends EventTarget {
   #hurry = () => {
     if (globalThis.document?.visibilityState === "hidden") return;
     if (this.status === "online") this.#beat();
-    else if (this.status === "away" && this.#socket === null) this.#open();
+    else if (this.status === "away" && this.#socket === null) this.#comeBack();
   };
 
   #beat() {
@@ -402,6 +465,8 @@ export class Client extends EventTarget {
     clearTimeout(this.#timer);
     clearInterval(this.#beats);
     this.#beats = setInterval(() => this.#beat(), this.heartbeat_every_s * 1000);
+    this.#renewed_in_vain = false;
+    if (message.expires_at) this.#renewBefore(message.expires_at);
     this.#become(message.snapshot);
     if (lost) this.#rejectAll("connection_lost", "the session is gone; the snapshot says how things stand");
     this.#turn("online", {});
@@ -459,7 +524,7 @@ export class Client extends EventTarget {
  * Connect a user. Returns at once; the client comes online by itself and stays so until it is
  * closed, replaced by a newer connection of the same user, or its token is refused or its user
  * suspended.
- * @param {{url?: string, token: string, timeout_s?: number}} options
+ * @param {{url?: string, token: string, renewToken?: () => Promise<string>, timeout_s?: number}} options
  */
 export function connect(options) {
   return new Client(options);

@@ -96,13 +96,20 @@ export class App {
   /** @param {string} token */
   #connect(token) {
     this.client?.close();
-    const client = connect({ token });
+    const client = connect({ token, renewToken: this.dev ? () => this.#logInAgain(token) : undefined });
     Object.assign(this, { client, profile: undefined, notice: "" });
     const only = (act) => (event) => { if (client === this.client) act(event.detail); };
     client.addEventListener("status", only((detail) => this.#status(detail)));
     client.addEventListener("welcome", only(() => { this.opening = null; if (this.profile === undefined) this.loadProfile(); }));
     client.addEventListener("change", only(() => this.router.follow()));
     for (const type of EVENTS) client.addEventListener(type, only((event) => this.#happened(event)));
+  }
+
+  /** A development server gives out tokens for the asking. @param {string} token */
+  async #logInAgain(token) {
+    const newer = await new Api().devLogin(userOf(token));
+    if (sessionStorage.getItem(KEY)) sessionStorage.setItem(KEY, newer);
+    return newer;
   }
 
   async loadProfile() {

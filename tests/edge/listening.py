@@ -1,0 +1,64 @@
+"""A server on a real port and a mock clock, and plain sockets to it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+import trio
+from trio.testing import MockClock
+
+from tests.edge.raw_client import RawWebSocket
+from tests.scenarios.talker import Talker
+from yoked_actor.actors.clock import Clock
+from yoked_actor.config import load_settings
+from yoked_actor.edge.auth import Tokens
+from yoked_actor.server import open_server
+
+# Whether a deadline or a message is looked at first is random in trio: with so many sockets, an
+# order that loses one of them comes up practically always.
+CROWD = 20
+
+
+class PlainClient:
+    """A blocking socket on which a test can send without letting the server run."""
+
+    def __init__(self, port: int) -> None:
+        self.sock = socket.create_connection(("127.0.0.1", port))
+        self.raw = RawWebSocket(trio.SocketStream(trio.socket.from_stdlib_socket(self.sock)))
+        self.talker = Talker(self.raw)
+
+    def send_now(self, data: bytes) -> None:
+        assert self.sock.send(data) == len(data)
+
+
+@asynccontextmanager
+async def plain_clients(port: int) -> AsyncIterator[list[PlainClient]]:
+    """A crowd of them, hung up when the block is left."""
+    clients: list[PlainClient] = []
+    try:
+        for _ in range(CROWD):
+            clients.append(PlainClient(port))
+        yield clients
+    finally:
+        for client in clients:
+            await trio.aclose_forcefully(client.raw.stream)
+
+
+@asynccontextmanager
+async def listening_server(clock: MockClock) -> AsyncIterator[tuple[Tokens, Clock, int]]:
+    """A server on a real port and a mock clock."""
+    tokens = Tokens("HS256", "a secret of thirty-two bytes or more")
+    ours = Clock.starting(datetime.fromisoformat("2026-01-01T08:00:00Z"))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        async with open_server(
+            load_settings(None, {}, {}),
+            tokens,
+            database=None,
+            clock=ours,
+            mock_clock=clock,
+            listeners=[listener],
+        ):
+            yield tokens, ours, listener.getsockname()[1]
