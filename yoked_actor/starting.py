@@ -57,8 +57,9 @@ def explained() -> Iterator[None]:
 def tune_interpreter() -> None:
     """Let the garbage collector look rarely, and let no thread keep the others waiting.
 
-    Almost nothing here is cyclic, and everybody who waits is a few objects more to look at: with
-    ten thousand in line, a server that looks rarely did half as much again (docs/performance.md).
+    Almost nothing here is cyclic (`tests/edge/test_garbage.py` checks that), and everybody who
+    waits is a few objects more to look at: with ten thousand in line, a server that looks rarely
+    did half as much again (docs/performance.md).
     What is new is looked at in small parts, because nothing else runs meanwhile.
     A thread that reads the people of a large zone would keep each commit of a spin waiting many
     times for the default of 5 ms, because a commit is many calls that give up the interpreter.
