@@ -109,8 +109,8 @@ async def get_in_and_out_of_line(client: PlainClient, token: str) -> None:
     profile = json.dumps(make_profile("Somebody")).encode()
     client.send_now(
         b"PUT /api/profile HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
-        b"Content-Type: application/json\r\nContent-Length: %d\r\nAuthorization: Bearer %b\r\n\r\n%b"
-        % (len(profile), token.encode(), profile)
+        b"Content-Type: application/json\r\nContent-Length: %d\r\n"
+        b"Authorization: Bearer %b\r\n\r\n%b" % (len(profile), token.encode(), profile)
     )
     assert b" 200 " in await client.raw.read_head()
     async with visitor(client.port) as second:
