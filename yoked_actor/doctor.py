@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
+import trio
 from cryptography import x509
 
 from yoked_actor.actors.clock import read_machine_time
@@ -84,6 +85,10 @@ def _signing_key(settings: Settings, dev: bool) -> Finding:
     try:
         tokens = Tokens.from_settings(settings.auth, dev_data_dir=kept)
         tokens.check_key()
+        if tokens.keys is not None:
+            trio.run(tokens.keys.refresh)
+            if not tokens.keys:
+                raise NoSigningKey(f"no keys could be fetched from {settings.auth.jwks_url}")
     except NoSigningKey as error:
         return Finding(
             "signing key", "problem", str(error), "docs/operations.md tells how to make one"

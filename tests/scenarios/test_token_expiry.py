@@ -160,3 +160,15 @@ async def test_sockets_that_are_gone_are_not_awaited(autojump_clock):
             await ana.vanish()
             await trio.sleep(0.1)
         assert len(world.server.conversations.expiries) <= 2
+
+
+async def test_a_token_is_judged_by_the_clock_of_the_server_when_that_is_stepped(autojump_clock):
+    async with open_world(settings=PATIENT) as world:
+        ana, _ = await greet(world, "ana", 3600)
+        ben, _ = await greet(world, "ben", 3 * 3600)
+        await trio.sleep(1)
+        world.step_clock(2 * 3600)
+        started = trio.current_time()
+        assert (await ana.hung_up()).code == 4003
+        assert trio.current_time() - started <= 30
+        assert (await ben.ask("heartbeat"))["type"] == "ok"

@@ -10,8 +10,10 @@ from typing import TypedDict
 import jwt
 import msgspec
 
+from yoked_actor.actors.clock import Clock
 from yoked_actor.domain.instants import MICROSECONDS, Instant
 from yoked_actor.domain.people import is_user_id
+from yoked_actor.edge.key_set import KeySet
 from yoked_actor.settings import AuthSettings
 
 ADMIN = "admin"
@@ -26,6 +28,10 @@ _FARTHEST_S = 1e12
 
 class BadToken(Exception):
     """The token does not say who this is, and why it does not."""
+
+
+class UnknownKey(BadToken):
+    """The token names a key that is not known; it may be a new one."""
 
 
 class NoSigningKey(Exception):
@@ -47,7 +53,7 @@ class Tokens:
     def __init__(
         self,
         algorithm: str,
-        key: str,
+        key: str | KeySet,
         *,
         leeway_s: float = 0.0,
         issuer: str = "",
@@ -63,6 +69,8 @@ class Tokens:
     @classmethod
     def from_settings(cls, auth: AuthSettings, *, dev_data_dir: Path | None) -> Tokens:
         """By the settings; with `dev_data_dir`, a secret of its own is made if there is none."""
+        if auth.jwks_url:
+            return cls(auth.algorithm, KeySet(auth), **_checks(auth))
         if auth.algorithm != "HS256":
             try:
                 key = Path(auth.public_key_file).read_text()
@@ -85,20 +93,36 @@ class Tokens:
         """Whether tokens can be made here, not only judged."""
         return self._algorithm == "HS256"
 
+    @property
+    def keys(self) -> KeySet | None:
+        """The keys by URL, if that is where they are; `run` them while tokens are judged."""
+        return self._key if isinstance(self._key, KeySet) else None
+
     def check_key(self) -> None:
         """See that tokens could be judged by the key, or raise `NoSigningKey`."""
+        if isinstance(self._key, KeySet):
+            return
         try:
             jwt.get_algorithm_by_name(self._algorithm).prepare_key(self._key)
         except (jwt.InvalidKeyError, ValueError, TypeError) as error:
             raise NoSigningKey(f"the key does not fit {self._algorithm}: {error}") from None
 
+    async def check(self, token: str, clock: Clock) -> Identity:
+        """As `identify`, now; for a key that is not known the set of keys is fetched again."""
+        try:
+            return self.identify(token, clock.now())
+        except UnknownKey:
+            assert isinstance(self._key, KeySet)
+            await self._key.refresh()
+        return self.identify(token, clock.now())
+
     def identify(self, token: str, now: Instant) -> Identity:
-        """Who a token speaks for at an instant, or `BadToken`."""
+        """Who a token speaks for at an instant, or `BadToken`; `UnknownKey` for its kind."""
         now_s = now / MICROSECONDS
         try:
             claims = jwt.decode(
                 token,
-                self._key,
+                self._key_of(token),
                 algorithms=[self._algorithm],
                 issuer=self._issuer or None,
                 audience=self._audience or None,
@@ -132,6 +156,18 @@ class Tokens:
         expires_at = int(min(expires, _LATEST_S) * MICROSECONDS)
         return Identity(user_id, claims.get("role") == ADMIN, expires_at)
 
+    def _key_of(self, token: str) -> str | jwt.PyJWK:
+        if not isinstance(self._key, KeySet):
+            return self._key
+        header = jwt.get_unverified_header(token)
+        # A token of another kind is refused, and is no reason to fetch anything.
+        if header.get("alg") != self._algorithm:
+            raise BadToken("the token is not valid")
+        key = self._key.find(header.get("kid"))
+        if key is None:
+            raise UnknownKey("the token is signed with a key that is not known")
+        return key
+
     def ends_at(self, identity: Identity) -> Instant:
         """When a socket that was opened with a token has to end."""
         return identity.expires_at + round(min(self._leeway_s, _MOST_OVERTIME_S) * MICROSECONDS)
@@ -146,6 +182,7 @@ class Tokens:
             claims["iss"] = self._issuer
         if self._audience:
             claims["aud"] = self._audience
+        assert isinstance(self._key, str)
         return jwt.encode(claims, self._key, algorithm=self._algorithm)
 
 

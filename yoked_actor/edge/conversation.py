@@ -152,7 +152,7 @@ class _Conversation:
             connection.close(DRAINING, "the server is about to stop")
             return
         try:
-            identity = self._all.tokens.identify(first.token, self._all.clock.now())
+            identity = await self._all.tokens.check(first.token, self._all.clock)
         except BadToken as error:
             connection.close(BAD_TOKEN, str(error))
             return
@@ -204,7 +204,7 @@ class _Conversation:
         if hello.resume is not None:
             return Refusal(Code.WRONG_STATE, "hello was said already")
         try:
-            newer = self._all.tokens.identify(hello.token, self._all.clock.now())
+            newer = await self._all.tokens.check(hello.token, self._all.clock)
         except BadToken as error:
             return Refusal(Code.WRONG_STATE, f"hello was said already, and {error}")
         if newer.user_id != known.user_id:

@@ -78,23 +78,23 @@ class Doors(msgspec.Struct):
     dev: bool = False
     mock_clock: MockClock | None = None
 
-    def identify(self) -> Identity:
+    async def identify(self) -> Identity:
         """Who is calling, or a refusal."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Refused(Code.UNAUTHORIZED, "send a token: Authorization: Bearer ...")
         try:
-            return self.tokens.identify(token.strip(), self.clock.now())
+            return await self.tokens.check(token.strip(), self.clock)
         except BadToken as error:
             raise Refused(Code.UNAUTHORIZED, str(error)) from None
 
     async def caller(self, *, even_suspended: bool = False) -> Session:
         """The session of who is calling, within the rate."""
-        return await self.session_of(self.identify().user_id, even_suspended=even_suspended)
+        return await self.session_of((await self.identify()).user_id, even_suspended=even_suspended)
 
     async def operator(self) -> Session:
         """The session of who is calling, who must be an operator, within the rate."""
-        identity = self.identify()
+        identity = await self.identify()
         self.sessions.suspensions.check(identity.user_id)
         if not identity.is_admin:
             raise Refused(Code.FORBIDDEN, "this is for the operator")

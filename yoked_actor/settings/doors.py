@@ -6,12 +6,14 @@ import ipaddress
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
 
 from yoked_actor.settings.base import (
     NETWORK,
     ORIGIN,
+    WEBHOOK_URL,
     Bytes,
     Conflict,
     Count,
@@ -65,6 +67,22 @@ class AuthSettings(SettingsModel):
     public_key_file: str = Field(
         "", description="A PEM file: the public key of EdDSA or RS256. Empty with HS256."
     )
+    jwks_url: str = Field(
+        "",
+        pattern=WEBHOOK_URL,
+        title="an https:// URL, or http:// on this machine",
+        description="Where the public keys of EdDSA or RS256 are: a JSON Web Key Set. In place of"
+        " public_key_file; needs issuer and audience.",
+    )
+    jwks_refresh_s: Duration = Field(
+        3600.0, description="How often the keys of jwks_url are fetched again."
+    )
+    jwks_retry_s: Duration = Field(
+        30.0,
+        description="How often they are fetched at most: after a failure, or for unknown keys.",
+    )
+    jwks_timeout_s: Duration = Field(5.0, description="How long the answer may take.")
+    jwks_max_bytes: Bytes = Field(65536, description="The largest answer that is read.")
     issuer: str = Field(
         "",
         description="The `iss` that a token must have. Empty: any. Set it when tokens are signed"
@@ -101,9 +119,26 @@ class AuthSettings(SettingsModel):
         if self.algorithm == "HS256" and self.public_key_file:
             keys = ("public_key_file", "algorithm")
             yield Conflict(keys, "must be empty when auth.algorithm is HS256")
-        if self.algorithm != "HS256" and not self.public_key_file:
+        if self.algorithm != "HS256" and bool(self.public_key_file) == bool(self.jwks_url):
             keys = ("public_key_file", "algorithm")
-            yield Conflict(keys, f"must name a file when auth.algorithm is {self.algorithm}")
+            message = "must name a file, or auth.jwks_url a URL (not both), when auth.algorithm is"
+            yield Conflict(keys, f"{message} {self.algorithm}")
+        if self.jwks_url:
+            yield from self._jwks_conflicts()
+
+    def _jwks_conflicts(self) -> Iterator[Conflict]:
+        if self.algorithm == "HS256":
+            yield Conflict(("jwks_url", "algorithm"), "must be empty when auth.algorithm is HS256")
+        elif missing := self.unchecked_claims():
+            yield Conflict(("jwks_url",), f"needs {' and '.join(missing)}")
+        try:
+            parts = urlsplit(self.jwks_url)
+            parts.port  # noqa: B018
+        except ValueError as error:
+            yield Conflict(("jwks_url",), f"must be a URL: {error}")
+        else:
+            if parts.scheme != "https" and not _is_loopback(parts.hostname or ""):
+                yield Conflict(("jwks_url",), "must begin with https://, or name this machine")
 
 
 class EdgeSettings(SettingsModel):
@@ -134,7 +169,9 @@ class EdgeSettings(SettingsModel):
         65536, description="The kernel's send buffer of a socket; a large one hides slow readers."
     )
     stall_timeout_s: Duration = Field(
-        5.0, description="A client that takes no byte for this long is a slow reader."
+        5.0,
+        description="A client that takes no byte for this long is a slow reader; it then has as"
+        " long again to read why it is closed.",
     )
     handshake_timeout_s: Duration = Field(
         10.0, description="How long TLS and the request head may take."
@@ -253,3 +290,10 @@ class ConsoleSettings(SettingsModel):
     longest_shown: int = Field(
         10, ge=0, le=100, description="How many of those who wait longest are shown, with why."
     )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -56,6 +56,7 @@ class World:
         mock: MockClock,
         wall: FakeWall,
         dial_webhook: WebhookDial | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
         self._wall = wall
         self._settings = settings
@@ -63,7 +64,7 @@ class World:
         self._clock = clock
         self._mock = mock
         self._dial_webhook = dial_webhook
-        self._tokens = Tokens(
+        self._tokens = tokens or Tokens(
             "HS256",
             _SECRET,
             leeway_s=settings.auth.leeway_s,
@@ -210,12 +211,14 @@ async def open_world(
     database: Path | None = None,
     start: str = START,
     dial_webhook: WebhookDial | None = None,
+    tokens: Tokens | None = None,
 ) -> AsyncIterator[World]:
     """Open a world on the mock clock that trio runs on.
 
     `settings` are those of the configuration, by section; the auditor is strict unless they say
     otherwise. With `database` a file is used, and the world can be crashed and started again.
-    `dial_webhook` opens the streams over which a webhook is told of alerts.
+    `dial_webhook` opens the streams over which a webhook is told of alerts. `tokens` judges tokens
+    in place of the world's own, which can sign them too.
     """
     mock = trio.lowlevel.current_clock()
     if not isinstance(mock, MockClock):
@@ -229,7 +232,7 @@ async def open_world(
     wall = FakeWall(from_datetime(datetime.fromisoformat(start)))
     loaded = load_settings(None, {}, given)
     clock = Clock(wall.read(), wall=wall.read, tolerance_s=loaded.server.clock_step_s)
-    world = World(loaded, database, clock, mock, wall, dial_webhook)
+    world = World(loaded, database, clock, mock, wall, dial_webhook, tokens)
     failed: BaseException | None = None
     try:
         async with world._open():
