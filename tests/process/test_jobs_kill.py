@@ -108,7 +108,7 @@ def problems(directory: Path, jobs: int) -> list[str]:
 def test_every_effect_is_there_once_however_often_the_server_is_killed(tmp_path: Path) -> None:
     fill(tmp_path, JOBS, pause_s=0.01)
     chance = random.Random(4)
-    settings = {"jobs__lease_s": 0.5, "jobs__concurrency": 16}
+    settings: dict[str, Any] = {"jobs__lease_s": 0.5, "jobs__concurrency": 16}
     kills = 0
     for _ in range(KILLS):
         with process("serve", tmp_path, **settings):
@@ -130,7 +130,7 @@ def test_every_effect_is_there_once_however_often_the_server_is_killed(tmp_path:
 def test_a_server_and_a_worker_share_the_work_and_neither_starves(tmp_path: Path) -> None:
     jobs = 2_000
     fill(tmp_path, 0, pause_s=0.02)
-    settings = {"jobs__concurrency": 8}
+    settings: dict[str, Any] = {"jobs__concurrency": 8}
     with ExitStack() as house:
         server = house.enter_context(process("serve", tmp_path, **settings))
         worker = house.enter_context(process("worker", tmp_path, **settings))
