@@ -17,9 +17,15 @@ import structlog
 
 from yoked_actor.config import Settings, SettingsError, load_settings
 from yoked_actor.edge.auth import NoSigningKey
-from yoked_actor.store import StoreError
+from yoked_actor.store import DatabaseTooNew, DataDirectoryInUse, StoreError, StoreUnavailable
 
 _log = structlog.get_logger()
+
+_MENDABLE = (
+    *(DataDirectoryInUse, DatabaseTooNew, StoreUnavailable),
+    *(NoSigningKey, ssl.SSLError, OSError),
+)
+"""Errors that whoever starts a server can mend: the one line that is shown says how."""
 
 
 def settings_of(file: Path | None, flags: Mapping[str, Mapping[str, object]]) -> Settings:
@@ -32,14 +38,20 @@ def settings_of(file: Path | None, flags: Mapping[str, Mapping[str, object]]) ->
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Turn what a deployer can mend into one clear line; everything else is a crash, logged."""
+    """Turn what a deployer can mend into one clear line; everything else is a crash, logged.
+
+    A database that is damaged or lacks a table gets its line too, and an entry in the log: somebody
+    has to find out how that came to be.
+    """
     try:
         try:
             yield
-        except* (StoreError, NoSigningKey, ssl.SSLError, OSError) as group:
-            first = group
+        except* (StoreError, *_MENDABLE) as group:
+            first: BaseException = group
             while isinstance(first, BaseExceptionGroup):
-                first = first.exceptions[0]  # type: ignore[assignment]
+                first = first.exceptions[0]
+            if not isinstance(first, _MENDABLE):
+                _log.critical("store_failed", error=str(first), exc_info=first)
             raise click.ClickException(str(first)) from None
     except click.ClickException:
         raise
