@@ -18,6 +18,7 @@ from yoked_actor.store import InlineRunner, open_store
 
 ZONE = "Europe/Berlin"
 DAY = (datetime.now(UTC) - timedelta(days=2)).date().isoformat()
+SOON = (datetime.now(UTC) + timedelta(days=9)).date().isoformat()
 
 
 @pytest.fixture
@@ -107,7 +108,8 @@ def test_a_dry_run_shows_what_it_would_store_and_stores_nothing(data: Path) -> N
     [
         (("--zone", "Mars/Olympus", "--date", DAY), "no zone 'Mars/Olympus'", 1),
         (("--zone", "Pacific/Apia", "--date", "2011-12-30"), "has no 2011-12-30", 1),
-        (("--zone", ZONE, "--date", "2999-01-01"), "comes by itself", 1),
+        (("--zone", ZONE, "--date", SOON), "comes by itself", 1),
+        (("--zone", ZONE, "--date", "2999-01-01"), "more than 366 days from today", 1),
         (("--zone", ZONE, "--date", "yesterday"), "'yesterday' is not a date", 2),
         (("--zone", ZONE), "Missing option '--date'", 2),
     ],
@@ -153,3 +155,51 @@ def test_verifying_a_run_that_never_was_is_said(data: Path) -> None:
     result = offers(data, "verify", "--zone", ZONE)
     assert result.exit_code == 1
     assert "there is no such run" in result.output
+
+
+def execute(data: Path, *statements: str) -> None:
+    connection = sqlite3.connect(data / "yoked.db")
+    with connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def test_verify_reports_a_pool_and_a_set_that_cannot_be_read(data: Path) -> None:
+    made(data)
+    execute(
+        data,
+        "UPDATE offer_pools SET content = x'00'",
+        "UPDATE offers SET shared = 'nonsense' WHERE user_id = 'man1'",
+    )
+    result = offers(data, "verify")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert f"the frozen pool of {DAY} in {ZONE} cannot be read" in result.output
+    assert "man1: the stored set cannot be read" in result.output
+
+
+def test_a_run_is_frozen_again_and_stored_sets_stand(data: Path) -> None:
+    made(data)
+    execute(
+        data,
+        "UPDATE offer_pools SET content = x'00'",
+        "DELETE FROM offer_sets WHERE user_id LIKE 'man%'",
+        "DELETE FROM offers WHERE user_id LIKE 'man%'",
+        "UPDATE jobs SET status = 'dead_letter' WHERE payload ->> 'user_id' LIKE 'man%'",
+    )
+    result = offers(data, "refreeze", DAY, ZONE)
+    assert result.exit_code == 0, result.output
+    assert "3 users" in result.output
+    verdict = json.loads(offers(data, "verify", "--json").stdout)[0]
+    assert (verdict["sets"], verdict["earlier"], verdict["findings"]) == (3, 3, [])
+    connection = sqlite3.connect(data / "yoked.db")
+    audit = connection.execute("SELECT action, subject, detail FROM audit").fetchall()
+    connection.close()
+    assert audit == [("refreeze_offers", ZONE, DAY)]
+
+
+def test_what_was_never_frozen_is_not_frozen_again(data: Path) -> None:
+    result = offers(data, "refreeze", DAY, ZONE)
+    assert result.exit_code == 1
+    assert "was never frozen" in result.output

@@ -20,8 +20,17 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_bell import listen, ring
 from yoked_actor.actors.offer_check import NoRun, Verdict, verify_run
-from yoked_actor.actors.offer_jobs import OfferJobs
-from yoked_actor.command_line import json_option, json_text, place, settings_of, when, with_store
+from yoked_actor.actors.offer_jobs import OfferJobs, refreeze
+from yoked_actor.command_line import (
+    json_option,
+    json_text,
+    now,
+    operator_name,
+    place,
+    settings_of,
+    when,
+    with_store,
+)
 from yoked_actor.domain.local_day import next_run, run_instant
 from yoked_actor.domain.offers import OfferSet, make_run
 from yoked_actor.domain.zones import zone_named
@@ -29,7 +38,7 @@ from yoked_actor.log import configure_logging
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import SqliteStore, StoreUnavailable, ThreadRunner, enqueue_in
-from yoked_actor.store.offers import RunProgress
+from yoked_actor.store.offers import FrozenRun, RunProgress
 
 T = TypeVar("T")
 MOST_SHOWN = 20
@@ -132,6 +141,40 @@ def run(
         raise SystemExit(1)
 
 
+@offers.command("refreeze")
+@click.argument("day", metavar="DATE", callback=_day)
+@click.argument("zone", metavar="ZONE")
+@place
+@json_option
+def refreeze_run(
+    day: date, zone: str, config_file: Path | None, data_dir: Path | None, as_json: bool
+) -> None:
+    """Freeze the run of DATE in ZONE again, from the people of this moment.
+
+    For a frozen pool that cannot be read, or is wrong. Sets that are stored stand. Users without
+    one get theirs from the new pool: their jobs run again, dead letters too. A server or worker on
+    the same directory does that; without one, it is done when the next one starts.
+    """
+    settings = settings_of(config_file, data_dir)
+    configure_logging("warning")
+
+    async def again(store: SqliteStore) -> FrozenRun:
+        at = now()
+        frozen = await refreeze(store.offers, zone, day, settings, at)
+        detail = day.isoformat()
+        await store.audit(operator_name(), "refreeze_offers", zone, detail, at)
+        return frozen
+
+    frozen = _with_store(settings, again)
+    assert frozen.pool is not None
+    users = sum(person.receives for person in frozen.pool.people)
+    if as_json:
+        facts = {"zone": zone, "date": day, "users": users, "refrozen": frozen.refrozen}
+        click.echo(json_text(facts))
+    else:
+        click.echo(f"The run of {day} in {zone} is frozen again, for {users} users without a set.")
+
+
 @offers.command()
 @_zone_option
 @_date_option
@@ -162,6 +205,8 @@ def verify(
             table.add_row(one.zone, one.day.isoformat(), str(one.sets), how, found)
         Console().print(table)
         for one in verdicts:
+            if one.earlier:
+                click.echo(f"{one.zone} {one.day}: {one.earlier} sets are from an earlier pool")
             for finding in one.findings:
                 who = f"{finding.user_id}: " if finding.user_id else ""
                 click.echo(f"{one.zone} {one.day} {who}{finding.problem}", err=True)
@@ -260,7 +305,7 @@ def _show(sets: dict[str, OfferSet], as_json: bool) -> None:
     if as_json:
         shown = {
             user_id: [
-                {"offer_id": offer_id, "candidate": one.candidate, "reasons": one.reasons}
+                {"offer_id": offer_id, "candidate": one.candidate, "reasons": one.reasons(None)}
                 for offer_id, one in zip(made.ids(), made.offers, strict=True)
             ]
             for user_id, made in sets.items()

@@ -19,7 +19,9 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from secrets import token_bytes
 
 import msgspec
 import structlog
@@ -46,6 +48,7 @@ from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lobby import Lobby
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.settled import SettledView
+from yoked_actor.domain.shown_places import ShownPlaces
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.conversation import Conversations
 from yoked_actor.edge.front_door import FrontDoor
@@ -155,7 +158,11 @@ async def open_server(
         observer=_commit_observer(metrics),
     ) as store:
         recovered = await store.recover()
-        lobby = Lobby(settings.rules(), recovered.next_number)
+        # With a mock clock every run is the same, so nothing may be random.
+        made = sha256(b"mock").digest() if mock_clock is not None else token_bytes(32)
+        secret = await store.secret("shown_places", made)
+        places = ShownPlaces(secret, settings.matching.shown_place_every_s)
+        lobby = Lobby(settings.rules(), recovered.next_number, places)
         lobby.restore(recovered.users, recovered.matches, recovered.dates, clock.now())
         _log.info(
             "recovered",
@@ -176,7 +183,11 @@ async def open_server(
             stored_people=lambda people, now: _tell_calendar(calendar, people, now),
             in_trouble=lambda: alarm.stir(),
         )
-        desk = OfferDesk(store, sessions, clock, settings, metrics, is_online=view.is_online)
+        desk = OfferDesk(
+            *(store, sessions, clock, settings, metrics),
+            is_online=view.is_online,
+            places=places,
+        )
         sessions.use(matchmaker.mailbox, desk)
         for known in recovered.users:
             sessions.adopt(known.user_id)

@@ -26,8 +26,8 @@ async def store_offers(
     frozen = await offers.freeze_pool(zone, day, now, after(now, lasts_s), OfferRules(), now)
     assert frozen.pool is not None
     made = make_run(frozen.pool, frozen.rules)
-    await offers.store_sets(zone, list(made.values()), now)
-    await offers.record_outputs(zone, day, outputs_digest(made))
+    await offers.store_sets(zone, list(made.values()), now, frozen.inputs)
+    await offers.record_outputs(zone, day, frozen.inputs, outputs_digest(made))
     return made
 
 

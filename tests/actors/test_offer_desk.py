@@ -45,11 +45,13 @@ async def test_the_connected_are_told_of_their_sets_and_nobody_else(autojump_clo
                     "age": 25,
                     "gender": "man",
                     "interests": ["jazz"],
-                    "distance_km": 1,
+                    "distance_km": 5,
                 },
-                # 60, less 8 for two years, plus 40 times a quarter: one tag of two and two unnamed.
-                "score": 62.0,
-                "reasons": ["you both like jazz", "2 years apart", "1 km away"],
+                # 60, less 8 for two years, plus 40 times a quarter: one tag of two and two unnamed;
+                # less a twentieth of 10, for 5 km of the 100 that she accepts.
+                "score": 61.5,
+                "reasons": ["you both like jazz", "2 years apart", "within 5 km"],
+                "offered_at": "2026-01-01T10:00:00Z",
                 "expires_at": "2026-01-01T11:00:00Z",
             }
         ]

@@ -564,8 +564,12 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
     mailbox: Mailbox[matchmaker.Message] = Mailbox(1)
     async with open_store(None, runner=InlineRunner()) as store, trio.open_nursery() as nursery:
         sessions = Sessions(clock, store, Metrics(), Settings(), boot=1)
-        online = Floor(Rules()).is_online
-        desk = OfferDesk(store, sessions, clock, Settings(), Metrics(), is_online=online)
+        floor = Floor(Rules())
+        desk = OfferDesk(
+            *(store, sessions, clock, Settings(), Metrics()),
+            is_online=floor.is_online,
+            places=floor.places,
+        )
         sessions.use(mailbox, desk)
         session = await sessions.enter("ana")
         [entered] = mailbox.take_all()

@@ -21,9 +21,10 @@ from yoked_actor.domain.instants import after
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import Code, Explanation, Refusal, Rejections, Relaxation
 from yoked_actor.domain.pairing import nothing_between
-from yoked_actor.domain.people import age_at, distance_km
+from yoked_actor.domain.people import age_at
 from yoked_actor.domain.records import Line, Presence, Seat
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.shown_places import WITHOUT_SECRET, band_km
 from yoked_actor.domain.tiers import Limits, Tier
 
 
@@ -51,7 +52,7 @@ def scanned(floor: Floor, mine: Ticket) -> tuple[int, Rejections, Relaxation | N
     others = [one for one in floor.pool.tickets() if one.user_id != mine.user_id]
     for other in others:
         theirs = floor.tiers.limits(other.person, other.tier)
-        km = distance_km(mine.person, other.person)
+        km = floor.places.km(mine.person, other.person, START)
         wanted = admits_age(own, other.person, START)
         wants = admits_age(theirs, mine.person, START)
         near = admits_distance(own, km)
@@ -70,7 +71,7 @@ def scanned(floor: Floor, mine: Ticket) -> tuple[int, Rejections, Relaxation | N
             age = age_at(other.person, START)
             years.append(max(own.min_age - age, age - own.max_age))
         if wants and near_them and wanted and not near:
-            kms.append(km - own.max_km)
+            kms.append(km)
     return len(others), Rejections(**counts), nearest_of(own, years, kms)
 
 
@@ -82,8 +83,8 @@ def nearest_of(own: Limits, years: list[int], kms: list[float]) -> Relaxation | 
         share = by / (own.max_age - own.min_age + 1)
         options.append((share, 0, Relaxation("age", by, "years", gives)))
     if kms:
-        by = ceil(min(kms))
-        gives = sum(1 for km in kms if km <= by)
+        by = max(1, ceil(band_km(min(kms)) - own.max_km))
+        gives = sum(1 for km in kms if km <= own.max_km + by)
         options.append((by / own.max_km, 1, Relaxation("distance", by, "km", gives)))
     return min(options, key=lambda option: option[:2])[2] if options else None
 
@@ -168,12 +169,12 @@ def test_the_nearest_change_is_the_smaller_share_of_what_is_wanted_now() -> None
     young = [man(f"young{n}", birth_date=date(2001, 12, 30)) for n in "ab"]
     hamburg = man("hamburg", lat=53.55, lon=10.0, max_distance_km=1000.0)
     floor = floor_with([ticket(me), *(ticket(who) for who in (*young, hamburg))])
-    # Two years of ten are less than 155 km of 100.
+    # Two years of ten are less than 400 km of 100: Hamburg is told to be within 500 km.
     assert explained(floor, "me").nearest == Relaxation("age", 2, "years", 2)
     for who in young:
         floor.pool.discard(who.user_id)
     floor.explained.clear()
-    assert explained(floor, "me").nearest == Relaxation("distance", 155, "km", 1)
+    assert explained(floor, "me").nearest == Relaxation("distance", 400, "km", 1)
 
 
 def test_no_change_of_ones_own_limits_admits_somebody_who_would_not_have_you() -> None:
@@ -284,7 +285,7 @@ def test_an_explanation_of_a_crowd_of_one_gender_leaves_out_the_one_who_asks() -
 @pytest.mark.parametrize("whose", ["mine", "theirs"])
 def test_the_edge_of_a_limit_is_measured_exactly(whose: str) -> None:
     place = {"lat": 52.6, "lon": 13.5}
-    km = distance_km(woman("me"), man("him", **place))
+    km = WITHOUT_SECRET.km(woman("me"), man("him", **place), START)
     for limit, rejected in ((km, 0), (nextafter(km, 0), 1)):
         mine, theirs = (limit, 50.0) if whose == "mine" else (50.0, limit)
         me, him = woman("me", max_distance_km=mine), man("him", max_distance_km=theirs, **place)

@@ -272,7 +272,7 @@ def test_limits_open_only_to_fill_a_set_and_only_ones_own():
     run = make_run(pool_of(ana, *near[:4], older), RULES)
     assert offered(run, "ana")[-1] == "old"
     assert run["ana"].offers[-1].tier == Tier.WIDER
-    assert "a little outside the limits you set" in run["ana"].offers[-1].reasons[-1]
+    assert "a little outside the limits you set" in run["ana"].offers[-1].reasons(None)[-1]
     # She is not inside the limits that he is offered her by: hers do not open for his sake.
     assert offered(run, "old") == []
 
@@ -336,7 +336,8 @@ def test_facts_tell_what_the_score_was_made_of():
     (offer,) = make_run(pool_of(ana, bob), OfferRules(scoring="v1"))["ana"].offers
     assert offer.facts.shared == ("jazz", "tea")
     assert offer.facts.likeness == likeness(2, 3, 2)
-    assert offer.reasons == ("you both like jazz and tea", "2 years apart", "4 km away")
+    assert offer.reasons(5) == ("you both like jazz and tea", "2 years apart", "within 5 km")
+    assert offer.reasons(None) == ("you both like jazz and tea", "2 years apart")
     assert sum(term.units for term in offer.terms) == offer.score
 
 
@@ -347,7 +348,9 @@ def test_no_reason_or_term_tells_how_others_have_voted():
     one, other = (make_run(pool, RULES)["ana"].offers for pool in (dull, adored))
     assert [offer.candidate for offer in one] == ["ben", "bob"]
     assert [offer.candidate for offer in other] == ["bob", "ben"]
-    told = [{o.candidate: (o.reasons, o.terms, o.facts) for o in offers} for offers in (one, other)]
+    told = [
+        {o.candidate: (o.reasons(5), o.terms, o.facts) for o in offers} for offers in (one, other)
+    ]
     assert told[0] == told[1]
 
 

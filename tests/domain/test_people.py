@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +15,6 @@ from yoked_actor.domain.people import (
     ProfileProblem,
     age_at,
     age_on,
-    card_of,
     check_person,
     distance_km,
     is_user_id,
@@ -108,43 +106,6 @@ def test_distance_is_symmetric_bounded_and_nought_only_to_oneself(one, other) ->
     assert distance_km(a, a) == 0
     assert distance_km(a, b) == pytest.approx(distance_km(b, a), abs=1e-6)
     assert 0 <= distance_km(a, b) <= HALF_ROUND_KM + 0.1
-
-
-def test_a_card_shows_exactly_what_the_contract_lists() -> None:
-    ana = person("ana", "woman", birth_date=date(1998, 4, 2), interests=("jazz", "climbing"))
-    card = card_of(ana, person("ben", **PARIS), START)
-    assert msgspec.to_builtins(card) == {
-        "user_id": "ana",
-        "display_name": "Ana",
-        "age": 27,
-        "gender": "woman",
-        "interests": ("jazz", "climbing"),
-        "distance_km": 878,
-    }
-
-
-@given(born=adults_birth_dates, position=positions)
-def test_a_card_never_leaks_a_position_or_a_birth_date(born: date, position) -> None:
-    ana = person("ana", birth_date=born, lat=position[0], lon=position[1])
-    shown = msgspec.to_builtins(card_of(ana, person("ben"), START))
-    assert set(shown) == {
-        "user_id",
-        "display_name",
-        "age",
-        "gender",
-        "interests",
-        "distance_km",
-    }
-    assert isinstance(shown["distance_km"], int)
-    assert shown["distance_km"] >= 1
-    assert isinstance(shown["age"], int)
-
-
-def test_a_neighbour_is_shown_at_one_kilometre_and_distances_are_rounded_up() -> None:
-    ana = person("ana", lat=0.0, lon=0.0)
-    assert card_of(ana, person("ben", lat=0.0, lon=0.0), START).distance_km == 1
-    # 1.1 km along the equator.
-    assert card_of(ana, person("ben", lat=0.0, lon=0.0099), START).distance_km == 2
 
 
 def test_a_complete_profile_is_accepted() -> None:

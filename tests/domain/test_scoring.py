@@ -139,29 +139,31 @@ def test_terms_add_up_to_the_points():
     assert [term.name for term in terms(facts)] == ["start", "age", "interests", "distance"]
 
 
-def facts_of(years: int, *shared: str, km: int = 4) -> Facts:
-    return Facts(years, shared, 0, km, 0)
+def facts_of(years: int, *shared: str) -> Facts:
+    return Facts(years, shared, 0, 4, 0)
 
 
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        (facts_of(0), ["the same age", "4 km away"]),
-        (facts_of(1, "jazz"), ["you both like jazz", "1 year apart", "4 km away"]),
+        (facts_of(0), ["the same age", "within 5 km"]),
+        (facts_of(1, "jazz"), ["you both like jazz", "1 year apart", "within 5 km"]),
         (
-            facts_of(2, "climbing", "jazz", km=1),
-            ["you both like climbing and jazz", "2 years apart", "1 km away"],
+            facts_of(2, "climbing", "jazz"),
+            ["you both like climbing and jazz", "2 years apart", "within 5 km"],
         ),
-        (facts_of(2, "a", "b", "c"), ["you both like a, b and c", "2 years apart", "4 km away"]),
+        (facts_of(2, "a", "b", "c"), ["you both like a, b and c", "2 years apart", "within 5 km"]),
         (
             facts_of(2, "a", "b", "c", "d", "e"),
-            ["you both like a, b, c and 2 more", "2 years apart", "4 km away"],
+            ["you both like a, b, c and 2 more", "2 years apart", "within 5 km"],
         ),
     ],
 )
 def test_reasons_say_what_the_two_have_in_common(facts, said):
-    assert list(reasons(facts)) == said
+    assert list(reasons(facts, 5)) == said
 
 
 def test_a_candidate_from_outside_the_limits_is_told_as_such():
-    assert reasons(facts_of(2), widened=True)[-1].startswith("a little outside the limits you set")
+    assert reasons(facts_of(2), 5, widened=True)[-1].startswith(
+        "a little outside the limits you set"
+    )

@@ -150,7 +150,7 @@ async def test_a_run_that_is_as_it_was_made_verifies_and_a_tampered_one_does_not
         await store_offers(world.server)
         good = {"zone": "Europe/Berlin", "date": "2026-01-01", "sets": 2, "complete": True}
         found = await ask(world, VERIFY + BERLIN_TODAY)
-        assert found == {**good, "found": 0, "findings": []}
+        assert found == {**good, "found": 0, "findings": [], "earlier": 0}
         with closing(sqlite3.connect(path, isolation_level=None)) as outside:
             outside.execute("UPDATE offers SET score = score + 1 WHERE user_id = 'ana'")
         bad = await ask(world, VERIFY + BERLIN_TODAY)

@@ -31,7 +31,9 @@ async def test_a_fetch_is_a_delivery_and_a_repeat_has_the_same_ids(autojump_cloc
         assert first["date"] == "2026-01-01"
         [offer] = first["offers"]
         assert offer["offer_id"] == offer_id(DAY, "ana", "ben")
-        assert set(offer) == {"offer_id", "candidate", "score", "reasons", "expires_at"}
+        assert set(offer) == {
+            *("offer_id", "candidate", "score", "reasons", "offered_at", "expires_at")
+        }
         assert await ana.offers() == await ana.offers("2026-01-01") == first
         kept = await world.server.store.offers.load_set("ana", DAY)
         assert kept is not None

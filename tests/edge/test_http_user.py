@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
@@ -150,7 +149,7 @@ async def test_a_partner_sees_a_card_and_never_a_position_or_birth_date(autojump
             "gender": "woman",
             "interests": ["jazz"],
         }
-        assert km == math.ceil(27.2)
+        assert km in (25, 50)  # 27.2 km, between shown places
 
 
 async def test_a_new_profile_counts_at_once(autojump_clock):

@@ -320,6 +320,64 @@ async def test_a_slow_reader_is_hung_up_on_with_4008_while_others_go_on(
     assert observer.count == 1
 
 
+async def test_a_slow_reader_that_still_sends_and_reads_late_sees_4008(
+    listener: socket.socket,
+) -> None:
+    """What it sends must not make the kernel reset the connection before the reason is read."""
+    observer = SlowReaders()
+    limits = EdgeLimits(
+        send_buffer_bytes=8 * 1024,
+        max_buffered_bytes=64 * 1024,
+        stall_timeout_s=5,
+        last_words_s=0.1,
+    )
+
+    async def flood(connection: WebSocketConnection) -> None:
+        for _ in range(500):
+            connection.send(b"f" * 1000)
+            connection.flush()
+        await echo(connection)
+
+    async with (
+        open_door(flood, limits, observer=observer, listeners=[listener]),
+        reluctant_client(listener) as slow,
+    ):
+        reader = RawWebSocket(slow)
+        await reader.read_head()
+        with trio.fail_after(4):
+            await observer.seen.wait()
+            for _ in range(30):
+                await slow.send_all(frame(TEXT, b"anybody?"))
+                await trio.sleep(0.02)
+            assert await reader.receive_close() == (4008, b"slow reader")
+    assert observer.count == 1
+
+
+async def test_a_stream_on_which_nothing_was_begun_can_still_say_4008_after_a_stall(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    observer = SlowReaders()
+
+    async def one_word(connection: WebSocketConnection) -> None:
+        await trio.sleep(0.1)
+        connection.send(b"anybody?")
+        connection.flush()
+        await echo(connection)
+
+    async with (
+        open_door(one_word, observer=observer) as door,
+        trio.open_nursery() as nursery,
+    ):
+        ours, theirs = trio.testing.lockstep_stream_pair()
+        nursery.start_soon(door.serve_stream, theirs, LOCAL)
+        client = RawWebSocket(ours)
+        assert b" 101 " in await client.shake_hands()
+        await trio.sleep(EdgeLimits().stall_timeout_s + 2)
+        assert observer.count == 1
+        assert await client.receive() == (CLOSE, struct.pack("!H", 4008) + b"slow reader")
+        await ours.aclose()
+
+
 async def test_pings_of_one_who_does_not_read_end_as_a_slow_reader_too(
     listener: socket.socket,
 ) -> None:

@@ -17,7 +17,7 @@ async def test_the_answer_names_what_rejects_whom_and_what_would_help(autojump_c
         ana = await world.join("ana", **WOMAN, min_age=25, max_age=35)
         others = [
             await world.join("eva", gender="woman", seeking=["nonbinary"]),
-            await world.join("ed", **MAN, birth_date="1970-01-01"),
+            await world.join("ed", **MAN, birth_date="1940-01-01"),
             await world.join("ben", **MAN, **HAMBURG, max_distance_km=500),
             await world.join("gus", **MAN, **HAMBURG),
             await world.join("mallory", **MAN),
@@ -35,7 +35,7 @@ async def test_the_answer_names_what_rejects_whom_and_what_would_help(autojump_c
         "next_tier_in_s": 1.0,
         "pool": 5,
         "rejected_by": {"seeking": 1, "history": 1, "age": 1, "distance": 2},
-        "nearest": {"constraint": "distance", "by": 155, "unit": "km", "gives": 1},
+        "nearest": {"constraint": "distance", "by": 400, "unit": "km", "gives": 1},
     }
     assert answer == {key: reply.fields[key] for key in answer}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +12,18 @@ from typing import Any
 import pytest
 
 from tests.domain.crowds import man, woman
-from tests.store.test_offers_store import BERLIN, DAY, NINE, RULES, freeze, invite, offer, runs
+from tests.store.test_offers_store import (
+    BERLIN,
+    DAY,
+    NINE,
+    RULES,
+    freeze,
+    invite,
+    names,
+    offer,
+    pairs,
+    runs,
+)
 from yoked_actor.actors.offer_check import verify_run
 from yoked_actor.actors.offer_runs import OfferRuns
 from yoked_actor.domain.instants import MICROSECONDS
@@ -29,7 +40,7 @@ from yoked_actor.store import (
     open_store,
 )
 from yoked_actor.store.jobs import ReceiverAnswer
-from yoked_actor.store.offers import Answer
+from yoked_actor.store.offers import Answer, FrozenRun
 from yoked_actor.store.opening import migrate
 from yoked_actor.store.sqlite_erasure import COLUMNS
 
@@ -56,6 +67,7 @@ NAMES_NOBODY = {
     *("offer_runs.day", "offer_runs.zone", "offer_runs.rules", "offer_runs.inputs"),
     *("offer_runs.outputs", "offer_pools.day", "offer_pools.zone"),
     *("offer_sets.day", "offer_sets.zone", "offer_sets.scoring", "offer_sets.digest"),
+    *("offer_sets.inputs", "secrets.name", "secrets.value"),
     *("offers.day", "offers.shared", "offer_answers.day", "offer_answers.answer"),
 }
 
@@ -102,7 +114,9 @@ async def test_offers_to_and_of_the_erased_go_and_verify_says_erased(tmp_path, l
         ids = dict(zip((o.candidate for o in made["m0"].offers), made["m0"].ids(), strict=True))
         await store.offers.answer("m0", ids["ana"], Answer.ACCEPT, NINE)
         await store.offers.answer("ana", made["ana"].ids()[0], Answer.ACCEPT, NINE)
-        await store.offers.record_outputs(BERLIN, DAY, "digest")
+        frozen = await store.offers.load_run(BERLIN, DAY)
+        assert frozen is not None
+        await store.offers.record_outputs(BERLIN, DAY, frozen.inputs, "digest")
         await erase(store, "ana", looked_up=looked_up)
         run = await store.offers.load_run(BERLIN, DAY)
         assert run is not None
@@ -343,3 +357,36 @@ async def test_who_still_waits_for_a_set_of_a_run_gets_one_after_somebody_was_er
 async def frozen_place(store: SqliteStore) -> tuple[str, date]:
     frozen = await freeze(store)
     return frozen.zone, frozen.day
+
+
+def apart(frozen: FrozenRun) -> set[tuple[str, str]]:
+    assert frozen.pool is not None
+    return pairs(frozen, frozen.pool.apart)
+
+
+async def test_a_run_that_is_frozen_again_for_an_erasure_keeps_its_rules_of_meeting(tmp_path):
+    async with open_store(tmp_path / "yoked.db", runner=InlineRunner()) as store:
+        await invite(store, woman("ana"), woman("eva"), man("bob"))
+        await store.commit(Changes(met=[(("bob", "eva"), NINE - 40 * 24 * 3600 * MICROSECONDS)]))
+        assert ("bob", "eva") in apart(await freeze(store, DAY + timedelta(days=1)))
+        first = await freeze(store, rematch_after_days=30.0)
+        assert ("bob", "eva") not in apart(first)
+        await erase(store, "ana")
+        again = await store.offers.freeze_again(BERLIN, DAY)
+        assert names(again) == ["bob", "eva"]
+        assert ("bob", "eva") not in apart(again)
+
+
+async def test_a_pool_that_cannot_be_read_keeps_nobody_from_being_erased(tmp_path):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        await invite(store, woman("ana"), woman("eva"), man("bob"))
+        await freeze(store)
+        connection = sqlite3.connect(path)
+        with connection:
+            connection.execute("UPDATE offer_pools SET content = x'00'")
+        connection.close()
+        await erase(store, "ana")
+        run = await store.offers.load_run(BERLIN, DAY)
+        assert run is not None
+        assert (run.pool, run.erased) == (None, 1)

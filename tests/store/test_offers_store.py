@@ -28,6 +28,7 @@ from yoked_actor.domain.offers import (
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.records import Changes, Match, MatchStatus
 from yoked_actor.domain.scoring import Votes
+from yoked_actor.domain.shown_places import WITHOUT_SECRET
 from yoked_actor.store import InlineRunner, SqliteStore, ThreadRunner, open_store
 from yoked_actor.store.offers import (
     Answer,
@@ -37,7 +38,9 @@ from yoked_actor.store.offers import (
     FrozenRun,
     KeptSet,
     NoSuchOffer,
+    NoSuchRun,
     OfferExpired,
+    UnreadableRun,
 )
 
 Opener = Callable[[], AbstractAsyncContextManager[SqliteStore]]
@@ -154,6 +157,82 @@ async def test_votes_of_matches_with_an_outcome_are_counted_and_silence_is_no_vo
         frozen = await freeze(store)
     assert frozen.pool is not None
     assert [person.votes for person in frozen.pool.people] == [Votes(2, 3, 1, 2), Votes(1, 2, 2, 3)]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.YES_IDLE, Outcome.PASS_IDLE, Outcome.IDLE_IDLE])
+async def test_people_whose_only_votes_timed_out_have_counts_of_zero(open_again, outcome):
+    vote = {Outcome.YES_IDLE: Vote.YES, Outcome.PASS_IDLE: Vote.PASS}.get(outcome)
+    match = Match(
+        "m1",
+        "ana",
+        "bob",
+        MatchStatus.COMPLETED,
+        NINE - 9,
+        None,
+        a_vote=vote,
+        b_vote=None,
+        outcome=outcome,
+        ended_at=NINE,
+    )
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        await store.commit(Changes(matches=[match]))
+        await freeze(store)
+        stored = await store.offers.load_run(BERLIN, DAY)
+    assert stored is not None
+    assert stored.pool is not None
+    yes, voted = int(vote is Vote.YES), int(vote is not None)
+    assert [person.votes for person in stored.pool.people] == [
+        Votes(yes, voted, 0, 0),
+        Votes(0, 0, yes, voted),
+    ]
+
+
+async def test_a_set_that_cannot_be_read_hides_no_other(open_again, raw):
+    async with open_again() as store:
+        await invite(store, woman("ana"), *(man(f"m{n}") for n in range(3)))
+        await offer(store)
+        raw[-1].execute("UPDATE offers SET shared = 'nonsense' WHERE user_id = 'm1'")
+        users = ["ana", "m0", "m1", "m2"]
+        told = await store.offers.undelivered(users, NINE)
+        assert [one.offers.user_id for one in told] == ["ana", "m0", "m2"]
+        assert [one.user_id for one in await store.offers.unreadable_sets(BERLIN, DAY)] == ["m1"]
+
+
+async def test_a_profile_that_cannot_be_read_keeps_nobody_else_from_their_set(open_again, raw):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"), man("cem"))
+        raw[-1].execute("UPDATE people SET interests = 'nonsense' WHERE user_id = 'cem'")
+        assert receivers(await freeze(store)) == ["ana", "bob"]
+        faces = await store.offers.faces([("ana", "bob"), ("ana", "cem")], NINE)
+        assert sorted(faces.people) == ["ana", "bob"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE offer_pools SET content = x'00'",
+        "UPDATE offer_pools SET content = substr(content, 1, 20)",
+        "UPDATE offer_runs SET rules = 'nonsense'",
+        "UPDATE offer_runs SET rules = json_set(rules, '$.scoring', 'v99')",
+    ],
+)
+async def test_a_run_that_cannot_be_read_says_so_until_it_is_frozen_again(open_again, raw, damage):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"), man("cem"))
+        first = await freeze(store)
+        assert first.pool is not None
+        made = make_run(first.pool, first.rules)
+        await store.offers.store_sets(BERLIN, [made["ana"]], NINE, first.inputs)
+        raw[-1].execute(damage)
+        with pytest.raises(UnreadableRun, match="refreeze 2026-03-02 Europe/Berlin"):
+            await store.offers.load_run(BERLIN, DAY)
+        again = await store.offers.refreeze(BERLIN, DAY, RULES, NINE + 5, None, lambda _: [])
+        assert receivers(again) == ["bob", "cem"]
+        assert await store.offers.load_run(BERLIN, DAY) == again
+        assert (again.refrozen, again.inputs != first.inputs) == (1, True)
+        with pytest.raises(NoSuchRun):
+            await store.offers.refreeze(VIENNA, DAY, RULES, NINE + 5, None, lambda _: [])
 
 
 async def test_the_blocked_the_met_and_the_connected_are_kept_apart(open_again, raw):
@@ -353,8 +432,8 @@ async def test_the_digest_of_a_pool_outlives_the_pool(open_again):
     async with open_again() as store:
         await invite(store, woman("ana"), man("bob"))
         frozen = await freeze(store)
-        await store.offers.record_outputs(BERLIN, DAY, "first")
-        await store.offers.record_outputs(BERLIN, DAY, "second")
+        await store.offers.record_outputs(BERLIN, DAY, frozen.inputs, "first")
+        await store.offers.record_outputs(BERLIN, DAY, frozen.inputs, "second")
         assert await store.offers.drop_pools(DAY) == 0
         assert await store.offers.drop_pools(DAY + timedelta(days=1)) == 1
         left = await store.offers.load_run(BERLIN, DAY)
@@ -412,12 +491,12 @@ async def test_faces_are_those_with_a_profile_and_without_a_block_of_either_side
         faces = await store.offers.faces(
             [("ana", "bob"), ("ana", "carl"), ("carl", "ana"), ("ana", "gone")], NINE
         )
-    card = faces.of("ana", "bob", NINE)
+    card = faces.of("ana", "bob", WITHOUT_SECRET, NINE)
     assert card is not None
     assert card.user_id == "bob"
-    assert faces.of("ana", "carl", NINE) is None
-    assert faces.of("carl", "ana", NINE) is None
-    assert faces.of("ana", "gone", NINE) is None
+    assert faces.of("ana", "carl", WITHOUT_SECRET, NINE) is None
+    assert faces.of("carl", "ana", WITHOUT_SECRET, NINE) is None
+    assert faces.of("ana", "gone", WITHOUT_SECRET, NINE) is None
     assert [faces.may_see("ana", other) for other in ("bob", "carl", "gone")] == [
         True,
         False,

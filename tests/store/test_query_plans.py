@@ -69,8 +69,8 @@ SCANS = {
     "sqlite_erasure:UPDATE audit SET detail = ?2 WHERE detail = ?1": _ERASURE,
     "sqlite_erasure:UPDATE reports SET resolved_by": _ERASURE,
     "sqlite_jobs:SELECT type, status, count(*) FROM jobs": "tests and benchmarks",
-    "sqlite_offers:SELECT count(*) FROM erased": "twice in a zone's run; a row for each erasure",
-    "sqlite_offers:SELECT zone, day FROM offer_runs WHERE (?1 IS NULL": _OPERATOR,
+    "sqlite_offer_runs:SELECT count(*) FROM erased": "twice in a zone's run; short",
+    "sqlite_offer_runs:SELECT zone, day FROM offer_runs WHERE (?1 IS NULL": _OPERATOR,
     "sqlite_privacy:SELECT m.number, m.a, m.b": _EXPORT,
     "sqlite_privacy:SELECT number, iif(a = ?1, b, a), started_at": _EXPORT,
 }

@@ -319,6 +319,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/admin/jobs/{job_id}/dismiss": {"reason": "known"},
         "/api/admin/users/{user_id}/block": {"user_id": "mallory"},
         "/api/admin/offers/run": {"zone": "Europe/Berlin", "date": "2026-01-01"},
+        "/api/admin/offers/refreeze": {"zone": "Europe/Berlin", "date": "2026-01-01"},
     }
     done = set()
     async with open_house(mock_clock=mock_clock) as (server, _):

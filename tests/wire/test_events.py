@@ -124,7 +124,7 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
     ),
     (
         told.OffersMade(
-            date(2026, 1, 1), (told.OfferView("o1", BEN, 613_333, ("4 km away",), LATER),)
+            date(2026, 1, 1), (told.OfferView("o1", BEN, 613_333, ("4 km away",), NOW, LATER),)
         ),
         {
             "type": "offers",
@@ -135,6 +135,7 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
                     "candidate": BEN_SEEN,
                     "score": 61.3333,
                     "reasons": ["4 km away"],
+                    "offered_at": "2026-01-01T08:00:00Z",
                     "expires_at": "2026-01-01T08:00:05.500000Z",
                 }
             ],

@@ -25,7 +25,8 @@ from yoked_actor.domain import notices as told
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.people import Card
-from yoked_actor.domain.scoring import ONE
+from yoked_actor.domain.scoring import ONE, shown_points
+from yoked_actor.domain.shown_places import ShownPlaces
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store, StoreUnavailable
@@ -68,7 +69,10 @@ class OfferDesk:
         metrics: Metrics,
         *,
         is_online: Callable[[str, Instant], bool],
+        places: ShownPlaces,
     ) -> None:
+        """`places` says where everybody is shown to be."""
+        self._places = places
         self._offers = store.offers
         self._sessions = sessions
         self._clock = clock
@@ -112,7 +116,7 @@ class OfferDesk:
         faces = await self._offers.faces(_pairs([kept]), now)
         await self._offers.record_delivery(user_id, kept.offers.day, now)
         self._metrics.fetched.inc()
-        return _view(kept, faces, now)
+        return _view(kept, faces, self._places, now)
 
     async def answer(self, user_id: str, offer_id: str, answer: str) -> told.Reply:
         """Take an answer. If it opens a connection, both are told after the caller has replied."""
@@ -146,7 +150,7 @@ class OfferDesk:
         faces = await self._offers.faces([(user_id, one.partner) for one in found], now)
         views = []
         for one in found:
-            card = faces.of(user_id, one.partner, now)
+            card = faces.of(user_id, one.partner, self._places, now)
             if card is not None:
                 online = self._is_online(one.partner, now)
                 views.append(ConnectionView(one.connection_id, card, one.opened_at, online))
@@ -204,7 +208,7 @@ class OfferDesk:
             if made.offers and made.user_id not in faces.people:
                 continue  # suspended a moment ago: it is delivered when they are back
             if self._sessions.is_connected(made.user_id) and made.expires_at > now:
-                self._sessions.tell(made.user_id, _view(kept, faces, now), now)
+                self._sessions.tell(made.user_id, _view(kept, faces, self._places, now), now)
                 delivered.append((made.user_id, made.day))
         self._sessions.flush()
         if delivered:
@@ -226,7 +230,7 @@ class OfferDesk:
         for user_id, connection in opened:
             self._opened.popleft()
             for viewer, other in ((user_id, connection.partner), (connection.partner, user_id)):
-                card = faces.of(viewer, other, now)
+                card = faces.of(viewer, other, self._places, now)
                 if card is not None:
                     notice = told.ConnectionOpened(connection.connection_id, card)
                     self._sessions.tell(viewer, notice, now)
@@ -249,14 +253,19 @@ def _pairs(sets: Iterable[KeptSet]) -> list[tuple[str, str]]:
     return [(kept.offers.user_id, offer.candidate) for kept in sets for offer in kept.offers.offers]
 
 
-def _view(kept: KeptSet, faces: Faces, now: Instant) -> told.OffersMade:
+def _view(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> told.OffersMade:
     """A set as its user sees it now."""
     made, views = kept.offers, []
     for offer_id, offer, answer in zip(made.ids(), made.offers, kept.answers, strict=True):
-        card = faces.of(made.user_id, offer.candidate, now)
+        card = faces.of(made.user_id, offer.candidate, places, now)
         if card is not None:
-            units = min(max(sum(term.units for term in offer.terms), 0), ONE)
+            limit_km = faces.people[made.user_id].max_distance_km
+            lost = min(int(card.distance_km / limit_km * ONE), ONE)
+            units = shown_points(offer.facts, lost)
             views.append(
-                told.OfferView(offer_id, card, units, offer.reasons, made.expires_at, answer)
+                told.OfferView(
+                    *(offer_id, card, units, offer.reasons(card.distance_km)),
+                    *(made.offered_at, made.expires_at, answer),
+                )
             )
     return told.OffersMade(made.day, tuple(views))

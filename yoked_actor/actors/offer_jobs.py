@@ -14,25 +14,26 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
+import msgspec
 import structlog
 import trio
 from pydantic import BaseModel
 
-from yoked_actor.actors.calendar import ZONE_RUN
+from yoked_actor.actors.calendar import ZONE_RUN, zone_run_job
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.dispatcher import Dispatcher
 from yoked_actor.actors.job_types import JobRun
 from yoked_actor.actors.offer_runs import OfferRuns
 from yoked_actor.domain.instants import MICROSECONDS, Instant, after, seconds_between
-from yoked_actor.domain.jobs import NewJob, Permanent, RetryPolicy, Snooze, user_part
-from yoked_actor.domain.local_day import next_run
+from yoked_actor.domain.jobs import Cancel, NewJob, Permanent, RetryPolicy, Snooze, user_part
+from yoked_actor.domain.local_day import Run, next_run
 from yoked_actor.domain.objectives import Objective
 from yoked_actor.domain.zones import zone_named
 from yoked_actor.metrics import Metrics
 from yoked_actor.settings import Settings
 from yoked_actor.store import JobStore, enqueue_in
 from yoked_actor.store.offer_sets import StoreSet
-from yoked_actor.store.offers import Offers
+from yoked_actor.store.offers import FrozenRun, Offers, UnreadableRun
 from yoked_actor.store.sqlite_calendar import finish_zone_run
 
 _log = structlog.get_logger()
@@ -53,6 +54,8 @@ class ZoneMorning(BaseModel):
     zone: str
     date: date
     scheduled_at: Instant
+    again: bool = False
+    """Whether the run was frozen again: jobs of its users that have failed run once more."""
 
 
 class UserMorning(BaseModel):
@@ -114,15 +117,18 @@ class OfferJobs:
         assert zone is not None
         settings = self._settings
         _, expires_at = next_run(zone, at, settings.offers.time_of_day())
-        frozen = await self._offers.freeze_pool(
-            name,
-            day,
-            at,
-            expires_at,
-            settings.offers.rules(settings.matching),
-            self._clock.now(),
-            settings.matching.rematch_after_days,
-        )
+        try:
+            frozen = await self._offers.freeze_pool(
+                name,
+                day,
+                at,
+                expires_at,
+                settings.offers.rules(settings.matching),
+                self._clock.now(),
+                settings.matching.rematch_after_days,
+            )
+        except UnreadableRun as error:
+            raise Permanent(str(error)) from error
         if frozen.pool is None:
             raise Permanent("the pool was dropped: the run is too long ago")
         receivers = [person.user_id for person in frozen.pool.people if person.receives]
@@ -134,6 +140,8 @@ class OfferJobs:
             self._poke()
             enqueued += len(jobs)
         run.report(enqueued, len(receivers), "jobs enqueued")
+        if run.payload.again:
+            await self._rerun(name, day)
         now = self._clock.now()
         check = check_job(name, day, after(now, CHECK_AFTER_S))
 
@@ -144,10 +152,24 @@ class OfferJobs:
         run.effect = effect
         return None
 
-    async def _user(self, run: JobRun[UserMorning]) -> None:
+    async def _rerun(self, zone: str, day: date) -> None:
+        """Let the jobs of a run that have failed, for good or for now, run once more."""
+        payload = {"zone": zone, "date": day.isoformat()}
+        for job_type in (USER, ZONE_RUN):
+            # In the order of their ids: a job that fails once more is not taken a second time.
+            last = 0
+            while found := await self._jobs.rerun(
+                job_type, payload, self._clock.now(), JOBS_AT_ONCE, last
+            ):
+                last = found[-1]
+                self._poke()
+
+    async def _user(self, run: JobRun[UserMorning]) -> Cancel | None:
         zone, day, user_id = run.payload.zone, run.payload.date, run.payload.user_id
         # Whoever comes first makes the run for all, which takes minutes in a large zone.
         made = (await self._runs.sets(zone, day, run.report)).get(user_id)
+        if made is None and self._runs.is_refrozen(zone, day):
+            return Cancel("the run was frozen again, and this user has a set already or has left")
         if made is None:
             raise Permanent(f"the run of {day} in {zone} has no set for this user")
         effect = StoreSet(made, self._clock.now())
@@ -161,6 +183,7 @@ class OfferJobs:
                 self._stored([user_id])
 
         run.effect, run.then = effect, then
+        return None
 
     def _judge_user(self, result: str, seconds: float) -> None:
         """Judge a run for one user: it was quick or not, and there will be a set or not."""
@@ -176,6 +199,33 @@ class OfferJobs:
             self._metrics.duplicate_offers.inc(doubled)
             _log.error("duplicate_offers", zone=zone, date=day.isoformat(), offers=doubled)
         await self._offers.drop_pools(day - timedelta(days=self._settings.offers.keep_pools_days))
+
+
+async def refreeze(
+    offers: Offers, zone: str, day: date, settings: Settings, now: Instant
+) -> FrozenRun:
+    """Freeze a run again, and enqueue what gives a set to everybody who has none.
+
+    `NoSuchRun` when it was never frozen.
+    """
+
+    def again(frozen: FrozenRun) -> list[NewJob]:
+        assert frozen.pool is not None
+        scheduled_at = frozen.pool.offered_at
+        run = Run(zone, day, scheduled_at)
+        job = zone_run_job(run)
+        payload = {**job.payload, "again": True}
+        key = f"{run.key}:{frozen.refrozen}"
+        return [msgspec.structs.replace(job, payload=payload, key=key, scheduled_for=now)]
+
+    return await offers.refreeze(
+        zone,
+        day,
+        settings.offers.rules(settings.matching),
+        now,
+        settings.matching.rematch_after_days,
+        again,
+    )
 
 
 def user_jobs(zone: str, day: date, at: Instant, user_ids: Iterable[str]) -> Iterable[NewJob]:

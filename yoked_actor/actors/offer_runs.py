@@ -4,10 +4,14 @@ A user's set is a part of its zone's run and cannot be made without it (R42), so
 asks makes the run, beside everything else, and those that come meanwhile wait for it. A process
 that comes later, or that has let go of a run, makes it again from the frozen pool: the same bytes.
 Only a few runs are held at a time, because that of a large zone weighs hundreds of megabytes.
+
+A run may be frozen again while it is held: once a second it is asked which freezing counts. That a
+pool cannot be read is held as well, so that a hundred thousand jobs do not read it each.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -19,7 +23,7 @@ import trio
 from yoked_actor.domain.jobs import Permanent
 from yoked_actor.domain.offers import joint_digest, make_run
 from yoked_actor.store.offer_sets import PreparedSet, prepare_set
-from yoked_actor.store.offers import FrozenRun, Offers
+from yoked_actor.store.offers import FrozenRun, Offers, RunVersion, UnreadableRun
 
 _log = structlog.get_logger()
 
@@ -27,6 +31,7 @@ Sets = Mapping[str, PreparedSet]
 Report = Callable[[int, int | None, str], None]
 """Told how much is done, of how much, and what that is."""
 _BREATH_S = 0.0015
+_FRESH_FOR_S = 1.0
 MOST_HELD = 2
 """Jobs come zone by zone; one more than the one in work is for what is tried again."""
 
@@ -56,11 +61,32 @@ class GiveWay:
 class _Held:
     """One run: made, or being made by whoever has the lock."""
 
-    __slots__ = ("lock", "sets")
+    __slots__ = ("fresh_until", "lock", "sets", "unreadable", "version")
 
     def __init__(self) -> None:
         self.lock = trio.Lock()
         self.sets: Sets | None = None
+        self.unreadable: str | None = None
+        """Why it cannot be made."""
+        self.version: RunVersion | None = None
+        """Which freezing it was made from."""
+        self.fresh_until = -math.inf
+
+    def is_outdated_by(self, version: RunVersion | None) -> bool:
+        """Whether it has to be made again. Sets outlive an erasure: the store leaves them out."""
+        if version is None or self.version is None:
+            return True
+        if self.unreadable is not None:
+            return version != self.version
+        return version.refrozen != self.version.refrozen
+
+    def get(self) -> Sets | None:
+        """The sets, as long as they are fresh. `Permanent` when they cannot be made."""
+        if trio.current_time() >= self.fresh_until:
+            return None
+        if self.unreadable is not None:
+            raise Permanent(self.unreadable)
+        return self.sets
 
 
 class OfferRuns:
@@ -73,21 +99,39 @@ class OfferRuns:
         self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
 
     async def sets(self, zone: str, day: date, report: Report | None = None) -> Sets:
-        """The sets of everybody in a run. `Permanent` when it was never frozen, or dropped.
+        """The sets of everybody in a run.
 
-        `report` is told how far the run is, if it has to be made; on another thread.
+        `Permanent` when it was never frozen, was dropped, or cannot be read. `report` is told how
+        far the run is, if it has to be made; on another thread.
         """
         held = self._held.setdefault((zone, day), _Held())
         self._held.move_to_end((zone, day))
-        if held.sets is not None:
-            return held.sets
+        if (sets := held.get()) is not None:
+            return sets
         async with held.lock:
-            if held.sets is None:
-                held.sets = await self._make(zone, day, report)
+            if (sets := held.get()) is not None:
+                return sets
+            version = await self._offers.load_version(zone, day)
+            if held.is_outdated_by(version):
+                held.sets = held.unreadable = None
+            if held.sets is None and held.unreadable is None:
+                try:
+                    held.sets, held.version = await self._make(zone, day, report)
+                except UnreadableRun as error:
+                    held.unreadable, held.version = str(error), version
+                    _log.error("offer_pool_unreadable", zone=zone, date=day.isoformat())
                 self._let_go()
-            return held.sets
+            held.fresh_until = trio.current_time() + _FRESH_FOR_S
+            sets = held.get()
+            assert sets is not None
+            return sets
 
-    async def _make(self, zone: str, day: date, report: Report | None) -> Sets:
+    def is_refrozen(self, zone: str, day: date) -> bool:
+        """Whether an operator has frozen again what a held run was made from."""
+        held = self._held.get((zone, day))
+        return held is not None and held.version is not None and held.version.refrozen > 0
+
+    async def _make(self, zone: str, day: date, report: Report | None) -> tuple[Sets, RunVersion]:
         frozen = await self._offers.load_run(zone, day)
         if frozen is not None and frozen.is_to_be_frozen_again:
             frozen = await self._offers.freeze_again(zone, day)
@@ -106,8 +150,8 @@ class OfferRuns:
             scoring=frozen.rules.scoring,
             seconds=round(trio.current_time() - began, 3),
         )
-        await self._offers.record_outputs(zone, day, digest)
-        return sets
+        await self._offers.record_outputs(zone, day, frozen.inputs, digest)
+        return sets, frozen.version
 
     async def _compute(self, frozen: FrozenRun, report: Report | None) -> tuple[Sets, str]:
         pool, rules = frozen.pool, frozen.rules
@@ -128,7 +172,7 @@ class OfferRuns:
             sets: dict[str, PreparedSet] = {}
             for user_id in list(made):
                 # What is prepared takes a third of the room of what it is made from.
-                sets[user_id] = prepare_set(pool.zone, made.pop(user_id))
+                sets[user_id] = prepare_set(pool.zone, made.pop(user_id), frozen.inputs)
                 go_on()
             return sets, joint_digest(one.digest for one in sets.values())
 

@@ -2,7 +2,8 @@
 
 One pass of NumPy over the groups whose genders suit; everybody else is counted by the group. The
 distances of that pass come from chords and are off by a hair, so whoever stands at the very edge of
-somebody's limits is measured exactly.
+somebody's limits is measured again. All distances are between shown places (see `shown_places`): a
+count that changes at an exact distance would tell it to somebody who moves their own limits.
 """
 
 from __future__ import annotations
@@ -27,11 +28,10 @@ from yoked_actor.domain.people import (
     haversine_km,
 )
 from yoked_actor.domain.pool import Pool
+from yoked_actor.domain.shown_places import band_km
 from yoked_actor.domain.tiers import Limits
 
 Mask = NDArray[np.bool_]
-
-_HAIR_KM = 1e-6
 
 
 class Census(msgspec.Struct, frozen=True):
@@ -43,11 +43,17 @@ class Census(msgspec.Struct, frozen=True):
 
 
 def take_census(
-    pool: Pool, ticket: Ticket, limits: Limits, now: Instant, apart: Iterable[str]
+    pool: Pool,
+    ticket: Ticket,
+    limits: Limits,
+    now: Instant,
+    apart: Iterable[str],
+    shown: tuple[float, float],
 ) -> Census:
     """Count all others in the pool, as they look to a ticket that looks inside `limits`.
 
-    `apart` names everybody whom a block, a meeting or a bar keeps from the ticket's user.
+    `apart` names everybody whom a block, a meeting or a bar keeps from the ticket's user; `shown`
+    is where that user is shown to be.
     """
     own = pool.entry(ticket.user_id)
     others = len(pool) - (own is not None)
@@ -55,7 +61,7 @@ def take_census(
     for user_id in {*apart, ticket.user_id}:
         if (entry := pool.entry(user_id)) is not None:
             left_out[_kind(entry.ticket)].append(entry.row)
-    count = _Count(ticket, limits, now)
+    count = _Count(ticket, limits, now, shown)
     suiting = history = 0
     for group in pool.suiting(ticket.person):
         rows = left_out.get(_kind(group.entries[0].ticket), [])
@@ -72,13 +78,15 @@ def take_census(
 class _Count:
     """What the groups have shown so far."""
 
-    def __init__(self, ticket: Ticket, limits: Limits, now: Instant) -> None:
+    def __init__(
+        self, ticket: Ticket, limits: Limits, now: Instant, shown: tuple[float, float]
+    ) -> None:
         today = utc_date(now)
         person = ticket.person
         self._limits = limits
         self._age = age_on(person.birth_date, today)
         self._today = born_number(today)
-        self._lat, self._lon = radians(person.lat), radians(person.lon)
+        self._lat, self._lon = radians(shown[0]), radians(shown[1])
         self._cos_lat = cos(self._lat)
         self._years: list[NDArray[np.int64]] = []
         self._kms: list[NDArray[np.float64]] = []
@@ -108,7 +116,7 @@ class _Count:
         self._years.append(np.maximum(limits.min_age - ages, ages - limits.max_age))
         too_far = chords2[wanted & near_them & ~near_me]
         halves = np.minimum(1.0, np.sqrt(too_far) / 2)
-        self._kms.append(2 * EARTH_RADIUS_KM * np.arcsin(halves) - limits.max_km)
+        self._kms.append(2 * EARTH_RADIUS_KM * np.arcsin(halves))
 
     def nearest(self) -> Relaxation | None:
         """The least that the ticket's user could do to their own limits to admit somebody."""
@@ -120,17 +128,17 @@ class _Count:
             share = by / (limits.max_age - limits.min_age + 1)
             found.append((share, Relaxation("age", by, "years", gives)))
         if len(kms := np.concatenate([*self._kms, np.zeros(0)])):
-            by = max(1, ceil(kms.min() - _HAIR_KM))
-            gives = int(np.count_nonzero(kms <= by + _HAIR_KM))
+            by = max(1, ceil(band_km(float(kms.min())) - limits.max_km))
+            gives = int(np.count_nonzero(kms <= limits.max_km + by))
             found.append((by / limits.max_km, Relaxation("distance", by, "km", gives)))
         return min(found, key=lambda one: one[0])[1] if found else None
 
     def _chords2(self, group: Group, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """The squared chords, on a globe of radius 1."""
         columns = group.columns
-        x = columns["x"][rows] - self._cos_lat * cos(self._lon)
-        y = columns["y"][rows] - self._cos_lat * sin(self._lon)
-        z = columns["z"][rows] - sin(self._lat)
+        x = columns["shown_x"][rows] - self._cos_lat * cos(self._lon)
+        y = columns["shown_y"][rows] - self._cos_lat * sin(self._lon)
+        z = columns["shown_z"][rows] - sin(self._lat)
         chords2: NDArray[np.float64] = x * x + y * y + z * z
         return chords2
 
@@ -151,7 +159,8 @@ class _Count:
             entry = group.entries[rows[index]]
             most = entry.max_km if theirs else self._limits.max_km
             km = haversine_km(
-                self._lat, self._cos_lat, self._lon, entry.lat, entry.cos_lat, entry.lon
+                *(self._lat, self._cos_lat, self._lon),
+                *(entry.shown_lat, entry.shown_cos_lat, entry.shown_lon),
             )
             within[index] = km <= most
         return within

@@ -18,7 +18,6 @@ from yoked_actor.domain.notices import (
     Reply,
     Signalled,
 )
-from yoked_actor.domain.people import card_of
 from yoked_actor.domain.records import VideoDate
 from yoked_actor.domain.step import Step
 
@@ -41,9 +40,9 @@ def open_date(step: Step, a: str, b: str) -> VideoDate:
 
 def announce_date(step: Step, date: VideoDate) -> None:
     """Tell both that the date is open."""
-    people = step.floor.people.rows
+    people, places = step.floor.people.rows, step.floor.places
     for user_id in (date.a, date.b):
-        card = card_of(people[date.partner_of(user_id)], people[user_id], step.now)
+        card = places.card(people[date.partner_of(user_id)], people[user_id], step.now)
         started = DateStarted(date.date_id, card, user_id == date.a, date.ends_at)
         step.tell(user_id, started)
 

@@ -12,7 +12,9 @@ Whoever is left is acceptable. `nearest` is the least change to the asking user'
 they are now, that would admit somebody: either so many years more at both ends of the age, or so
 many kilometres more. Only those count whom nothing else keeps apart. Of the two the smaller is
 named by its share: years of the span of ages, kilometres of the distance; of equals, the age.
-`gives` says how many it would admit. Kilometres are whole, rounded up: nobody's place shows.
+`gives` says how many it would admit. Distances are those between shown places, and kilometres are
+those up to the edge of a band (see `shown_places`): nobody's place shows. So a count may differ
+from what a search by exact positions would find, by those near the edge of a limit.
 
 To count is work for the one task that decides, so it is done once a second at most as long as the
 user, their wait and their tier are the same; in between only the times are fresh.
@@ -62,7 +64,8 @@ def _census(floor: Floor, ticket: Ticket, now: Instant, remember: bool) -> Censu
         and not nothing_between(floor, ticket, other, now)
     ]
     limits = floor.tiers.limits(ticket.person, ticket.tier)
-    census = take_census(floor.pool, ticket, limits, now, apart)
+    shown = floor.places.of(ticket.person, now)
+    census = take_census(floor.pool, ticket, limits, now, apart, shown)
     if remember:
         floor.explained[ticket.user_id] = (now, asked_by, census)
     return census

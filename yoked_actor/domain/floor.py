@@ -33,6 +33,7 @@ from yoked_actor.domain.records import (
     VideoDate,
 )
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.shown_places import WITHOUT_SECRET, ShownPlaces
 from yoked_actor.domain.tiers import Tier, Tiers
 
 _NOWHERE = Presence()
@@ -43,8 +44,11 @@ _WINDOW = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.VOTE}
 class Floor:
     """The books of the lobby and what is derived from them."""
 
-    def __init__(self, rules: Rules, next_number: int = 1) -> None:
+    def __init__(
+        self, rules: Rules, next_number: int = 1, places: ShownPlaces = WITHOUT_SECRET
+    ) -> None:
         self.rules = rules
+        self.places = places
         self.people: Book[str, Person] = Book()
         self.seats: Book[str, Seat] = Book()
         self.presences: Book[str, Presence] = Book()
@@ -60,7 +64,7 @@ class Floor:
         self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
         """What was last counted for whoever asked why they wait, and for which ticket of theirs."""
         self.tiers = Tiers.by(rules)
-        self.pool = Pool(policy_by(rules), self.tiers)
+        self.pool = Pool(policy_by(rules), self.tiers, places)
         self.now: Instant = 0
         """The instant of the step that is being taken."""
         self.deadlines = Deadlines()

@@ -85,13 +85,21 @@ class Entry:
         "min_age",
         "place",
         "row",
+        "shown_cos_lat",
+        "shown_lat",
+        "shown_lon",
         "standing",
         "ticket",
         "user_id",
     )
 
-    def __init__(self, ticket: Ticket, limits: Limits, standing: Standing) -> None:
+    def __init__(
+        self, ticket: Ticket, limits: Limits, standing: Standing, shown: tuple[float, float]
+    ) -> None:
+        """`shown` is where its user is shown to be, in degrees: for `explain`, not for pairing."""
         person = ticket.person
+        self.shown_lat, self.shown_lon = radians(shown[0]), radians(shown[1])
+        self.shown_cos_lat = cos(self.shown_lat)
         self.ticket = ticket
         self.user_id = person.user_id
         self.born = born_number(person.birth_date)
@@ -118,6 +126,9 @@ _TYPES: dict[str, Any] = {
     "x": np.float64,
     "y": np.float64,
     "z": np.float64,
+    "shown_x": np.float64,
+    "shown_y": np.float64,
+    "shown_z": np.float64,
     "reach2": np.float64,
     "key": np.int64,
     "phase": np.int8,
@@ -156,6 +167,9 @@ class Columns:
         columns["x"][row] = entry.cos_lat * cos(entry.lon)
         columns["y"][row] = entry.cos_lat * sin(entry.lon)
         columns["z"][row] = sin(entry.lat)
+        columns["shown_x"][row] = entry.shown_cos_lat * cos(entry.shown_lon)
+        columns["shown_y"][row] = entry.shown_cos_lat * sin(entry.shown_lon)
+        columns["shown_z"][row] = sin(entry.shown_lat)
         columns["reach2"][row] = reach2(entry.max_km)
         columns["wanted_ages"][row] = person.min_age + person.max_age
         columns["wanted_span"][row] = person.max_age - person.min_age + 2
@@ -195,8 +209,10 @@ class Group:
         self._line_up(entry)
 
     def remove(self, entry: Entry) -> None:
-        """Let an entry go."""
+        """Let an entry go, for good."""
         self._step_out(entry)
+        # The two refer to each other, and the garbage collector looks rarely.
+        del entry.item
         self.columns.remove(entry.row)
         last = self.entries.pop()
         if last is not entry:

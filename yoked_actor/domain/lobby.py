@@ -59,6 +59,7 @@ from yoked_actor.domain.pairing import make_attempts
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.records import Changes, Known, Match, Presence, VideoDate
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.shown_places import WITHOUT_SECRET, ShownPlaces
 from yoked_actor.domain.snapshot import snapshot_of
 from yoked_actor.domain.step import Step
 
@@ -66,8 +67,10 @@ from yoked_actor.domain.step import Step
 class Lobby:
     """Everyone who is here, and what becomes of them."""
 
-    def __init__(self, rules: Rules, next_number: int = 1) -> None:
-        self.floor = Floor(rules, next_number)
+    def __init__(
+        self, rules: Rules, next_number: int = 1, places: ShownPlaces = WITHOUT_SECRET
+    ) -> None:
+        self.floor = Floor(rules, next_number, places)
         self.rules = rules
         self._pairs = True
 
@@ -304,7 +307,9 @@ def _list_blocks(step: Step, event: ev.ListBlocks) -> Reply:
 
 
 def _profile_changed(step: Step, event: ev.ProfileChanged) -> Reply:
-    step.floor.put_person(event.person)
+    floor = step.floor
+    before = floor.people.rows.get(event.user_id)
+    floor.put_person(floor.places.moved(before, event.person, step.now))
     step.try_again(event.user_id)
     return Done()
 

@@ -22,7 +22,6 @@ from yoked_actor.domain.notices import (
     VotingOpened,
     WaitReason,
 )
-from yoked_actor.domain.people import card_of
 from yoked_actor.domain.records import CancelReason, Match, MatchStatus
 from yoked_actor.domain.step import Step
 
@@ -237,9 +236,9 @@ def come_back(step: Step, match: Match, user_id: str) -> None:
         return
     acknowledge_by = after(step.now, step.floor.rules.acknowledge_window_s)
     step.floor.put_match(replace(match, closes_at=acknowledge_by))
-    people = step.floor.people.rows
+    people, places = step.floor.people.rows, step.floor.places
     for one in match.users:
-        card = card_of(people[match.partner_of(one)], people[one], step.now)
+        card = places.card(people[match.partner_of(one)], people[one], step.now)
         step.tell(one, Matched(match.match_id, card, acknowledge_by))
 
 

@@ -170,6 +170,8 @@ class OfferView(msgspec.Struct, frozen=True):
     units: int
     """The points of content alone, in millionths of a hundred: nobody's popularity shows."""
     reasons: tuple[str, ...]
+    offered_at: Instant
+    """When its run was scheduled."""
     expires_at: Instant
     answer: str | None = None
 

@@ -45,10 +45,9 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
     """How wide the receiver's own limits had to be for it."""
     facts: Facts
 
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why, in words for the one who gets it."""
-        return reasons(self.facts, widened=self.tier > Tier.EXACT)
+    def reasons(self, shown_km: int | None) -> tuple[str, ...]:
+        """Why, in words for the one who gets it, who is told such a distance."""
+        return reasons(self.facts, shown_km, widened=self.tier > Tier.EXACT)
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -95,6 +94,8 @@ class StoredSet(msgspec.Struct, frozen=True):
     digest: str
     erased: int = 0
     """How many of its offers were erased since, with the person they named."""
+    earlier: bool = False
+    """Whether it was made before the run was frozen again: it stands, but is not made again."""
 
 
 def offer_id(day: date, user_id: str, candidate: str) -> str:
@@ -231,6 +232,12 @@ def check_stored(stored: StoredSet) -> Finding | None:
     return Finding(stored.offers.user_id, "the stored set does not have its stored digest")
 
 
+def check_all(stored: Mapping[str, StoredSet]) -> list[Finding]:
+    """What is not as it was stored, by user id."""
+    checked = (check_stored(stored[user_id]) for user_id in sorted(stored))
+    return [finding for finding in checked if finding is not None]
+
+
 def verify(
     pool: FrozenPool | None,
     rules: OfferRules,
@@ -243,16 +250,15 @@ def verify(
 
     `inputs` is the digest of the inputs that was stored with the run. A set of the run that is not
     stored is no finding: its user may have had another one that day. When people of the pool were
-    `erased`, or the pool is gone, each set is held against its own digest only. `progress` is that
-    of `make_run`.
+    `erased`, or the pool is gone, each set is held against its own digest only, and so is a set of
+    an `earlier` pool. `progress` is that of `make_run`.
     """
     findings = []
     if erased:
         problem = f"erased: {erased} of the people it was made from were erased since"
         findings.append(Finding("", problem, erased=True))
     if erased or pool is None:
-        checked = (check_stored(stored[user_id]) for user_id in sorted(stored))
-        return findings + [finding for finding in checked if finding is not None]
+        return findings + check_all(stored)
     if inputs_digest(pool, rules) != inputs:
         findings.append(Finding("", "the frozen pool does not have its stored digest"))
     made = make_run(pool, rules, progress)
@@ -260,7 +266,7 @@ def verify(
         tampered = check_stored(stored[user_id])
         if tampered is not None:
             findings.append(tampered)
-        if stored[user_id].erased:
+        if stored[user_id].erased or stored[user_id].earlier:
             continue
         if user_id not in made:
             findings.append(Finding(user_id, "the run makes no set for this user"))

@@ -21,9 +21,10 @@ from yoked_actor.domain.floor import Floor
 from yoked_actor.domain.instants import Instant, after, seconds_between
 from yoked_actor.domain.lifecycle import Cause, move
 from yoked_actor.domain.notices import Matched
-from yoked_actor.domain.people import Person, age_at, card_of, distance_km
+from yoked_actor.domain.people import Person, age_at, distance_km
 from yoked_actor.domain.pool import Choice
 from yoked_actor.domain.records import Match, MatchStatus, Quality
+from yoked_actor.domain.shown_places import band_km
 from yoked_actor.domain.step import Step
 from yoked_actor.domain.tiers import EVERYBODY, Limits, Tier
 
@@ -107,7 +108,7 @@ def pair(step: Step, one: Ticket, other: Ticket) -> Match:
         seat = floor.seat(person.user_id)
         floor.put_seat(replace(seat, state=move(seat.state, Cause.PAIRED), match_id=match.match_id))
         step.attempts.pop(person.user_id, None)
-        card = card_of(partner, person, now)
+        card = floor.places.card(partner, person, now)
         step.tell(person.user_id, Matched(match.match_id, card, acknowledge_by))
     return match
 
@@ -127,6 +128,7 @@ def _quality(
         preference_match=(age_fit(a.person, b_age) + age_fit(b.person, a_age)) / 200,
         distance_score=nearness(a.person, b.person, km) / 1000,
         distance_km=round(km, 3),
+        shown_km=band_km(floor.places.km(a.person, b.person, now)),
         a_tier=_tier_used(floor, a, b.person, km, now),
         b_tier=_tier_used(floor, b, a.person, km, now),
         a_wait_s=seconds_between(a.waiting_since, now),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from math import asin, ceil, cos, radians, sin, sqrt
+from math import asin, cos, radians, sin, sqrt
 
 import msgspec
 
@@ -16,6 +16,14 @@ EARTH_RADIUS_KM = 6371.0088
 USER_ID = r"^[A-Za-z0-9_.:@-]{1,64}$"
 """The form of a user's id, as a regular expression that JSON Schema takes too."""
 _USER_ID = re.compile(USER_ID)
+
+
+class ShownPlace(msgspec.Struct, frozen=True, gc=False):
+    """Where a person is shown to be, and since when. See `shown_places`."""
+
+    lat: float
+    lon: float
+    changed_at: Instant
 
 
 class Person(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -33,6 +41,8 @@ class Person(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     min_age: int
     max_age: int
     max_distance_km: float
+    shown: ShownPlace | None = None
+    """None in a profile that came from outside: it is worked out when it is stored."""
 
 
 class Card(msgspec.Struct, frozen=True, gc=False):
@@ -44,6 +54,7 @@ class Card(msgspec.Struct, frozen=True, gc=False):
     gender: str
     interests: tuple[str, ...]
     distance_km: int
+    """The upper edge of a band; between shown places, never exact ones."""
 
 
 class ProfileProblem(Exception):
@@ -90,18 +101,6 @@ def distance_km(a: Person, b: Person) -> float:
 def born_number(day: date) -> int:
     """A day as the number yyyymmdd: who has turned n by today was born by today - n * 10000."""
     return 10_000 * day.year + 100 * day.month + day.day
-
-
-def card_of(person: Person, viewer: Person, now: Instant) -> Card:
-    """What `viewer` may see of `person`. Distance is rounded up, so that no one is at 0 km."""
-    return Card(
-        person.user_id,
-        person.display_name,
-        age_at(person, now),
-        person.gender,
-        person.interests,
-        max(1, ceil(distance_km(person, viewer))),
-    )
 
 
 def check_person(person: Person, now: Instant, genders: frozenset[str]) -> None:

@@ -16,6 +16,7 @@ from yoked_actor.domain.group import Entry, Group
 from yoked_actor.domain.instants import Instant, utc_date
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.search import Search
+from yoked_actor.domain.shown_places import WITHOUT_SECRET, ShownPlaces
 from yoked_actor.domain.tiers import Limits, Tiers
 
 MOST_STALE_CHANGES = 64
@@ -35,8 +36,9 @@ class Choice(msgspec.Struct, frozen=True):
 class Pool:
     """All tickets, indexed. The lobby is its only owner."""
 
-    def __init__(self, policy: Policy, tiers: Tiers) -> None:
+    def __init__(self, policy: Policy, tiers: Tiers, places: ShownPlaces = WITHOUT_SECRET) -> None:
         self._policy = policy
+        self._places = places
         self._tiers = tiers
         self._entries: dict[str, Entry] = {}
         self._arriving: dict[str, Ticket] = {}
@@ -89,7 +91,8 @@ class Pool:
                 return
             self.discard(ticket.user_id)
         limits = self._tiers.limits(ticket.person, ticket.tier)
-        entry = Entry(ticket, limits, self._policy.standing(ticket, now))
+        standing = self._policy.standing(ticket, now)
+        entry = Entry(ticket, limits, standing, self._places.of(ticket.person, now))
         self._entries[ticket.user_id] = entry
         key = _group_of(ticket.person)
         group = self._groups.get(key)

@@ -76,6 +76,8 @@ class Quality(msgspec.Struct, frozen=True):
     a_group: str
     b_group: str
     paired_at: Instant
+    shown_km: int | None = None
+    """What both were told of their distance; None in a match that was stored before."""
 
 
 class MatchStatus(StrEnum):

@@ -58,9 +58,9 @@ class Facts(msgspec.Struct, frozen=True, gc=False):
     shared: tuple[str, ...]
     likeness: int
     km: int
-    """Rounded up, as on a partner's card."""
+    """Rounded up. It is exact, so it is never shown."""
     nearness_lost: int
-    """The distance as a share of the narrower of both limits."""
+    """The distance as a share of the narrower of both limits. Never shown either."""
 
 
 class Term(msgspec.Struct, frozen=True, gc=False):
@@ -105,14 +105,26 @@ def terms(facts: Facts) -> tuple[Term, ...]:
     )
 
 
-def reasons(facts: Facts, *, widened: bool = False) -> tuple[str, ...]:
-    """The parts of the content in words, for the one who gets the offer."""
+def shown_points(facts: Facts, lost: int | None) -> int:
+    """The points of content as a user is told them: with the distance as it is shown, or none.
+
+    `lost` is what a shown distance takes; that of the facts is exact, and never shown.
+    """
+    return int(content(facts.years_apart, facts.likeness, 0 if lost is None else lost))
+
+
+def reasons(facts: Facts, shown_km: int | None, *, widened: bool = False) -> tuple[str, ...]:
+    """The parts of the content in words, for the one who gets the offer.
+
+    `shown_km` is the edge of the band on the candidate's card; without it, no distance is told.
+    """
     said = []
     if facts.shared:
         said.append(f"you both like {_listed(facts.shared)}")
     years = facts.years_apart
     said.append("the same age" if not years else f"{years} year{'s' * (years > 1)} apart")
-    said.append(f"{facts.km} km away")
+    if shown_km is not None:
+        said.append(f"within {shown_km:,} km")
     if widened:
         said.append("a little outside the limits you set, to fill your day")
     return tuple(said)

@@ -6,7 +6,6 @@ from yoked_actor.domain.floor import Floor
 from yoked_actor.domain.instants import Instant
 from yoked_actor.domain.lifecycle import State
 from yoked_actor.domain.notices import DateView, MatchView, Snapshot
-from yoked_actor.domain.people import card_of
 from yoked_actor.domain.records import MatchStatus
 
 
@@ -34,7 +33,7 @@ def _match_view(floor: Floor, user_id: str, now: Instant) -> MatchView | None:
     voting = match.status is MatchStatus.VOTING
     return MatchView(
         match_id=match.match_id,
-        partner=card_of(people[match.partner_of(user_id)], people[user_id], now),
+        partner=floor.places.card(people[match.partner_of(user_id)], people[user_id], now),
         acknowledged=match.acknowledged_by(user_id),
         voted=match.vote_of(user_id) is not None,
         acknowledge_by=None if voting else match.closes_at,
@@ -49,7 +48,7 @@ def _date_view(floor: Floor, user_id: str, now: Instant) -> DateView | None:
     people = floor.people.rows
     return DateView(
         date_id=date.date_id,
-        partner=card_of(people[date.partner_of(user_id)], people[user_id], now),
+        partner=floor.places.card(people[date.partner_of(user_id)], people[user_id], now),
         initiator=user_id == date.a,
         ends_at=date.ends_at,
     )

@@ -1,4 +1,4 @@
-"""For the operator: a zone's run of offers, started by hand or made again to be verified."""
+"""For the operator: a zone's run of offers, started by hand, frozen again, or verified."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from quart_trio import QuartTrio
 
 from yoked_actor.actors.calendar import NoSuchRun
 from yoked_actor.actors.offer_check import NoRun, verify_run
+from yoked_actor.actors.offer_jobs import refreeze
 from yoked_actor.domain.instants import to_datetime
 from yoked_actor.domain.notices import Code
 from yoked_actor.domain.zones import zone_named
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
 from yoked_actor.edge.http_parameters import read_day
+from yoked_actor.store.offers import NoSuchRun as NoSuchFrozenRun
 from yoked_actor.wire import http_admin as http
 
 MOST_FINDINGS = 1000
@@ -39,6 +41,23 @@ def add_admin_offer_calls(app: QuartTrio, doors: Doors) -> None:
             http.OfferRunAnswer(asked.run.zone, asked.run.day, at, asked.status, asked.is_new)
         )
 
+    @app.post("/api/admin/offers/refreeze")
+    async def refreeze_run() -> Response:
+        session = await doors.operator()
+        body = await read_body(http.OfferRunBody)
+        try:
+            async with one_at_a_time:
+                frozen = await refreeze(
+                    doors.store.offers, body.zone, body.date, doors.settings, doors.clock.now()
+                )
+        except NoSuchFrozenRun as error:
+            raise Refused(Code.NOT_FOUND, str(error)) from None
+        doors.dispatcher.poke()
+        await doors.record(session, "refreeze_offers", body.zone, body.date.isoformat())
+        assert frozen.pool is not None
+        users = sum(person.receives for person in frozen.pool.people)
+        return answer(http.OfferRefreezeAnswer(body.zone, body.date, users, frozen.refrozen))
+
     @app.get("/api/admin/offers/verify")
     async def verify() -> Response:
         await doors.operator()
@@ -61,5 +80,6 @@ def add_admin_offer_calls(app: QuartTrio, doors: Doors) -> None:
                 verdict.in_full,
                 len(verdict.findings),
                 verdict.findings[:MOST_FINDINGS],
+                verdict.earlier,
             )
         )

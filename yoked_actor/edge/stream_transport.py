@@ -24,6 +24,7 @@ class StreamTransport:
         "_pending",
         "_pending_bytes",
         "_sending",
+        "_slow",
         "_stream",
         "_wakeup",
         "dead",
@@ -38,6 +39,7 @@ class StreamTransport:
         # Counts what is in flight too: it is not out before `send_all` returns.
         self._pending_bytes = 0
         self._sending: trio.CancelScope | None = None
+        self._slow = False
         self._wakeup = trio.lowlevel.ParkingLot()
         self._flushing = False
         self._eof = False
@@ -76,12 +78,12 @@ class StreamTransport:
         """Drop all frames that have not begun, send this one, half-close."""
         if self.dead or self._eof:
             return
+        self._pending_bytes += len(frame) - sum(map(len, self._pending))
         self._pending.clear()
         self._pending.append(frame)
-        self._eof = True
+        self._eof = self._slow = True
         if self._sending is not None:
-            last_at = trio.current_time() + self._limits.last_words_s
-            self._sending.deadline = min(self._sending.deadline, last_at)
+            self._sending.deadline = trio.current_time() + self._limits.stall_timeout_s
         self._wake_flusher()
 
     def abort(self) -> None:
@@ -123,12 +125,15 @@ class StreamTransport:
         try:
             while not self.dead:
                 if self._pending:
-                    await self._send_chunk()
+                    # While nothing has begun, a close frame can still take its place.
+                    if await self._wait_for_room():
+                        await self._send_chunk()
                 elif self._close_after:
                     await self._close_politely()
                 elif self._eof and not half_closed:
                     half_closed = True
-                    await self._half_close()
+                    if not self._slow or isinstance(self._stream, trio.abc.HalfCloseableStream):
+                        await self._half_close()
                 else:
                     await self._wakeup.park()
         except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -138,14 +143,33 @@ class StreamTransport:
             self._release()
             await trio.aclose_forcefully(self._stream)
 
+    @property
+    def _patience_s(self) -> float:
+        if self._eof and not self._slow:
+            return self._limits.last_words_s
+        return self._limits.stall_timeout_s
+
+    async def _wait_for_room(self) -> bool:
+        """Wait until a chunk can be sent; report a slow reader when that takes too long."""
+        with trio.move_on_after(self._patience_s) as self._sending:
+            await self._stream.wait_send_all_might_not_block()
+        stalled = self._sending.cancelled_caught
+        self._sending = None
+        if stalled and not self.dead:
+            was_told = self._eof
+            if not was_told:
+                self._report_slow_reader()
+            if was_told or not self._eof:
+                self.abort()
+        return not stalled and bool(self._pending)
+
     async def _send_chunk(self) -> None:
         chunk = [self._pending.popleft()]
         size = len(chunk[0])
         while self._pending and size + len(self._pending[0]) <= _CHUNK_BYTES:
             chunk.append(self._pending.popleft())
             size += len(chunk[-1])
-        patience_s = self._limits.last_words_s if self._eof else self._limits.stall_timeout_s
-        with trio.move_on_after(patience_s) as self._sending:
+        with trio.move_on_after(self._patience_s) as self._sending:
             await self._stream.send_all(b"".join(chunk))
         stalled = self._sending.cancelled_caught
         self._sending = None

@@ -31,6 +31,8 @@ _MAX_REASON_BYTES = 123
 # The library parses, and answers, all that it is given at once. In so many bytes there are 42
 # frames at most, so a flood is noticed before much of it has been parsed.
 _PARSED_BYTES = 256
+# A slow reader is within the rate of frames, and may have asked for much before it was cut off.
+_SLOW_READERS_SEND = 16
 
 # Shared by every connection, so that none pays for an adapter; its per-connection lines are noise.
 PROTOCOL_LOGGER = logging.getLogger("yoked_actor.edge.protocol")
@@ -65,7 +67,7 @@ class WebSocketConnection:
     """An open WebSocket: text messages in by `run`, out by `send` and `flush`."""
 
     __slots__ = (
-        "_discarded",
+        "_discardable",
         "_fragments",
         "_hung_up",
         "_keepalive",
@@ -112,7 +114,7 @@ class WebSocketConnection:
         self.silent_since = 0.0
         self.frames: FrameObserver | None = None
         self._unparsed = received
-        self._discarded = 0
+        self._discardable = self._limits.max_buffered_bytes
         transport.listener = self
 
     @property
@@ -184,10 +186,13 @@ class WebSocketConnection:
             self._transport.abort()
             return
         protocol.writes.clear()
-        protocol.send_close(SLOW_READER, "slow reader")
-        [frame] = protocol.data_to_send()
-        self._transport.finish_with(frame)
-        self._keepalive.expire(self, self._limits.last_words_s)
+        self._unparsed = b""
+        # Nothing more is looked at, but it is read for a while: a socket that is closed with unread
+        # bytes, or gets some later, is reset by the kernel, and the reason is lost with it.
+        protocol.fail(SLOW_READER, "slow reader")
+        self._discardable *= _SLOW_READERS_SEND
+        self._transport.finish_with(protocol.data_to_send()[0])
+        self._keepalive.expire(self, self._limits.stall_timeout_s)
 
     async def run(self, on_message: Callable[[bytes], Awaitable[None]]) -> None:
         """Read until the end; each text message goes to `on_message`, one at a time."""
@@ -215,6 +220,8 @@ class WebSocketConnection:
         finally:
             self._keepalive.forget(self)
             self._transport.abort()
+            self.frames = None
+            forget_parser(protocol)
 
     def _feed(self, data: bytes) -> bool:
         if not data:
@@ -223,8 +230,8 @@ class WebSocketConnection:
         if self._protocol.eof_sent:
             # The reason was sent, and nothing that comes now is looked at. A little is still read,
             # because a reset could overtake the reason; a flood is not.
-            self._discarded += len(data)
-            if self._discarded > self._limits.max_buffered_bytes:
+            self._discardable -= len(data)
+            if self._discardable < 0:
                 self._transport.abort()
                 return False
         self.heard = True
@@ -305,6 +312,17 @@ class WebSocketConnection:
         self._fragments = None
         if not self._protocol.eof_sent:
             self._protocol.fail(code, _clip(reason))
+
+
+def forget_parser(protocol: ServerProtocol) -> None:
+    """Let a protocol that is over be freed at once.
+
+    Its parser, the error that ended it and its own method refer back to it, and the garbage
+    collector looks rarely.
+    """
+    protocol.parser.close()
+    protocol.parser_exc = protocol.handshake_exc = None
+    vars(protocol).pop("select_subprotocol", None)
 
 
 def _clip(reason: str) -> str:

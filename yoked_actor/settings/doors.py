@@ -171,7 +171,9 @@ class EdgeSettings(SettingsModel):
         65536, description="The kernel's send buffer of a socket; a large one hides slow readers."
     )
     stall_timeout_s: Duration = Field(
-        5.0, description="A client that takes no byte for this long is a slow reader."
+        5.0,
+        description="A client that takes no byte for this long is a slow reader; it then has as"
+        " long again to read why it is closed.",
     )
     handshake_timeout_s: Duration = Field(
         10.0, description="How long TLS and the request head may take."

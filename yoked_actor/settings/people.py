@@ -94,6 +94,11 @@ class MatchingSettings(SettingsModel):
         description="The genders a profile can name, in lower case.",
     )
     max_interests: int = Field(32, ge=0, le=256, description="The most interests of a profile.")
+    shown_place_every_s: DurationOrZero = Field(
+        21_600.0,
+        description="How often a changed position may change what others are shown of it. The"
+        " new position counts for matching at once.",
+    )
     max_blocks: Count = Field(5000, description="The most users that one user can block.")
 
     def rules(self) -> Rules:

@@ -42,8 +42,16 @@ def jobs_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
     return [
         job_id
         for job_id, payload, key in found
-        if (key is not None and mark in key) or _names(msgspec.json.decode(payload), user)
+        if (key is not None and mark in key) or _payload_names(payload, user)
     ]
+
+
+def _payload_names(payload: str, user: str) -> bool:
+    """Whether a payload that holds a user's id names the user; one that cannot be read may."""
+    try:
+        return _names(msgspec.json.decode(payload), user)
+    except msgspec.MsgspecError:
+        return True
 
 
 def keys_naming(db: sqlite3.Connection, user: str, after: int | None) -> list[tuple[str, str]]:

@@ -268,6 +268,16 @@ class JobStore(Protocol):
         """
         ...
 
+    async def rerun(
+        self, job_type: str, payload: Mapping[str, str], now: Instant, limit: int, after: int = 0
+    ) -> list[int]:
+        """Let dead letters of a type run from the start, and failed jobs now rather than later.
+
+        Those whose payload has all these values and whose id is greater than `after`; the ids in
+        ascending order, at most `limit`.
+        """
+        ...
+
     async def prune(self, ended_before: Instant, limit: int, *, dead: bool = False) -> int:
         """Delete jobs that ended before an instant, at most `limit`; returns how many.
 

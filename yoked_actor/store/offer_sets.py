@@ -30,16 +30,20 @@ class PreparedSet(msgspec.Struct, frozen=True, gc=False):
     user_id: str
     offered_at: Instant
     digest: str
+    inputs: str | None
     offers: int
     set_row: bytes
     offer_rows: bytes
     """Without brackets, so that those of many sets can be put in a row."""
 
 
-def prepare_set(zone: str, made: OfferSet) -> PreparedSet:
-    """Turn a set into its rows."""
+def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> PreparedSet:
+    """Turn a set into its rows. `inputs` is the digest of what it was made from."""
     digest, day, user_id = made.digest(), made.day, made.user_id
-    row = (day, user_id, zone, made.offered_at, made.expires_at, made.scoring, digest)
+    row = (
+        *(day, user_id, zone, made.offered_at, made.expires_at, made.scoring),
+        *(digest, inputs),
+    )
     rows = [
         (
             *(day, user_id, rank, offer.candidate, offer.score, offer.tier),
@@ -48,7 +52,8 @@ def prepare_set(zone: str, made: OfferSet) -> PreparedSet:
         for rank, offer in enumerate(made.offers, 1)
     ]
     return PreparedSet(
-        user_id, made.offered_at, digest, len(rows), _encode(row), _encode(rows)[1:-1]
+        *(user_id, made.offered_at, digest, inputs, len(rows)),
+        *(_encode(row), _encode(rows)[1:-1]),
     )
 
 
@@ -78,13 +83,13 @@ def _erased_meanwhile(db: sqlite3.Connection, sets: Sequence[PreparedSet]) -> se
     (last,) = db.execute("SELECT max(at) FROM erased").fetchone()
     if last is None:
         return set()
-    named: dict[tuple[str, str], list[PreparedSet]] = {}
+    named: dict[tuple[str, str, str | None], list[PreparedSet]] = {}
     for one in sets:
         day, _, zone, *_ = msgspec.json.decode(one.set_row)
-        named.setdefault((day, zone), []).append(one)
+        named.setdefault((day, zone, one.inputs), []).append(one)
     gone: set[str] = set()
-    for (day, zone), together in named.items():
-        if was_frozen_before(db, day, zone, last):
+    for (day, zone, inputs), together in named.items():
+        if was_frozen_before(db, day, zone, inputs, last):
             users = {one.user_id for one in together}
             for one in together:
                 rows = msgspec.json.decode(b"[" + one.offer_rows + b"]")
@@ -94,10 +99,15 @@ def _erased_meanwhile(db: sqlite3.Connection, sets: Sequence[PreparedSet]) -> se
 
 
 def store_sets_in(
-    db: sqlite3.Connection, zone: str, sets: Sequence[OfferSet], now: Instant
+    db: sqlite3.Connection,
+    zone: str,
+    sets: Sequence[OfferSet],
+    now: Instant,
+    inputs: str | None = None,
 ) -> list[str]:
     """Keep sets of different users within a transaction of somebody else's; say whose were kept."""
-    return sorted(store_prepared_in(db, [prepare_set(zone, made) for made in sets], now))
+    prepared = [prepare_set(zone, made, inputs) for made in sets]
+    return sorted(store_prepared_in(db, prepared, now))
 
 
 class StoreSet:

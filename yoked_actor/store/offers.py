@@ -5,7 +5,7 @@ A store passes `tests/store/test_offers_store.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from enum import StrEnum
 from typing import Protocol
@@ -14,8 +14,10 @@ import msgspec
 
 from yoked_actor.domain.frozen_pool import FrozenPool, OfferRules
 from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.offers import OfferSet
-from yoked_actor.domain.people import Card, Person, card_of
+from yoked_actor.domain.people import Card, Person
+from yoked_actor.domain.shown_places import ShownPlaces
 from yoked_actor.store.errors import StoreError
 
 
@@ -38,6 +40,28 @@ class AnswerGiven(StoreError):
     """The offer was answered otherwise, and the first answer stands."""
 
 
+class NoSuchRun(StoreError):
+    """The zone's run of that date was never frozen."""
+
+
+class UnreadableRun(StoreError):
+    """What a run was frozen as cannot be decoded any more; an operator can freeze it again."""
+
+    def __init__(self, zone: str, day: date, reason: str) -> None:
+        super().__init__(
+            f"the frozen pool of {day} in {zone} cannot be read ({reason});"
+            f" `yoked-actor offers refreeze {day} {zone}` replaces it"
+        )
+
+
+class RunVersion(msgspec.Struct, frozen=True):
+    """Which freezing of a run it is: any later one differs."""
+
+    inputs: str
+    refrozen: int
+    erased: int
+
+
 class FrozenRun(msgspec.Struct, frozen=True):
     """What a zone's run on a date is made from, as it was frozen first."""
 
@@ -52,6 +76,13 @@ class FrozenRun(msgspec.Struct, frozen=True):
     """None when it was dropped since."""
     erased: int = 0
     """How many people of the pool were erased since: it was dropped then, and is not verified."""
+    refrozen: int = 0
+    """How often an operator has frozen it again."""
+
+    @property
+    def version(self) -> RunVersion:
+        """Which freezing of the run this is."""
+        return RunVersion(self.inputs, self.refrozen, self.erased)
 
     @property
     def is_to_be_frozen_again(self) -> bool:
@@ -72,6 +103,15 @@ class KeptSet(msgspec.Struct, frozen=True):
     """One for each offer, in their order."""
     erased: int = 0
     """How many offers more there were, of people who were erased since."""
+    inputs: str | None = None
+    """The digest of what it was made from; None when it was stored by an earlier version."""
+
+
+class UnreadableSet(msgspec.Struct, frozen=True):
+    """A stored set that cannot be decoded, and why."""
+
+    user_id: str
+    problem: str
 
 
 class Connection(msgspec.Struct, frozen=True):
@@ -113,12 +153,12 @@ class Faces(msgspec.Struct, frozen=True):
     blocked: frozenset[tuple[str, str]]
     """Which of the pairs that were asked for are kept apart by a block, of either side."""
 
-    def of(self, viewer: str, other: str, now: Instant) -> Card | None:
+    def of(self, viewer: str, other: str, places: ShownPlaces, now: Instant) -> Card | None:
         """What one sees of another; None when nothing may be shown."""
         person, own = self.people.get(other), self.people.get(viewer)
         if person is None or own is None or not self.may_see(viewer, other):
             return None
-        return card_of(person, own, now)
+        return places.card(person, own, now)
 
     def may_see(self, viewer: str, other: str) -> bool:
         """Whether one may see another: there is a profile, not suspended, and no block between."""
@@ -165,14 +205,37 @@ class Offers(Protocol):
         """Freeze a run anew, by its own rules, that has lost its pool to an erasure."""
         ...
 
-    async def load_run(self, zone: str, day: date) -> FrozenRun | None:
-        """What a run is made from, if it was frozen."""
+    async def refreeze(
+        self,
+        zone: str,
+        day: date,
+        rules: OfferRules,
+        now: Instant,
+        rematch_after_days: float | None,
+        then: Callable[[FrozenRun], Sequence[NewJob]],
+    ) -> FrozenRun:
+        """Replace what a run is made from, readable or not, by the people of this moment.
+
+        The instants of the run stay as they are, and so do sets that are stored: their users
+        receive none from the new pool. `then` gives jobs that are enqueued in the same transaction.
+        `NoSuchRun` when the run was never frozen.
+        """
         ...
 
-    async def record_outputs(self, zone: str, day: date, digest: str) -> None:
-        """Keep the digest of all sets of a run; the first one stands."""
+    async def load_run(self, zone: str, day: date) -> FrozenRun | None:
+        """What a run is made from, if it was frozen; `UnreadableRun` when it cannot be decoded."""
+        ...
 
-    async def store_sets(self, zone: str, sets: Sequence[OfferSet], now: Instant) -> list[str]:
+    async def load_version(self, zone: str, day: date) -> RunVersion | None:
+        """Which freezing of a run counts now; None when it was never frozen."""
+        ...
+
+    async def record_outputs(self, zone: str, day: date, inputs: str, digest: str) -> None:
+        """Keep the digest of all sets that were made from these inputs; the first one stands."""
+
+    async def store_sets(
+        self, zone: str, sets: Sequence[OfferSet], now: Instant, inputs: str | None = None
+    ) -> list[str]:
         """Keep sets; say whose were kept. The first of a user and day stands (R41)."""
         ...
 
@@ -185,7 +248,11 @@ class Offers(Protocol):
         ...
 
     async def load_zone(self, zone: str, day: date) -> list[KeptSet]:
-        """All sets of a zone's run, by user id."""
+        """All sets of a zone's run, by user id, but for those that cannot be decoded."""
+        ...
+
+    async def unreadable_sets(self, zone: str, day: date) -> list[UnreadableSet]:
+        """The sets of a zone's run that cannot be decoded, by user id."""
         ...
 
     async def record_delivery(self, user_id: str, day: date, now: Instant) -> None:

@@ -6,10 +6,11 @@ from datetime import date
 from typing import Any
 
 import msgspec
+import structlog
 
 from yoked_actor.domain.ballot import Outcome, Vote
 from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.people import Person
+from yoked_actor.domain.people import Person, ShownPlace
 from yoked_actor.domain.records import (
     CancelReason,
     Changes,
@@ -25,9 +26,11 @@ from yoked_actor.store.interface import GroupQuality, Percentiles
 from yoked_actor.store.readable import read_row
 
 Row = tuple[Any, ...]
-PERSON_COLUMNS = 12
+PERSON_COLUMNS = 15
 SEAT_COLUMNS = 7
 MATCH_COLUMNS = 14
+
+_log = structlog.get_logger()
 
 _encode = msgspec.json.Encoder().encode
 _decode_instants = msgspec.json.Decoder(dict[str, int]).decode
@@ -96,11 +99,12 @@ def person_row(person: Person) -> Row:
         person.min_age,
         person.max_age,
         person.max_distance_km,
+        *((None, None, None) if person.shown is None else msgspec.structs.astuple(person.shown)),
     )
 
 
 def person_of(row: Row) -> Person:
-    """A profile from its row."""
+    """A profile from its row, with or without the columns of the shown place."""
     return Person(
         user_id=row[0],
         display_name=row[1],
@@ -114,6 +118,7 @@ def person_of(row: Row) -> Person:
         min_age=row[9],
         max_age=row[10],
         max_distance_km=row[11],
+        shown=None if len(row) == 12 or row[12] is None else ShownPlace(*row[12:]),
     )
 
 
@@ -217,6 +222,7 @@ def quality_row(quality: Quality) -> Row:
         quality.b_tier,
         quality.a_wait_s,
         quality.b_wait_s,
+        quality.shown_km,
     )
 
 

@@ -115,6 +115,16 @@ class SqliteStore:
         """Record what an operator did; durable on return."""
         await self.operators.record(who, action, subject, detail, now)
 
+    async def secret(self, name: str, made: bytes) -> bytes:
+        """A secret of the server: the one that was stored first, or else this one."""
+
+        def keep(db: sqlite3.Connection) -> bytes:
+            db.execute("INSERT INTO secrets VALUES (?, ?) ON CONFLICT DO NOTHING", (name, made))
+            row = db.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()
+            return bytes(row[0])
+
+        return await self._writer.write(keep)
+
     async def add_report(self, report: Report, limits: ReportLimits) -> None:
         """Keep a report; durable on return. `TooManyReports`: nothing was stored."""
         await self._writer.write(lambda db: add_report_in(db, report, limits))

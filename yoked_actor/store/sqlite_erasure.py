@@ -38,7 +38,9 @@ COLUMNS = frozenset(
 """Every column that can name a user, or speak of one."""
 
 _RECENT = 3600 * 1_000_000
-_DISTANCE = "distance_km = 0, distance_score = 0, preference_match = 0, priority = 0"
+_DISTANCE = (
+    "distance_km = 0, shown_km = NULL, distance_score = 0, preference_match = 0, priority = 0"
+)
 
 
 class Traces(msgspec.Struct, frozen=True):
@@ -192,13 +194,14 @@ def drop_offer(db: sqlite3.Connection, day: str, receiver: str, rank: int) -> No
     )
 
 
-def was_frozen_before(db: sqlite3.Connection, day: str, zone: str, at: Instant) -> bool:
-    """Whether a run was frozen before an instant, or is not known at all."""
-    (frozen_at,) = db.execute(
-        "SELECT coalesce(max(frozen_at), 0) FROM offer_runs WHERE day = ? AND zone = ?",
-        (day, zone),
+def was_frozen_before(
+    db: sqlite3.Connection, day: str, zone: str, inputs: str | None, at: Instant
+) -> bool:
+    """Whether the inputs of a set were frozen before an instant, or are not those of its run."""
+    found = db.execute(
+        "SELECT frozen_at, inputs FROM offer_runs WHERE day = ? AND zone = ?", (day, zone)
     ).fetchone()
-    return int(frozen_at) <= at
+    return found is None or found[0] <= at or (inputs is not None and inputs != found[1])
 
 
 def without_a_profile(db: sqlite3.Connection, users: set[str]) -> set[str]:
@@ -218,8 +221,16 @@ def _pools_with(db: sqlite3.Connection, user: str, after: int) -> list[tuple[int
         for number, day, zone, content in db.execute(
             "SELECT number, day, zone, content FROM offer_pools WHERE number > ?", (after,)
         )
-        if wanted in zlib.decompress(content)
+        if _may_hold(content, wanted)
     ]
+
+
+def _may_hold(content: bytes, wanted: bytes) -> bool:
+    """Whether a pool names a user; one that cannot be read may, and is dropped with them."""
+    try:
+        return wanted in zlib.decompress(content)
+    except zlib.error:
+        return True
 
 
 def _numbers(db: sqlite3.Connection, table: str, between: tuple[str, int]) -> list[int]:

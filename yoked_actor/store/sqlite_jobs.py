@@ -64,6 +64,7 @@ _NEXT_DUE = statement("job_next_due")
 _LIST = statement("job_list")
 _OPEN_COUNTS = statement("job_open_counts")
 _REQUEUE = statement("job_requeue")
+_RERUN_FIND = statement("job_rerun_find")
 _DISMISS = statement("job_dismiss")
 _ADD_ANSWER = statement("job_add_answer")
 _PRUNE_FIND = statement("job_prune_find")
@@ -237,6 +238,24 @@ class SqliteJobs:
             return [job_id for (job_id,) in found]
 
         return await self._writer.write(apply)
+
+    async def rerun(
+        self, job_type: str, payload: Mapping[str, str], now: Instant, limit: int, after: int = 0
+    ) -> list[int]:
+        """Let dead letters with such a payload run from the start, and failed jobs now."""
+        asked: dict[str, str | int] = {"type": job_type, "now": now, "limit": limit, "after": after}
+        asked["values"] = msgspec.json.encode(payload).decode()
+
+        def apply(db: sqlite3.Connection) -> list[int]:
+            found = db.execute(_RERUN_FIND, asked).fetchall()
+            for job_id, status in found:
+                if status == JobStatus.DEAD_LETTER:
+                    db.execute(_REQUEUE, (job_id, now))
+                else:
+                    db.execute("UPDATE jobs SET scheduled_for = ? WHERE id = ?", (now, job_id))
+            return [job_id for job_id, _ in found]
+
+        return await self._writer.write(apply, can_wait=True)
 
     async def prune(self, ended_before: Instant, limit: int, *, dead: bool = False) -> int:
         """Delete jobs that ended before an instant; their keys keep the outcome."""

@@ -10,17 +10,16 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import date, datetime
-from math import ceil
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 import trio
 
 from yoked_actor.domain.instants import Instant, to_datetime
-from yoked_actor.domain.offers import offer_id
-from yoked_actor.domain.scoring import Facts, reasons
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.scoring import shown_points
 from yoked_actor.store.errors import StoreUnavailable
+from yoked_actor.store.offer_rows import kept_set
+from yoked_actor.store.offers import KeptSet
 from yoked_actor.store.opening import statement
 from yoked_actor.store.personal_data import (
     OwnConnection,
@@ -35,6 +34,7 @@ from yoked_actor.store.personal_data import (
     PersonalData,
     Since,
 )
+from yoked_actor.store.readable import read_rows
 from yoked_actor.store.sqlite_erasure import Traces, find_traces
 from yoked_actor.store.writer import Writer
 
@@ -175,7 +175,7 @@ def _matches(db: sqlite3.Connection, user: str) -> list[OwnMatch]:
     query = (
         "SELECT m.number, m.a, m.b, m.status, m.paired_at, m.a_acknowledged, m.b_acknowledged,"
         " m.voting_at, m.a_vote, m.b_vote, m.outcome, m.cancelled_for, m.ended_at,"
-        " q.a_tier, q.b_tier, q.a_wait_s, q.b_wait_s, q.distance_km,"
+        " q.a_tier, q.b_tier, q.a_wait_s, q.b_wait_s, q.shown_km,"
         " EXISTS (SELECT 1 FROM blocks AS k WHERE k.blocker = ?1 AND k.at = m.ended_at"
         " AND k.blocked IN (m.a, m.b))"
         " FROM matches AS m LEFT JOIN quality AS q ON q.match_number = m.number"
@@ -200,7 +200,7 @@ def _matches(db: sqlite3.Connection, user: str) -> list[OwnMatch]:
                 ended_at=_moment(row[12]),
                 tier=row[13 + mine],
                 waited_s=row[15 + mine],
-                distance_km=None if row[17] is None else max(1, ceil(row[17])),
+                distance_km=row[17],
             )
         )
     return found
@@ -230,22 +230,23 @@ def _reports(db: sqlite3.Connection, user: str) -> list[OwnReport]:
 
 def _offers(db: sqlite3.Connection, user: str) -> list[OwnOffers]:
     query = f"{_LOAD_SETS} WHERE s.user_id = ? ORDER BY s.offered_at"
-    return [_offers_of(row, user) for row in db.execute(query, (user,))]
+    sets = read_rows(db.execute(query, (user,)), kept_set, "offer_sets")
+    return [_offers_of(kept) for kept in sets]
 
 
-def _offers_of(row: _Row, user: str) -> OwnOffers:
-    day, _, zone, offered_at, expires_at, _, _, delivered_at = row[:8]
-    offers = []
-    for candidate, score, tier, years, shared, alike, km, lost, answer in msgspec.json.decode(
-        row[9]
-    ):
-        facts = Facts(years, tuple(shared), alike, km, lost)
-        why = reasons(facts, widened=tier > Tier.EXACT)
-        name = offer_id(date.fromisoformat(day), user, candidate)
-        offers.append(OwnOffer(name, candidate, score, list(why), answer))
+def _offers_of(kept: KeptSet) -> OwnOffers:
+    made = kept.offers
+    offers = [
+        # Without the distance: the stored one is exact, and was told as the edge of a band.
+        OwnOffer(
+            *(offer_id, offer.candidate, shown_points(offer.facts, None)),
+            *(list(offer.reasons(None)), answer),
+        )
+        for offer_id, offer, answer in zip(made.ids(), made.offers, kept.answers, strict=True)
+    ]
     return OwnOffers(
-        *(day, zone, to_datetime(offered_at), to_datetime(expires_at)),
-        *(offers, _moment(delivered_at)),
+        *(made.day.isoformat(), kept.zone, to_datetime(made.offered_at)),
+        *(to_datetime(made.expires_at), offers, _moment(kept.delivered_at)),
     )
 
 

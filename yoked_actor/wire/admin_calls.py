@@ -189,6 +189,15 @@ ADMIN_CALLS: tuple[Call, ...] = (
         refusals=(*_NO_JOB, Code.WRONG_STATE),
     ),
     Call(
+        "POST",
+        "/api/admin/offers/refreeze",
+        "Operation",
+        "For the operator: freeze a zone's run of a date again; users without a set get one.",
+        http.OfferRefreezeAnswer("Europe/Berlin", date(2026, 1, 1), 1400, 1),
+        http.OfferRunBody("Europe/Berlin", date(2026, 1, 1)),
+        refusals=_NO_JOB,
+    ),
+    Call(
         "GET",
         "/api/admin/offers/verify",
         "Operation",

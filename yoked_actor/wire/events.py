@@ -84,6 +84,7 @@ class OfferPart(msgspec.Struct, frozen=True, omit_defaults=True):
     candidate: Card
     score: float
     reasons: tuple[str, ...]
+    offered_at: datetime
     expires_at: datetime
     answer: Literal["accept", "decline"] | None = None
 

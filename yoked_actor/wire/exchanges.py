@@ -45,7 +45,7 @@ def moment(second: float) -> datetime:
 
 
 MATCH, DATE = "m7", "d9"
-CARD = Card("ben", "Ben", 29, "man", ("climbing", "film"), 4)
+CARD = Card("ben", "Ben", 29, "man", ("climbing", "film"), 5)
 REJECTED = Rejections(seeking=61, history=2, age=40, distance=17)
 NEAREST = Relaxation("distance", 12, "km", 3)
 CONNECTION = "c4"
@@ -53,7 +53,8 @@ OFFER = ev.OfferPart(
     "5e1b24f3-3c3c-5b0b-8a0e-8f7d1c1a9a55",
     CARD,
     61.3333,
-    ("you both like climbing", "2 years apart", "4 km away"),
+    ("you both like climbing", "2 years apart", "within 5 km"),
+    moment(0),
     datetime(2026, 1, 2, 8, tzinfo=UTC),
 )
 _DATA = msgspec.Raw(b'{"description": {"type": "offer", "sdp": "v=0..."}}')

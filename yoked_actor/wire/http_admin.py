@@ -215,11 +215,21 @@ class OfferRunAnswer(msgspec.Struct, frozen=True):
     is_new: bool
 
 
+class OfferRefreezeAnswer(msgspec.Struct, frozen=True):
+    """A run that was frozen again: for how many users who have no set yet, and how often by now."""
+
+    zone: str
+    date: date
+    users: int
+    refrozen: int
+
+
 class OfferVerifyAnswer(msgspec.Struct, frozen=True):
     """What is not as a run made it: nothing, one hopes.
 
     Not `complete`: what the run was made from was dropped, so sets were only held against their
-    digests. `findings` are the first of `found`.
+    digests. `findings` are the first of `found`. `earlier` sets are from before the run was frozen
+    again: they stand, and were held against their digests as well.
     """
 
     zone: str
@@ -228,3 +238,4 @@ class OfferVerifyAnswer(msgspec.Struct, frozen=True):
     complete: bool
     found: int
     findings: list[Finding]
+    earlier: int = 0

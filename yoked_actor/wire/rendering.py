@@ -79,6 +79,7 @@ def offer_parts(offers: tuple[told.OfferView, ...]) -> tuple[OfferPart, ...]:
             one.candidate,
             one.units / _UNITS_PER_POINT,
             one.reasons,
+            to_datetime(one.offered_at),
             to_datetime(one.expires_at),
             cast("Literal['accept', 'decline'] | None", one.answer),
         )

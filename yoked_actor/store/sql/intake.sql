@@ -109,10 +109,10 @@ CREATE TEMP TRIGGER take_quality INSTEAD OF INSERT ON intake WHEN new.quality IS
 BEGIN
     INSERT INTO quality (
         match_number, paired_at, policy, priority, preference_match, distance_score, distance_km,
-        a_group, b_group, a_tier, b_tier, a_wait_s, b_wait_s
+        a_group, b_group, a_tier, b_tier, a_wait_s, b_wait_s, shown_km
     )
     SELECT
         value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
-        value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12
+        value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13
     FROM json_each(new.quality);
 END;

@@ -1,11 +1,11 @@
 -- Sets come in as a JSON array of rows. The first one of a user and day stands, and one that comes too
 -- soon after, or before, another is refused (R41). Says whose were stored.
 INSERT INTO offer_sets (
-    day, user_id, zone, offered_at, expires_at, scoring, digest, stored_at
+    day, user_id, zone, offered_at, expires_at, scoring, digest, inputs, stored_at
 )
 SELECT
     n.value ->> 0, n.value ->> 1, n.value ->> 2, n.value ->> 3, n.value ->> 4, n.value ->> 5,
-    n.value ->> 6, :now
+    n.value ->> 6, n.value ->> 7, :now
 FROM json_each(:sets) AS n
 WHERE
     NOT EXISTS (

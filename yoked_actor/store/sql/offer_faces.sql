@@ -1,7 +1,8 @@
 -- Profiles of the users whose ids come in as a JSON array, but for those who are suspended now.
 SELECT
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
-    p.seeking, p.min_age, p.max_age, p.max_distance_km
+    p.seeking, p.min_age, p.max_age, p.max_distance_km, p.shown_lat, p.shown_lon,
+    p.shown_at
 FROM json_each(:users) AS wanted
 JOIN people AS p ON p.user_id = wanted.value
 WHERE

@@ -6,7 +6,7 @@ SELECT
         SELECT
             json_group_array(
                 json_array(
-                    candidate, score, tier, years_apart, json(shared), likeness, km, nearness_lost,
+                    candidate, score, tier, years_apart, shared, likeness, km, nearness_lost,
                     answer
                 )
             )
@@ -19,5 +19,5 @@ SELECT
             ORDER BY o.rank
         )
     ),
-    s.erased
+    s.erased, s.inputs
 FROM offer_sets AS s

@@ -14,8 +14,12 @@ LEFT JOIN jobs AS j
             j.id = z.job_id
             OR (
                 j.type = 'offers.user'
-                AND j.payload ->> 'zone' = z.zone
-                AND j.payload ->> 'date' = z.local_date
+                AND CASE
+                    WHEN json_valid(j.payload)
+                        THEN
+                            j.payload ->> 'zone' = z.zone
+                            AND j.payload ->> 'date' = z.local_date
+                END
             )
         )
 WHERE z.zone = :zone AND z.local_date = :day

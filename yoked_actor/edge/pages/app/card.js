@@ -24,8 +24,8 @@ export function mark(person, size = "") {
   return element;
 }
 
-/** "29, woman, 3 km away". @param {any} person */
-export const facts = (person) => `${person.age} · ${genderName(person.gender)} · ${person.distance_km} km away`;
+/** "29, woman, within 5 km". @param {any} person */
+export const facts = (person) => `${person.age} · ${genderName(person.gender)} · within ${person.distance_km} km`;
 
 /** Interests as a list. @param {string[]} interests @param {string[]} [shared] those that both have */
 export function interestList(interests, shared = []) {
