@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import PATIENT
-from tests.browser.pages import Person
+from tests.browser.pages import PATIENT, Person
 
 PROGRAM = """
 async (user_id) => {
