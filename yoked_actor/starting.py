@@ -17,9 +17,15 @@ import structlog
 
 from yoked_actor.config import Settings, SettingsError, load_settings
 from yoked_actor.edge.auth import NoSigningKey
-from yoked_actor.store import StoreError
+from yoked_actor.store import DatabaseTooNew, DataDirectoryInUse, StoreError, StoreUnavailable
 
 _log = structlog.get_logger()
+
+_MENDABLE = (
+    *(DataDirectoryInUse, DatabaseTooNew, StoreUnavailable),
+    *(NoSigningKey, ssl.SSLError, OSError),
+)
+"""Errors that whoever starts a server can mend: the one line that is shown says how."""
 
 
 def settings_of(file: Path | None, flags: Mapping[str, Mapping[str, object]]) -> Settings:
@@ -32,14 +38,20 @@ def settings_of(file: Path | None, flags: Mapping[str, Mapping[str, object]]) ->
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Turn what a deployer can mend into one clear line; everything else is a crash, logged."""
+    """Turn what a deployer can mend into one clear line; everything else is a crash, logged.
+
+    A database that is damaged or lacks a table gets its line too, and an entry in the log: somebody
+    has to find out how that came to be.
+    """
     try:
         try:
             yield
-        except* (StoreError, NoSigningKey, ssl.SSLError, OSError) as group:
-            first = group
+        except* (StoreError, *_MENDABLE) as group:
+            first: BaseException = group
             while isinstance(first, BaseExceptionGroup):
-                first = first.exceptions[0]  # type: ignore[assignment]
+                first = first.exceptions[0]
+            if not isinstance(first, _MENDABLE):
+                _log.critical("store_failed", error=str(first), exc_info=first)
             raise click.ClickException(str(first)) from None
     except click.ClickException:
         raise
@@ -57,8 +69,9 @@ def explained() -> Iterator[None]:
 def tune_interpreter() -> None:
     """Let the garbage collector look rarely, and let no thread keep the others waiting.
 
-    Almost nothing here is cyclic, and everybody who waits is a few objects more to look at: with
-    ten thousand in line, a server that looks rarely did half as much again (docs/performance.md).
+    Almost nothing here is cyclic (`tests/edge/test_garbage.py` checks that), and everybody who
+    waits is a few objects more to look at: with ten thousand in line, a server that looks rarely
+    did half as much again (docs/performance.md).
     What is new is looked at in small parts, because nothing else runs meanwhile.
     A thread that reads the people of a large zone would keep each commit of a spin waiting many
     times for the default of 5 ms, because a commit is many calls that give up the interpreter.

@@ -26,6 +26,7 @@ class PlainClient:
     """A blocking socket on which a test can send without letting the server run."""
 
     def __init__(self, port: int) -> None:
+        self.port = port
         self.sock = socket.create_connection(("127.0.0.1", port))
         self.raw = RawWebSocket(trio.SocketStream(trio.socket.from_stdlib_socket(self.sock)))
         self.talker = Talker(self.raw)

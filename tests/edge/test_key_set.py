@@ -237,7 +237,7 @@ async def test_a_server_takes_tokens_by_the_keys_of_a_url_at_both_doors(autojump
         ({"jwks_url": "http://id.test/"}, "https://"),
         ({"jwks_url": "ftp://id.test/"}, "jwks_url"),
         ({"jwks_url": "https://id.test:99999/"}, "URL"),
-        ({"public_key_file": "key.pem"}, "not both"),
+        ({"public_key_file": "key.pem"}, "must be empty when auth.jwks_url"),
     ],
 )
 def test_settings_that_do_not_fit_are_named_at_the_start(auth, message):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.process.house import open_house
+from tests.process.house import open_house, run_cli
 from yoked_actor.client import Api, open_client
 from yoked_actor.testing import make_profile
 
@@ -56,3 +56,38 @@ async def test_a_server_that_cannot_store_its_decisions_ends_with_70_and_says_wh
         assert code == 70
     crashed = [one for one in logged(house.log) if one["level"] == "critical"]
     assert "matchmaker_crashed" in [one["event"] for one in crashed]
+
+
+@pytest.mark.parametrize("table", ["matches", "people"])
+def test_a_server_without_a_core_table_says_so_in_one_line_and_in_the_log(tmp_path, table):
+    with open_house(tmp_path / "data") as house:
+        assert house.stop() == 0
+        drop(house.database, table)
+        second = run_cli("serve", "--dev", "--port", "0", "--data", str(house.data_dir))
+    assert second.returncode == 1
+    assert second.stdout == ""
+    what = f"{house.database} failed: no such table: {table}"
+    plain = [line for line in second.stderr.splitlines() if not line.startswith("{")]
+    assert plain == [f"Error: {what}"]
+    [entry] = [one for one in logged(second.stderr) if one["level"] == "critical"]
+    assert entry["event"] == "store_failed"
+    assert entry["error"] == what
+    assert "Traceback" in str(entry["exception"])
+
+
+def test_what_a_deployer_can_mend_is_one_line_and_no_entry_of_the_log(tmp_path):
+    with open_house(tmp_path / "data") as house:
+        serve = ("serve", "--dev", "--port", "0", "--data", str(house.data_dir))
+        in_use = run_cli(*serve)
+        assert house.stop() == 0
+        with closing(sqlite3.connect(house.database, isolation_level=None)) as connection:
+            connection.execute("PRAGMA user_version = 9999")
+        too_new = run_cli(*serve)
+        no_key = run_cli("serve", "--port", "0", "--data", str(tmp_path / "other"))
+    for refused, says in ((in_use, "in use"), (too_new, "newer version"), (no_key, "")):
+        assert refused.returncode == 1
+        assert "Traceback" not in refused.stderr
+        [line] = [one for one in refused.stderr.splitlines() if not one.startswith("{")]
+        assert line.startswith("Error: ")
+        assert says in line
+        assert not [one for one in logged(refused.stderr) if one["level"] == "critical"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sqlite3
 import subprocess
@@ -10,7 +11,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 import trio
@@ -28,13 +29,14 @@ TICKS = "CREATE TABLE ticks (n INTEGER NOT NULL, job_id INTEGER NOT NULL, pid IN
 
 
 @contextmanager
-def process(kind: str, directory: Path, **settings: object):
+def process(kind: str, directory: Path, *, log: IO[str] | None = None, **settings: object):
     """A server or a worker that is killed in the end, if not before."""
     env = environment() | {f"YOKED_{name.upper()}": str(v) for name, v in settings.items()}
     with subprocess.Popen(
         [sys.executable, "-m", "tests.process.job_handlers", kind, str(directory)],
         env=env,
         stdout=subprocess.PIPE,
+        stderr=log,
         text=True,
     ) as started:
         try:
@@ -106,7 +108,7 @@ def problems(directory: Path, jobs: int) -> list[str]:
 def test_every_effect_is_there_once_however_often_the_server_is_killed(tmp_path: Path) -> None:
     fill(tmp_path, JOBS, pause_s=0.01)
     chance = random.Random(4)
-    settings = {"jobs__lease_s": 0.5, "jobs__concurrency": 16}
+    settings: dict[str, Any] = {"jobs__lease_s": 0.5, "jobs__concurrency": 16}
     kills = 0
     for _ in range(KILLS):
         with process("serve", tmp_path, **settings):
@@ -128,7 +130,7 @@ def test_every_effect_is_there_once_however_often_the_server_is_killed(tmp_path:
 def test_a_server_and_a_worker_share_the_work_and_neither_starves(tmp_path: Path) -> None:
     jobs = 2_000
     fill(tmp_path, 0, pause_s=0.02)
-    settings = {"jobs__concurrency": 8}
+    settings: dict[str, Any] = {"jobs__concurrency": 8}
     with ExitStack() as house:
         server = house.enter_context(process("serve", tmp_path, **settings))
         worker = house.enter_context(process("worker", tmp_path, **settings))
@@ -154,6 +156,39 @@ def test_a_worker_hears_of_what_the_server_and_the_command_line_do(tmp_path: Pat
         answer = run_cli("jobs", "requeue", "1", "--data", str(tmp_path))
         assert (answer.returncode, answer.stdout) == (0, "job 1 is queued again\n")
         wait_for(tmp_path, 2)
+
+
+def rename(directory: Path, table: str, name: str) -> None:
+    with closing(sqlite3.connect(directory / "yoked.db", timeout=30)) as books:
+        books.execute(f"ALTER TABLE {table} RENAME TO {name}")
+
+
+def failed_actors(log: Path) -> set[str]:
+    entries = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    return {one["actor"] for one in entries if one["event"] == "actor_failed"}
+
+
+def test_a_worker_restarts_a_side_actor_that_failed_and_runs_jobs_again(tmp_path: Path) -> None:
+    fill(tmp_path, 1, pause_s=0.0)
+    log = tmp_path / "worker.log"
+    with (
+        log.open("w") as stream,
+        process("worker", tmp_path, log=stream, supervisor__restart_cap_s=1.0) as worker,
+    ):
+        wait_for(tmp_path, 1)
+        rename(tmp_path, "jobs", "jobs_away")
+        ring(tmp_path)
+        end = time.monotonic() + PATIENCE_S
+        while "dispatcher" not in failed_actors(log):
+            assert time.monotonic() < end, "the dispatcher does not miss its table"
+            time.sleep(0.05)
+        rename(tmp_path, "jobs_away", "jobs")
+        enqueue_ticks(tmp_path, 5, pause_s=0.0, shared=True)
+        ring(tmp_path)
+        wait_for(tmp_path, 5)
+        assert worker.poll() is None
+    assert problems(tmp_path, 5) == []
+    assert {pid for (pid,) in read(tmp_path, "SELECT pid FROM ticks")} == {worker.pid}
 
 
 def test_a_worker_needs_a_database_that_a_server_has_made(tmp_path: Path) -> None:

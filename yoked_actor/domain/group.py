@@ -209,8 +209,10 @@ class Group:
         self._line_up(entry)
 
     def remove(self, entry: Entry) -> None:
-        """Let an entry go."""
+        """Let an entry go, for good."""
         self._step_out(entry)
+        # The two refer to each other, and the garbage collector looks rarely.
+        del entry.item
         self.columns.remove(entry.row)
         last = self.entries.pop()
         if last is not entry:

@@ -17,7 +17,7 @@ from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from yoked_actor.edge.origins import Origins
-from yoked_actor.edge.websocket import PROTOCOL_LOGGER
+from yoked_actor.edge.websocket import PROTOCOL_LOGGER, forget_parser
 
 WEBSOCKET_PATH = b"/ws"
 SUBPROTOCOL = Subprotocol("yoked.v1")
@@ -52,6 +52,15 @@ def answer_handshake(
 ) -> HandshakeAnswer:
     """Accept or refuse a handshake."""
     protocol = ServerProtocol(select_subprotocol=_select_subprotocol, logger=PROTOCOL_LOGGER)
+    try:
+        return _judge(protocol, request, origins, draining)
+    finally:
+        forget_parser(protocol)
+
+
+def _judge(
+    protocol: ServerProtocol, request: h11.Request, origins: Origins, draining: bool
+) -> HandshakeAnswer:
     if _path(request) != WEBSOCKET_PATH:
         return _answer(protocol.reject(404, "No WebSocket here.\n"))
     if draining:

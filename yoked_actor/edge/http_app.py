@@ -198,6 +198,11 @@ def create_app(doors: Doors) -> QuartTrio:
         _log.exception("request_crashed", path=request.path)
         return problem(Code.INTERNAL, "this is our fault, and it has been logged")
 
+    @app.teardown_request
+    async def forget_error(error: BaseException | None) -> None:
+        # Its traceback refers back to the request, and the garbage collector looks rarely.
+        request.routing_exception = None
+
     @app.after_request
     async def headers(response: Response) -> Response:
         response.headers.setdefault("Cache-Control", "no-store")

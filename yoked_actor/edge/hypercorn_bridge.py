@@ -218,19 +218,22 @@ class HypercornBridge:
         """Serve HTTP on one connection until it closes; `behind_tls`: a proxy has taken TLS off."""
         replaying = ReplayingStream(stream, replay, self._limits.http_stall_timeout_s)
         self._streams.add(replaying)
+        server = MendedTCPServer(
+            self._app,
+            self._config,
+            self._context,
+            self._state.copy(),
+            replaying,
+            is_tls=behind_tls or isinstance(stream, trio.SSLStream),
+            peer=peer,
+            local=_local_name(stream),
+        )
         try:
-            await MendedTCPServer(
-                self._app,
-                self._config,
-                self._context,
-                self._state.copy(),
-                replaying,
-                is_tls=behind_tls or isinstance(stream, trio.SSLStream),
-                peer=peer,
-                local=_local_name(stream),
-            ).run()
+            await server.run()
         finally:
             self._streams.discard(replaying)
+            # It and its protocol refer to each other, and the garbage collector looks rarely.
+            vars(server).clear()
             # Cancelled, Hypercorn stumbles over its half-close and never gets to the close.
             await trio.aclose_forcefully(stream)
 

@@ -220,6 +220,8 @@ class WebSocketConnection:
         finally:
             self._keepalive.forget(self)
             self._transport.abort()
+            self.frames = None
+            forget_parser(protocol)
 
     def _feed(self, data: bytes) -> bool:
         if not data:
@@ -310,6 +312,17 @@ class WebSocketConnection:
         self._fragments = None
         if not self._protocol.eof_sent:
             self._protocol.fail(code, _clip(reason))
+
+
+def forget_parser(protocol: ServerProtocol) -> None:
+    """Let a protocol that is over be freed at once.
+
+    Its parser, the error that ended it and its own method refer back to it, and the garbage
+    collector looks rarely.
+    """
+    protocol.parser.close()
+    protocol.parser_exc = protocol.handshake_exc = None
+    vars(protocol).pop("select_subprotocol", None)
 
 
 def _clip(reason: str) -> str:

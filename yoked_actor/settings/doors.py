@@ -119,10 +119,12 @@ class AuthSettings(SettingsModel):
         if self.algorithm == "HS256" and self.public_key_file:
             keys = ("public_key_file", "algorithm")
             yield Conflict(keys, "must be empty when auth.algorithm is HS256")
-        if self.algorithm != "HS256" and bool(self.public_key_file) == bool(self.jwks_url):
+        if self.algorithm != "HS256" and not self.public_key_file and not self.jwks_url:
             keys = ("public_key_file", "algorithm")
-            message = "must name a file, or auth.jwks_url a URL (not both), when auth.algorithm is"
-            yield Conflict(keys, f"{message} {self.algorithm}")
+            yield Conflict(keys, f"must name a file when auth.algorithm is {self.algorithm}")
+        if self.public_key_file and self.jwks_url:
+            keys = ("public_key_file", "jwks_url")
+            yield Conflict(keys, "must be empty when auth.jwks_url is set")
         if self.jwks_url:
             yield from self._jwks_conflicts()
 
