@@ -29,6 +29,7 @@ from yoked_actor.domain.jobs import (
     JobStatus,
     Progress,
     checked_reason,
+    readable_payload,
 )
 from yoked_actor.store import JobStore, NoSuchJob
 from yoked_actor.store.jobs import KeptAnswer
@@ -211,7 +212,7 @@ def _say(job: Job, what: str, as_json: bool) -> None:
 
 def _facts(job: Job) -> dict[str, Any]:
     facts: dict[str, Any] = msgspec.to_builtins(job)
-    facts["payload"] = msgspec.json.decode(job.payload)
+    facts["payload"] = readable_payload(job)
     for name in ("scheduled_for", "lease_until", "created_at", "started_at", "completed_at"):
         facts[name] = None if facts[name] is None else when(facts[name])
     if job.dismissal is not None:

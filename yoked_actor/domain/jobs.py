@@ -299,6 +299,14 @@ def idempotency_key(job: Job) -> str:
     return f"{job.type}:{job.id}:{job.created_at}"
 
 
+def readable_payload(job: Job) -> Any:
+    """What a job was given, to be shown; the plain text when it is no JSON."""
+    try:
+        return msgspec.json.decode(job.payload)
+    except msgspec.DecodeError:
+        return job.payload
+
+
 def payload_digest(payload: dict[str, Any]) -> str:
     """What tells two payloads apart, whatever the order of their keys."""
     return blake2b(msgspec.json.encode(payload, order="sorted"), digest_size=16).hexdigest()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from quart import Response, request
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.alarm import Alarm
 from yoked_actor.domain.alerts import Alert
 from yoked_actor.domain.instants import Instant, to_datetime
-from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobStatus
+from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobStatus, readable_payload
 from yoked_actor.domain.notices import Code
 from yoked_actor.edge.http_app import Doors, Refused, answer, read_body
 from yoked_actor.edge.http_parameters import number_of, read_limit, read_number, read_truth
@@ -66,7 +65,7 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
         return answer(
             http.JobAnswer(
                 **_facts(found),
-                payload=msgspec.json.decode(found.payload),
+                payload=readable_payload(found),
                 payload_version=found.payload_version,
                 history=history,
                 answers=answers,

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from yoked_actor.domain.instants import to_datetime
 from yoked_actor.domain.offers import Offer, OfferSet
 from yoked_actor.domain.scoring import Facts
 from yoked_actor.store.offers import Answer, KeptSet, UnreadableSet
@@ -36,6 +37,8 @@ _decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
 def kept_set(row: Row) -> KeptSet:
     """A set from its row; raises `ValueError` or `msgspec.MsgspecError` when it is damaged."""
     day, user_id, zone, offered_at, expires_at, scoring, digest, delivered_at, deliveries = row[:9]
+    for at in (offered_at, expires_at):
+        to_datetime(at)  # raises OverflowError when it lies outside the calendar
     found = _decode_offers(row[9])
     offers = tuple(
         Offer(
@@ -56,6 +59,6 @@ def unreadable_set(row: Row) -> UnreadableSet | None:
     """Why a row is no set; None when it is one."""
     try:
         kept_set(row)
-    except (ValueError, msgspec.MsgspecError) as error:
+    except (ValueError, OverflowError, msgspec.MsgspecError) as error:
         return UnreadableSet(row[1], f"the stored set cannot be read: {error}")
     return None

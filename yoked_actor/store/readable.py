@@ -12,7 +12,7 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 
 _log = structlog.get_logger()
-_DAMAGE = (ValueError, TypeError, LookupError, msgspec.MsgspecError)
+_DAMAGE = (ValueError, TypeError, LookupError, OverflowError, msgspec.MsgspecError)
 
 
 def read_row(row: Row, decode: Callable[[Row], T], table: str) -> T | None:

@@ -29,6 +29,9 @@ Row = tuple[Any, ...]
 PERSON_COLUMNS = 15
 SEAT_COLUMNS = 7
 MATCH_COLUMNS = 14
+# Beyond what a profile may say, and small enough to compute with.
+_OLDEST = 1_000
+_FARTHEST_KM = 1_000_000
 
 _log = structlog.get_logger()
 
@@ -104,7 +107,18 @@ def person_row(person: Person) -> Row:
 
 
 def person_of(row: Row) -> Person:
-    """A profile from its row, with or without the columns of the shown place."""
+    """A profile from its row, with or without the columns of the shown place.
+
+    Numbers that no profile can have are damage, as text that cannot be decoded is: computing with
+    them would stop whoever is near.
+    """
+    if not (
+        -90 <= row[4] <= 90
+        and -180 <= row[5] <= 180
+        and 0 <= row[9] <= row[10] <= _OLDEST
+        and 0 < row[11] <= _FARTHEST_KM
+    ):
+        raise ValueError("a number of the profile is out of range")
     return Person(
         user_id=row[0],
         display_name=row[1],

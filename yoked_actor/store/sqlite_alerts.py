@@ -22,10 +22,11 @@ from yoked_actor.domain.alerts import (
     DeadLetters,
     Standing,
 )
-from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.instants import Instant, to_datetime
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.store.job_rows import enqueue_in
 from yoked_actor.store.opening import statement
+from yoked_actor.store.readable import read_rows
 from yoked_actor.store.writer import Writer
 
 T = TypeVar("T")
@@ -75,14 +76,10 @@ class SqliteAlerts:
         self._read = read
 
     async def load(self) -> list[Standing]:
-        """The alerts that stood when the process before ended; those unknown here are left out."""
+        """The alerts that stood when the process before ended; unknown ones are left out."""
         rows = await self._read(lambda db: db.execute(_LOAD).fetchall())
         known = set(Alert)
-        return [
-            Standing(Alert(alert), value, limit, raised_at)
-            for alert, value, limit, raised_at in rows
-            if alert in known
-        ]
+        return read_rows((row for row in rows if row[0] in known), _standing, "alerts")
 
     async def record(
         self, changes: Sequence[AlertChange], jobs: Sequence[NewJob], now: Instant
@@ -142,6 +139,12 @@ class SqliteAlerts:
             return changes
 
         return await self._writer.write(apply)
+
+
+def _standing(row: tuple[Any, ...]) -> Standing:
+    alert, value, limit, raised_at = row
+    to_datetime(raised_at)  # raises OverflowError when it lies outside the calendar
+    return Standing(Alert(alert), float(value), float(limit), raised_at)
 
 
 def _dead_letters(db: sqlite3.Connection) -> list[DeadLetters]:

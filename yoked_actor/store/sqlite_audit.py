@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -158,7 +158,7 @@ class SqliteAudit:
                 (now,),
             ).fetchall()
         )
-        return {row[0]: Suspension(*row) for row in rows}
+        return {row[0]: _suspension(row) for row in rows}
 
     async def reports(
         self, *, only_open: bool, limit: int, now: Instant, before: int | None = None
@@ -216,3 +216,14 @@ class SqliteAudit:
             ).fetchall()
         )
         return [UserRow(row[0], row[1], bool(row[2]), *row[3:]) for row in rows]
+
+
+def _suspension(row: tuple[Any, ...]) -> Suspension:
+    """A suspension from its row. An end outside the calendar is none: the user stays out."""
+    user_id, at, by, reason, until = row
+    if until is not None:
+        try:
+            to_datetime(until)
+        except OverflowError:
+            until = None
+    return Suspension(user_id, at, by, reason, until)

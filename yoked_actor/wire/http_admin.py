@@ -88,7 +88,8 @@ class AnswerEntry(msgspec.Struct, frozen=True):
 class JobAnswer(JobEntry, frozen=True, kw_only=True):
     """All that is known of a job."""
 
-    payload: dict[str, Any]
+    payload: Any
+    """An object; whatever else is there when the row is damaged, text that is not JSON included."""
     payload_version: int
     history: list[AttemptEntry]
     answers: list[AnswerEntry]
