@@ -113,7 +113,7 @@ def person_of(row: Row) -> Person:
     them would stop whoever is near.
     """
     if not (
-        -90 <= row[4] <= 90
+        -180 <= row[4] <= 180
         and -180 <= row[5] <= 180
         and 0 <= row[9] <= row[10] <= _OLDEST
         and 0 < row[11] <= _FARTHEST_KM
