@@ -94,6 +94,7 @@ async def test_a_user_whom_a_broken_payload_names_can_be_erased(autojump_clock, 
         change(database, "UPDATE jobs SET payload = ? WHERE id = ?", broken, job_id)
         await world.api("zoe").call("DELETE", "/api/me")
         job = await world.server.store.jobs.get(job_id)
+        assert job is not None
         assert (job.status, job.payload) == (JobStatus.CANCELLED, "{}")
         await meet_and_date(ana, ben)
         assert await degraded(world) == []
