@@ -76,7 +76,9 @@ def demo(
     """
     flags: dict[str, dict[str, object]] = {
         # Its people are gone by then: there is no vote to wait for.
-        "server": {"host": host, "port": port, "data_dir": data_dir, "drain_votes_s": 0.0}
+        "server": {"host": host, "port": port, "data_dir": data_dir, "drain_votes_s": 0.0},
+        # Its people move to where a visitor is, and have no place to hide.
+        "matching": {"shown_place_every_s": 0.0},
     }
     if "YOKED_LOG__LEVEL" not in os.environ:
         # What is told at the start should still be on the screen a minute later.

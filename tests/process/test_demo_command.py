@@ -54,6 +54,8 @@ async def test_one_visitor_alone_is_matched_and_a_signal_ends_it_with_0(tmp_path
                 matched = await vera.wait_for("matched")
                 assert matched.partner["user_id"].startswith("demo-")
                 assert matched.partner["display_name"].endswith(" (demo)")
+                # The person has moved into the visitor's limits, and is shown there.
+                assert matched.partner["distance_km"] <= 100
                 await vera.acknowledge(matched.match_id)
                 await vera.wait_for("voting")
                 await vera.vote(matched.match_id, "yes")
