@@ -17,7 +17,13 @@ import structlog
 
 from yoked_actor.config import Settings, SettingsError, load_settings
 from yoked_actor.edge.auth import NoSigningKey
-from yoked_actor.store import DatabaseTooNew, DataDirectoryInUse, StoreError, StoreUnavailable
+from yoked_actor.store import (
+    DatabaseCorrupt,
+    DatabaseTooNew,
+    DataDirectoryInUse,
+    StoreError,
+    StoreUnavailable,
+)
 
 _log = structlog.get_logger()
 
@@ -51,7 +57,9 @@ def explained() -> Iterator[None]:
             while isinstance(first, BaseExceptionGroup):
                 first = first.exceptions[0]
             if not isinstance(first, _MENDABLE):
-                _log.critical("store_failed", error=str(first), exc_info=first)
+                # A damaged file is told in full by its line; a trace of ours would not help.
+                trace = None if isinstance(first, DatabaseCorrupt) else first
+                _log.critical("store_failed", error=str(first), exc_info=trace)
             raise click.ClickException(str(first)) from None
     except click.ClickException:
         raise
