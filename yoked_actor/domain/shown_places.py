@@ -1,4 +1,4 @@
-"""Where a person is shown to be: never where they are (R1).
+"""Where a person is shown to be: never where they are (R55).
 
 Everything that is shown of a distance is measured between shown places and told as the upper edge
 of a band. A viewer who moves about finds the edges of bands, and from three of them the shown place
