@@ -12,9 +12,9 @@ import trio
 from click.testing import CliRunner, Result
 
 from tests.store.test_backup import PEOPLE, count, fill
-from yoked_actor.cli import main
+from yoked_actor.cli.main import main
 from yoked_actor.store import InlineRunner, open_store
-from yoked_actor.store.opening import migrations
+from yoked_actor.store.engine.opening import migrations
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
-from yoked_actor.cli import main
-from yoked_actor.domain.instants import MICROSECONDS
+from yoked_actor.cli.main import main
+from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.edge.auth import BadToken, Tokens
 
 SECRET = "thirty-two bytes or more of a secret that is none"

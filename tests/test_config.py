@@ -12,11 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from yoked_actor.config import MatchingSettings, Settings, SettingsError, load_settings, sections
-from yoked_actor.domain.fairness import MOST_CREDIT
 from yoked_actor.domain.jobs import RetryPolicy
+from yoked_actor.domain.matching import MOST_CREDIT
 from yoked_actor.domain.rules import Rules
-from yoked_actor.settings.retries import policy_for
+from yoked_actor.settings import (
+    MatchingSettings,
+    Settings,
+    SettingsError,
+    load_settings,
+    policy_for,
+    sections,
+)
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -233,7 +239,7 @@ def test_every_setting_is_described() -> None:
 
 
 def test_settings_can_be_read_without_an_event_loop() -> None:
-    program = "import sys, yoked_actor.config; sys.exit('trio' in sys.modules)"
+    program = "import sys, yoked_actor.settings.loading; sys.exit('trio' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

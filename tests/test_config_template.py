@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from yoked_actor.config_template import PAGE, TEMPLATE, render_template, with_tables
+from yoked_actor.settings import render_template
+from yoked_actor.settings.template import PAGE, TEMPLATE, with_tables
 
 ROOT = Path(__file__).parents[1]
 HINT = "out of date: run scripts/check --fix"

@@ -13,8 +13,8 @@ import click
 import msgspec
 import pytest
 
-from yoked_actor.cli import main
-from yoked_actor.metrics import Metrics
+from yoked_actor.cli.main import main
+from yoked_actor.telemetry import Metrics
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

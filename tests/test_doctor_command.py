@@ -19,10 +19,9 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.domain.crowds import man, woman
-from yoked_actor.cli import main
+from yoked_actor.cli.main import main
 from yoked_actor.domain.jobs import NewJob
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.records import Changes, Match, MatchStatus, Seat
+from yoked_actor.domain.lobby import Changes, Match, MatchStatus, Seat, State
 from yoked_actor.store import InlineRunner, open_store
 
 SECRET = "thirty-two bytes or more of a secret that is none"

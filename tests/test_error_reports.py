@@ -18,11 +18,10 @@ from sentry_sdk.envelope import Envelope
 from sentry_sdk.transport import Transport
 from trio.testing import wait_all_tasks_blocked
 
-from yoked_actor.actors.job_types import JobRun
-from yoked_actor.cli import main
+from yoked_actor.actors.jobs import JobRun
+from yoked_actor.cli.main import main
 from yoked_actor.domain.jobs import NewJob, Transient
-from yoked_actor.error_reports import CannotReport, report_errors
-from yoked_actor.log import configure_logging
+from yoked_actor.telemetry import CannotReport, configure_logging, report_errors
 from yoked_actor.testing import open_world
 
 DSN = "https://key@sentry.test/1"

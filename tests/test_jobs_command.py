@@ -9,7 +9,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 
-from yoked_actor.cli import main
+from yoked_actor.cli.main import main
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.store import InlineRunner, open_store
 

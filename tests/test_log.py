@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import structlog
 
-from yoked_actor.log import configure_logging
+from yoked_actor.telemetry import configure_logging
 
 
 class Terminal(io.StringIO):

@@ -13,9 +13,9 @@ import trio
 from pydantic import BaseModel
 
 from tests.scenarios.meeting import MAN, WOMAN, settle
-from yoked_actor.actors.job_types import JobRun
+from yoked_actor.actors.jobs import JobRun
 from yoked_actor.domain.jobs import NewJob
-from yoked_actor.log import configure_logging
+from yoked_actor.telemetry import configure_logging
 from yoked_actor.testing import open_world
 
 

@@ -8,13 +8,14 @@ from pydantic import BaseModel
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.scenarios.meeting import MAN, WOMAN, join_pair, settle
-from yoked_actor.actors.job_types import JobRun
-from yoked_actor.actors.loop_lag import EVERY_S, LoopLag
+from yoked_actor.actors.jobs import JobRun
+from yoked_actor.actors.ops import LoopLag
+from yoked_actor.actors.ops.loop_lag import EVERY_S
+from yoked_actor.app.server import Server
 from yoked_actor.client import CallRefused
-from yoked_actor.domain.instants import after
 from yoked_actor.domain.jobs import JobStatus, NewJob
-from yoked_actor.metrics import Metrics
-from yoked_actor.server import Server
+from yoked_actor.domain.time import after
+from yoked_actor.telemetry import Metrics
 from yoked_actor.testing import open_world
 
 

@@ -12,8 +12,8 @@ import trio
 from click.testing import CliRunner, Result
 
 from tests.domain.crowds import man, woman
-from yoked_actor.cli import main
-from yoked_actor.domain.records import Changes
+from yoked_actor.cli.main import main
+from yoked_actor.domain.lobby import Changes
 from yoked_actor.store import InlineRunner, open_store
 
 ZONE = "Europe/Berlin"

@@ -14,9 +14,9 @@ import pytest
 import trio
 
 from tests.scenarios.meeting import WOMAN
-from yoked_actor.actors.matchmaker import Matchmaker, Message
-from yoked_actor.domain.events import Spin
-from yoked_actor.readiness import Notifier, feed_watchdog, watchdog_interval_s
+from yoked_actor.actors.lobby import Matchmaker, Message
+from yoked_actor.app.readiness import Notifier, feed_watchdog, watchdog_interval_s
+from yoked_actor.domain.lobby import Spin
 from yoked_actor.testing import open_world
 
 

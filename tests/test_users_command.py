@@ -12,10 +12,10 @@ import trio
 from click.testing import CliRunner, Result
 
 from tests.domain.crowds import man, woman
-from yoked_actor.cli import main
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.records import Changes, Match, MatchStatus, Seat
-from yoked_actor.store import InlineRunner, Report, ReportLimits, open_store
+from yoked_actor.cli.main import main
+from yoked_actor.domain.lobby import Changes, Match, MatchStatus, Seat, State
+from yoked_actor.domain.people import Report, ReportLimits
+from yoked_actor.store import InlineRunner, open_store
 
 
 @pytest.fixture

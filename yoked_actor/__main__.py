@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from yoked_actor.cli import main
+from yoked_actor.cli.main import main
 
 if __name__ == "__main__":
     main()

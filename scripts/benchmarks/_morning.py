@@ -22,15 +22,15 @@ import trio
 
 from scripts.benchmarks._process import Process, serving
 from scripts.benchmarks._spinning import pace
-from yoked_actor.actors.calendar import Calendar
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.job_bell import ring
-from yoked_actor.config import load_settings
-from yoked_actor.domain.alerts import percentile
+from yoked_actor.actors.jobs import ring
+from yoked_actor.actors.offers import Calendar
+from yoked_actor.domain.lobby import Changes
+from yoked_actor.domain.ops import percentile
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Changes
-from yoked_actor.metrics import Metrics
+from yoked_actor.settings import load_settings
 from yoked_actor.store import InlineRunner, enqueue_in, open_store
+from yoked_actor.telemetry import Metrics
 
 ZONE = "Europe/Berlin"
 AT = "23:59"

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from random import Random
 
-from yoked_actor.domain.compatibility import admits, attracted
-from yoked_actor.domain.fairness import DAWN, Policy, Ticket
-from yoked_actor.domain.instants import MICROSECONDS, Instant
+from yoked_actor.domain.matching import Limits, Ticket, Tier, Tiers, admits, attracted
+from yoked_actor.domain.matching.fairness import DAWN, Policy
 from yoked_actor.domain.people import Person, age_at, distance_km
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.tiers import Limits, Tier, Tiers
+from yoked_actor.domain.time import MICROSECONDS, Instant
 
 NOW: Instant = 1_800_000_000 * MICROSECONDS
 TIERS = Tiers.by(Rules())

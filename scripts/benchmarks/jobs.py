@@ -21,13 +21,11 @@ from pydantic import BaseModel
 
 from scripts.benchmarks._morning import measure_morning
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.dispatcher import Dispatcher
-from yoked_actor.actors.job_types import JobRun
-from yoked_actor.config import load_settings
+from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.domain.jobs import NewJob
-from yoked_actor.log import configure_logging
-from yoked_actor.metrics import Metrics
+from yoked_actor.settings import load_settings
 from yoked_actor.store import SqliteStore, ThreadRunner, open_store
+from yoked_actor.telemetry import Metrics, configure_logging
 
 BULK = 5_000
 """Jobs enqueued in one call, and so in one transaction."""

@@ -16,9 +16,8 @@ import click
 import msgspec
 
 from scripts.benchmarks._waiting import CROWDS, MET, NOW, TIERS, joining, plain_scan, waiting
-from yoked_actor.domain.fairness import FairQueue, Policy, Ticket, Weighted
-from yoked_actor.domain.pool import Pool
-from yoked_actor.domain.tiers import EVERYBODY, Limits, Tier
+from yoked_actor.domain.matching import EVERYBODY, Limits, Pool, Ticket, Tier, Weighted
+from yoked_actor.domain.matching.fairness import FairQueue, Policy
 
 AIM_P50_US = 60.0
 AIM_P99_US = 1_000.0

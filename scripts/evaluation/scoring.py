@@ -2,7 +2,8 @@
 
 Fair: a score sees profiles, and votes of the same evening with a smaller slot, and nothing else.
 Intervals come from drawing whole evenings again and again, because dates of one evening are not
-independent of each other. The formulas are those of the product: `yoked_actor.domain.scoring`.
+independent of each other. The formulas are those of the product
+(`yoked_actor.domain.offers.scoring`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scripts.evaluation.dates import DateRow, Evenings, Unreadable, read
-from yoked_actor.domain.scoring import ONE, ReciprocalScorer, content, likeness
+from yoked_actor.domain.offers import ONE
+from yoked_actor.domain.offers.scoring import ReciprocalScorer, content, likeness
 
 TOP = 3
 USUAL_GAP = 3

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import date
 
 from tests.scenarios.meeting import MAN, WOMAN
+from yoked_actor.app.server import Server
 from yoked_actor.client import Client
-from yoked_actor.domain.frozen_pool import OfferRules
-from yoked_actor.domain.instants import after
-from yoked_actor.domain.offers import OfferSet, make_run, offer_id, outputs_digest
-from yoked_actor.server import Server
+from yoked_actor.domain.offers import OfferRules, OfferSet, make_run
+from yoked_actor.domain.offers.zone_run import offer_id, outputs_digest
+from yoked_actor.domain.time import after
 from yoked_actor.testing import World
 
 START = "2026-01-01T10:00:00Z"

@@ -21,18 +21,16 @@ from pydantic import BaseModel
 from trio.testing import MockClock
 
 from tests.actors.receiver import SECRET, URL, Receiver
-from yoked_actor.actors.alarm import Alarm, free_share_of
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.dispatcher import Dispatcher
-from yoked_actor.actors.job_types import JobRun
-from yoked_actor.config import load_settings
-from yoked_actor.domain.alerts import Alert
-from yoked_actor.domain.instants import from_datetime
+from yoked_actor.actors.jobs import Dispatcher, JobRun
+from yoked_actor.actors.ops import Alarm, free_share_of
 from yoked_actor.domain.jobs import JobStatus, NewJob, Transient
-from yoked_actor.edge.webhook import Webhook
-from yoked_actor.metrics import Metrics
-from yoked_actor.settings import Settings
+from yoked_actor.domain.ops import Alert
+from yoked_actor.domain.time import from_datetime
+from yoked_actor.edge.outgoing import Webhook
+from yoked_actor.settings import Settings, load_settings
 from yoked_actor.store import InlineRunner, SqliteStore, StoreUnavailable, open_store
+from yoked_actor.telemetry import Metrics
 from yoked_actor.testing.world import FakeWall
 
 DAY_S = 86_400.0

@@ -15,19 +15,33 @@ from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from tests.domain.crowds import person
-from yoked_actor.actors import calendar as calendar_module
-from yoked_actor.actors.calendar import ZONE_RUN, Calendar, NoSuchRun, Turn
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.instants import Instant, from_datetime, to_datetime
+from yoked_actor.actors.offers import Calendar, NoSuchRun
+from yoked_actor.actors.offers import calendar as calendar_module
+from yoked_actor.actors.offers.calendar import ZONE_RUN, Turn
 from yoked_actor.domain.jobs import NewJob
-from yoked_actor.domain.local_day import LONGEST_LOOK_BACK, Run
-from yoked_actor.domain.records import Changes
-from yoked_actor.domain.zones import zone_named, zone_names
-from yoked_actor.metrics import Metrics
+from yoked_actor.domain.lobby import Changes
+from yoked_actor.domain.offers import ZoneRun
+from yoked_actor.domain.time import (
+    LONGEST_LOOK_BACK,
+    Instant,
+    Run,
+    from_datetime,
+    to_datetime,
+    zone_named,
+    zone_names,
+)
 from yoked_actor.settings import Settings
-from yoked_actor.store import InlineRunner, SqliteStore, enqueue_in, open_store
-from yoked_actor.store.jobs import Enqueued
-from yoked_actor.store.sqlite_calendar import SqliteCalendar, ZoneRun, finish_zone_run
+from yoked_actor.store import (
+    Enqueued,
+    InlineRunner,
+    SqliteCalendar,
+    SqliteStore,
+    enqueue_in,
+    finish_zone_run,
+    open_store,
+)
+from yoked_actor.telemetry import Metrics
 
 NINE = time(9)
 IMPATIENT = 0.0

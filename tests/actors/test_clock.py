@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from yoked_actor.actors.clock import Clock, advance
-from yoked_actor.domain.instants import MICROSECONDS, from_datetime
+from yoked_actor.domain.time import MICROSECONDS, from_datetime
 
 START = datetime(2026, 1, 1, 8, tzinfo=UTC)
 

@@ -16,14 +16,11 @@ import structlog
 import trio
 from pydantic import BaseModel, ValidationError
 
-from yoked_actor.actors.alarm import Alarm
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.dispatcher import Dispatcher
-from yoked_actor.actors.job_types import JobRun, kind_of
+from yoked_actor.actors.jobs import Dispatcher, JobRun
+from yoked_actor.actors.jobs.job_types import kind_of
 from yoked_actor.actors.mailbox import MailboxFull
-from yoked_actor.config import load_settings
-from yoked_actor.domain.alerts import Alert
-from yoked_actor.domain.instants import MICROSECONDS, after
+from yoked_actor.actors.ops import Alarm
 from yoked_actor.domain.jobs import (
     DEFAULT_POLICY,
     Cancel,
@@ -39,8 +36,9 @@ from yoked_actor.domain.jobs import (
     Snooze,
     Transient,
 )
-from yoked_actor.metrics import Metrics, count_of
-from yoked_actor.settings import Settings
+from yoked_actor.domain.ops import Alert
+from yoked_actor.domain.time import MICROSECONDS, after
+from yoked_actor.settings import Settings, load_settings
 from yoked_actor.store import (
     InlineRunner,
     KeyConflict,
@@ -49,6 +47,7 @@ from yoked_actor.store import (
     ThreadRunner,
     open_store,
 )
+from yoked_actor.telemetry import Metrics, count_of
 
 OFFERS = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
 

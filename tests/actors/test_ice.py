@@ -11,10 +11,9 @@ import pytest
 import trio
 
 from tests.scenarios.meeting import join_pair, settle, status
-from yoked_actor.actors.ice import ice_servers
-from yoked_actor.config import Settings, SettingsError, load_settings
-from yoked_actor.domain.instants import Instant, from_datetime
-from yoked_actor.settings import DateSettings
+from yoked_actor.actors.lobby.ice import ice_servers
+from yoked_actor.domain.time import Instant, from_datetime
+from yoked_actor.settings import DateSettings, Settings, SettingsError, load_settings
 from yoked_actor.testing import open_world
 
 SECRET = "north of the river"

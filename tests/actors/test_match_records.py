@@ -8,7 +8,7 @@ from typing import Any
 import trio
 
 from tests.scenarios.meeting import MAN, WOMAN
-from yoked_actor.metrics import Metrics
+from yoked_actor.telemetry import Metrics
 from yoked_actor.testing import open_world
 
 

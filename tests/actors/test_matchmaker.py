@@ -27,19 +27,18 @@ from tests.scenarios.meeting import (
 )
 from tests.scenarios.talker import Talker
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.matchmaker import AuditFailed, Matchmaker, MatchmakerCrashed, Message
+from yoked_actor.actors.lobby import Matchmaker, Message
+from yoked_actor.actors.lobby.matchmaker import AuditFailed, MatchmakerCrashed
 from yoked_actor.client import CallRefused
-from yoked_actor.config import Settings
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.instants import Instant
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.lobby import Lobby
-from yoked_actor.domain.notices import Done, Notice, Reply
+from yoked_actor.domain.lobby import Known, Lobby, Notice, Reply, State
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.notices import Done
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Known
 from yoked_actor.domain.rules import Rules
-from yoked_actor.metrics import Metrics
+from yoked_actor.domain.time import Instant
+from yoked_actor.settings import Settings
 from yoked_actor.store import InlineRunner, open_store
+from yoked_actor.telemetry import Metrics
 from yoked_actor.testing import World, open_world
 
 IMPATIENT = {"store": {"busy_timeout_s": 0.0}}

@@ -23,20 +23,19 @@ from tests.scenarios.meeting import (
     status,
 )
 from tests.scenarios.talker import Message, Talker
-from yoked_actor.actors import matchmaker
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.lobby import Sessions, matchmaker
 from yoked_actor.actors.mailbox import Mailbox
-from yoked_actor.actors.offer_desk import OfferDesk
-from yoked_actor.actors.sessions import Sessions
-from yoked_actor.config import Settings
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.floor import Floor
-from yoked_actor.domain.notices import Done
+from yoked_actor.actors.offers import OfferDesk
+from yoked_actor.domain.lobby import Floor
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.notices import Done
 from yoked_actor.domain.rules import Rules
-from yoked_actor.metrics import Metrics
+from yoked_actor.settings import Settings
 from yoked_actor.store import InlineRunner, open_store
+from yoked_actor.telemetry import Metrics
 from yoked_actor.testing import World, open_world
-from yoked_actor.wire.commands import Hello
+from yoked_actor.wire.lobby import Hello
 
 IMPATIENT = {"store": {"busy_timeout_s": 0.0}}
 

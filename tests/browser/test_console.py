@@ -17,8 +17,8 @@ from playwright.sync_api import Locator, expect
 from tests.browser.looks import Critic
 from tests.browser.pages import LAPTOP, PATIENCE_MS, PHONE, Caller, Person
 from tests.process.house import House, open_house, run_cli
-from yoked_actor.actors.job_bell import ring
-from yoked_actor.actors.offer_jobs import user_jobs
+from yoked_actor.actors.jobs import ring
+from yoked_actor.actors.offers.zone_jobs import user_jobs
 from yoked_actor.store import enqueue_in
 
 ZONE = "Europe/Berlin"

@@ -20,7 +20,7 @@ from tests.edge.raw_client import upgrade_request
 from tests.process.house import PATIENCE_S, open_house
 from yoked_actor.client import Api, open_client
 from yoked_actor.client.dialing import Address, Dial
-from yoked_actor.config import load_settings
+from yoked_actor.settings import load_settings
 from yoked_actor.testing import make_profile
 
 pytestmark = pytest.mark.process

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from yoked_actor.cli import main
-from yoked_actor.config import load_settings, sections
+from yoked_actor.cli.main import main
+from yoked_actor.settings import load_settings, sections
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "config" / "systemd" / "yoked-actor.service"

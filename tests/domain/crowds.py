@@ -7,10 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from yoked_actor.domain.fairness import MOST_CREDIT, Ticket
-from yoked_actor.domain.instants import Instant, after, from_datetime
+from yoked_actor.domain.matching import MOST_CREDIT, Ticket, Tier
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.time import Instant, after, from_datetime
 
 START: Instant = from_datetime(datetime(2026, 1, 1, 8, 0, tzinfo=UTC))
 """Where the clock of a test begins."""

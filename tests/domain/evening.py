@@ -13,16 +13,27 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from tests.domain.crowds import START
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.auditor import audit_floor
-from yoked_actor.domain.ballot import Vote
-from yoked_actor.domain.instants import Instant, after
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.lobby import Lobby
-from yoked_actor.domain.notices import Matched, Notice, Refusal, Reply, Snapshot
+from yoked_actor.domain.lobby import (
+    Changes,
+    Known,
+    Lobby,
+    Match,
+    Notice,
+    Quality,
+    Refusal,
+    Reply,
+    Seat,
+    State,
+    VideoDate,
+    Vote,
+    audit_floor,
+)
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.notices import Matched, Snapshot
+from yoked_actor.domain.lobby.records import Pair
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Changes, Known, Match, Pair, Quality, Seat, VideoDate
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import Instant, after
 
 N = TypeVar("N", bound=Notice)
 BEAT_S = 3.0

@@ -13,9 +13,9 @@ from fractions import Fraction
 from functools import cache
 from math import floor, inf
 
-from yoked_actor.domain.fairness import Ticket
-from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.matching import Ticket
 from yoked_actor.domain.people import Person, distance_km
+from yoked_actor.domain.time import Instant
 
 STARVATION_S = 60
 Bounds = tuple[float, float, float]

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.crowds import START
-from yoked_actor.domain.acquaintance import Acquaintance
-from yoked_actor.domain.instants import after
-from yoked_actor.domain.records import Changes, Known
+from yoked_actor.domain.lobby import Changes, Known
+from yoked_actor.domain.lobby.floor.acquaintance import Acquaintance
+from yoked_actor.domain.time import after
 
 DAY_S = 86_400.0
 NAMES = ("ana", "ben", "cleo", "dan")

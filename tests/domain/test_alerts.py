@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yoked_actor.domain.alerts import (
+from yoked_actor.domain.ops import (
     Alert,
     AlertChange,
     AlertState,
     Limits,
     Numbers,
-    Reading,
-    Standing,
+    RaisedAlert,
     judge,
     percentile,
     readings,
 )
-from yoked_actor.domain.instants import MICROSECONDS
+from yoked_actor.domain.ops.alerts import Reading
+from yoked_actor.domain.time import MICROSECONDS
 
 PAST = Reading(Alert.DEPTH, 1200, 1000, True)
 WITHIN = Reading(Alert.DEPTH, 900, 1000, False)
@@ -70,7 +70,7 @@ def test_limits_can_be_moved() -> None:
 
 
 def test_an_alert_is_raised_once_and_cleared_once_when_its_number_has_been_within_for_a_while():
-    standing: dict[Alert, Standing] = {}
+    standing: dict[Alert, RaisedAlert] = {}
     told = []
     looks = [(0, WITHIN), (10, PAST), (20, PAST), (30, WITHIN), (80, WITHIN), (90, WITHIN)]
     for at, found in [*looks, (100, WITHIN)]:
@@ -85,7 +85,7 @@ def test_an_alert_is_raised_once_and_cleared_once_when_its_number_has_been_withi
 
 
 def test_a_number_that_sways_around_its_limit_makes_one_alert() -> None:
-    standing: dict[Alert, Standing] = {}
+    standing: dict[Alert, RaisedAlert] = {}
     told = []
     for at in range(0, 600, 15):
         standing, changes = judge(standing, [WITHIN if at % 45 else PAST], second(at), 60.0)
@@ -95,7 +95,7 @@ def test_a_number_that_sways_around_its_limit_makes_one_alert() -> None:
 
 
 def test_what_could_not_be_read_stays_as_it_was() -> None:
-    before = {Alert.DEPTH: Standing(Alert.DEPTH, 1200, 1000, second(5), second(7))}
+    before = {Alert.DEPTH: RaisedAlert(Alert.DEPTH, 1200, 1000, second(5), second(7))}
     assert judge(before, [], second(1000), 60.0) == (before, [])
 
 
@@ -104,7 +104,7 @@ def test_what_could_not_be_read_stays_as_it_was() -> None:
     st.sampled_from([0.0, 10.0, 60.0]),
 )
 def test_raises_and_clears_take_turns_whatever_is_seen(looks, clear_after_s) -> None:
-    standing: dict[Alert, Standing] = {}
+    standing: dict[Alert, RaisedAlert] = {}
     told, now, last_past = [], 0, 0
     for is_past, later in looks:
         now += later

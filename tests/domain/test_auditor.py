@@ -10,11 +10,8 @@ from msgspec.structs import replace
 
 from tests.domain.crowds import man, person, woman
 from tests.domain.evening import Evening
-from yoked_actor.domain.auditor import audit_floor, audit_users
-from yoked_actor.domain.fairness import Ticket
-from yoked_actor.domain.floor import Floor
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.records import MatchStatus
+from yoked_actor.domain.lobby import Floor, MatchStatus, State, audit_floor, audit_users
+from yoked_actor.domain.matching import Ticket
 
 ANA, BEN, CLEO = woman("ana"), man("ben"), woman("cleo")
 

@@ -8,15 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yoked_actor.domain.ballot import (
-    VERDICTS,
-    CreditChange,
-    Outcome,
-    Verdict,
-    Vote,
-    credit_after,
-)
-from yoked_actor.domain.lifecycle import State, move
+from yoked_actor.domain.lobby import Outcome, State
+from yoked_actor.domain.lobby.ballot import VERDICTS, CreditChange, Verdict, Vote, credit_after
+from yoked_actor.domain.lobby.lifecycle import move
 
 # R11, one line an outcome: (votes), outcome, (next states), (what becomes of the credit).
 RULING = [

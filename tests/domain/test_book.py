@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yoked_actor.domain.book import Book
+from yoked_actor.domain.lobby.floor.book import Book
 
 changes = st.lists(
     st.tuples(st.sampled_from("abcd"), st.one_of(st.none(), st.integers(0, 3).map(str)))

@@ -10,11 +10,10 @@ import pytest
 
 from tests.domain.crowds import man, woman
 from tests.domain.evening import Evening
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.ballot import Vote
-from yoked_actor.domain.instants import MICROSECONDS, after
-from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.lobby import State, Vote
+from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import MICROSECONDS, after
 
 PEOPLE = [woman("ana"), woman("eve"), woman("ida"), man("ben"), man("carl"), man("dan")]
 HOUR = 3600 * MICROSECONDS

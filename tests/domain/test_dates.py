@@ -6,22 +6,17 @@ import pytest
 
 from tests.domain.crowds import man, woman
 from tests.domain.evening import Evening, only, refused_with
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.ballot import Vote
-from yoked_actor.domain.instants import after
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.notices import (
-    Code,
-    DateEnd,
-    DateEnded,
+from yoked_actor.domain.lobby import Code, DateEnd, DateEnded, Refusal, State, Vote
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.notices import (
     DateOpened,
     DateStarted,
     Done,
     OutcomeReached,
-    Refusal,
     Signalled,
 )
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import after
 
 ANA, BEN = woman("ana"), man("ben")
 

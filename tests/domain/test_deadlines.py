@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yoked_actor.domain.deadlines import Deadline, Deadlines, Due
+from yoked_actor.domain.lobby.floor.deadlines import Deadline, Deadlines, Due
 
 
 def _drain(deadlines: Deadlines, now: int) -> list[Deadline]:

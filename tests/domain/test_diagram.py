@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from yoked_actor.domain.ballot import VERDICTS, Vote
-from yoked_actor.domain.diagram import ballot_table, lifecycle_mermaid
-from yoked_actor.domain.lifecycle import TRANSITIONS, Cause, State
+from yoked_actor.domain.lobby import State
+from yoked_actor.domain.lobby.ballot import VERDICTS, Vote
+from yoked_actor.domain.lobby.diagram import ballot_table, lifecycle_mermaid
+from yoked_actor.domain.lobby.lifecycle import TRANSITIONS, Cause
+from yoked_actor.domain.matching.tier_picture import tiers_svg
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.tier_picture import tiers_svg
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lifecycle.md"
 

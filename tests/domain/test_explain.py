@@ -12,20 +12,23 @@ from hypothesis import strategies as st
 
 from tests.domain.crowds import START, crowds, man, person, ticket, tickets, woman
 from tests.domain.evening import Evening, refused_with
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.compatibility import admits_age, admits_distance, attracted
-from yoked_actor.domain.explain import explain
-from yoked_actor.domain.fairness import Ticket
-from yoked_actor.domain.floor import Floor
-from yoked_actor.domain.instants import after
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.notices import Code, Explanation, Refusal, Rejections, Relaxation
-from yoked_actor.domain.pairing import nothing_between
-from yoked_actor.domain.people import age_at
-from yoked_actor.domain.records import Line, Presence, Seat
+from yoked_actor.domain.lobby import (
+    Code,
+    Explanation,
+    Floor,
+    Refusal,
+    Seat,
+    State,
+    explain,
+    nothing_between,
+)
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.records import Line, Presence
+from yoked_actor.domain.matching import Limits, Rejections, Relaxation, Ticket, Tier, attracted
+from yoked_actor.domain.matching.compatibility import admits_age, admits_distance
+from yoked_actor.domain.people import WITHOUT_SECRET, age_at, band_km
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.shown_places import WITHOUT_SECRET, band_km
-from yoked_actor.domain.tiers import Limits, Tier
+from yoked_actor.domain.time import after
 
 
 def floor_with(waiting: list[Ticket]) -> Floor:

@@ -11,11 +11,8 @@ from hypothesis import strategies as st
 
 from tests.domain.crowds import START, crowds, man, people, ticket, tickets, woman
 from tests.domain.scan import STARVATION_S, age, fair_queue_order, pair_points, priority
-from yoked_actor.domain.fairness import (
-    DAWN,
+from yoked_actor.domain.matching import (
     POINT,
-    FairQueue,
-    Policy,
     Ticket,
     Weighted,
     age_fit,
@@ -23,9 +20,10 @@ from yoked_actor.domain.fairness import (
     nearness,
     policy_by,
 )
-from yoked_actor.domain.instants import Instant, after
+from yoked_actor.domain.matching.fairness import DAWN, FairQueue, Policy
 from yoked_actor.domain.people import Person, distance_km
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import Instant, after
 
 later_s = st.sampled_from((0.0, 0.000001, 59.0, 60.0, 4_999.999999, 5_000.0, 100_000.0))
 

@@ -10,14 +10,12 @@ from msgspec.structs import replace
 from tests.domain.crowds import START, man, woman
 from tests.domain.evening import Evening
 from tests.domain.scan import pair_points, priority
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.fairness import density_points
-from yoked_actor.domain.instants import after, from_datetime
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.notices import Matched, NowWaiting, TierReached, WaitReason
-from yoked_actor.domain.records import CancelReason
+from yoked_actor.domain.lobby import CancelReason, State, WaitReason
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.notices import Matched, NowWaiting, TierReached
+from yoked_actor.domain.matching import Tier, density_points
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.time import after, from_datetime
 
 ANA, BEN = woman("ana"), man("ben")
 """Both are 30 and in Berlin, and go as far as 50 km."""

@@ -9,13 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yoked_actor.domain.diagram import jobs_mermaid
 from yoked_actor.domain.jobs import (
     DEFAULT_POLICY,
-    ENDED,
     JOB_TRANSITIONS,
-    LIVE,
-    Bury,
     ErrorKind,
     ImpossibleJobMove,
     Job,
@@ -29,6 +25,8 @@ from yoked_actor.domain.jobs import (
     next_status,
     payload_digest,
 )
+from yoked_actor.domain.jobs.job import ENDED, LIVE, Bury
+from yoked_actor.domain.lobby.diagram import jobs_mermaid
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "jobs.md"
 NOW = 1_767_254_400_000_000

@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from yoked_actor.domain.lifecycle import TRANSITIONS, Cause, ImpossibleMove, State, may_move, move
+from yoked_actor.domain.lobby import State
+from yoked_actor.domain.lobby.lifecycle import TRANSITIONS, Cause, ImpossibleMove, may_move, move
 
 EVERY_PAIR = list(product(State, Cause))
 

@@ -9,30 +9,33 @@ from msgspec.structs import replace
 
 from tests.domain.crowds import EVERYONE, START, man, person, woman
 from tests.domain.evening import Evening, only, refused_with
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.auditor import audit_floor
-from yoked_actor.domain.ballot import Outcome, Vote
-from yoked_actor.domain.instants import after
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.lobby import Lobby
-from yoked_actor.domain.notices import (
+from yoked_actor.domain.lobby import (
+    IdleReason,
+    Known,
+    Lobby,
+    Notice,
+    NowIdle,
+    Outcome,
+    SpinReply,
+    State,
+    Vote,
+    WaitReason,
+    audit_floor,
+)
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.notices import (
     BlockList,
     Done,
-    IdleReason,
     MatchCancelled,
     Matched,
     MatchLeft,
-    Notice,
-    NowIdle,
     NowWaiting,
     Snapshot,
-    SpinReply,
     TierReached,
-    WaitReason,
 )
-from yoked_actor.domain.records import Known
+from yoked_actor.domain.matching import Tier
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.time import after
 
 ANA, BEN = woman("ana"), man("ben")
 CLEO, DAN = woman("cleo"), man("dan")

@@ -32,34 +32,35 @@ from tests.domain.crowds import EVERYONE, START, crowd_ids, guests, man, person,
 from tests.domain.evening import ModelStore
 from tests.domain.scan import Bounds, scan
 from tests.domain.witness import DAY_S, Witness
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.auditor import audit_floor
-from yoked_actor.domain.ballot import Vote
-from yoked_actor.domain.deadlines import Deadline, Deadlines
-from yoked_actor.domain.fairness import Ticket, policy_by
-from yoked_actor.domain.floor import Floor
-from yoked_actor.domain.instants import Instant, after, from_datetime, utc_date
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.lobby import Lobby
-from yoked_actor.domain.notices import (
+from yoked_actor.domain.lobby import (
     DateEnded,
+    Effects,
+    Floor,
+    IdleReason,
+    Lobby,
+    Match,
+    Notice,
+    NowIdle,
+    Seat,
+    State,
+    Vote,
+    audit_floor,
+)
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.floor.deadlines import Deadline, Deadlines
+from yoked_actor.domain.lobby.notices import (
     DateStarted,
     Done,
-    Effects,
-    IdleReason,
     MatchCancelled,
     Matched,
     MatchLeft,
-    Notice,
-    NowIdle,
     OutcomeReached,
     VotingOpened,
 )
+from yoked_actor.domain.matching import Choice, Limits, Pool, Ticket, policy_by
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.pool import Choice, Pool
-from yoked_actor.domain.records import Match, Seat
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.tiers import Limits
+from yoked_actor.domain.time import Instant, after, from_datetime, utc_date
 
 USERS = crowd_ids(8)
 PROFILES = {

@@ -14,18 +14,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.world_clock import FIRST_YEAR, LAST_YEAR, changes, date_shown, expected_run
-from yoked_actor.domain.instants import MICROSECONDS, from_datetime, to_datetime
-from yoked_actor.domain.local_day import (
+from yoked_actor.domain.time import (
     LONGEST_LOOK_BACK,
+    MICROSECONDS,
     Run,
+    from_datetime,
     is_current,
     local_date,
     next_run,
     reckon,
     run_instant,
-    runs_from,
+    to_datetime,
+    tzdata_version,
+    zone_named,
+    zone_names,
 )
-from yoked_actor.domain.zones import tzdata_version, zone_named, zone_names
+from yoked_actor.domain.time.local_day import runs_from
 
 NINE = time(9)
 HOUR = 3600 * MICROSECONDS
@@ -302,8 +306,8 @@ def test_the_zones_of_the_system_are_never_read(tmp_path):
     (tmp_path / "Europe" / "Berlin").write_bytes(source)
     program = (
         "from datetime import date, time; from zoneinfo import ZoneInfo\n"
-        "from yoked_actor.domain.local_day import run_instant\n"
-        "from yoked_actor.domain.zones import zone_named\n"
+        "from yoked_actor.domain.time.local_day import run_instant\n"
+        "from yoked_actor.domain.time.zones import zone_named\n"
         "for zone in (ZoneInfo('Europe/Berlin'), zone_named('Europe/Berlin')):\n"
         "    print(run_instant(zone, date(2026, 1, 15), time(9)))\n"
     )

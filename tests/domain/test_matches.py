@@ -6,29 +6,33 @@ import pytest
 
 from tests.domain.crowds import man, woman
 from tests.domain.evening import Evening, only, refused_with
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.ballot import Outcome, Vote
-from yoked_actor.domain.instants import after
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.notices import (
+from yoked_actor.domain.lobby import (
+    CancelReason,
+    IdleReason,
+    MatchStatus,
+    NowIdle,
+    Outcome,
+    SpinReply,
+    State,
+    Vote,
+    WaitReason,
+)
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.notices import (
     AcknowledgeReply,
     DateStarted,
     Done,
-    IdleReason,
     LeaveReply,
     MatchCancelled,
     Matched,
     MatchLeft,
-    NowIdle,
     NowWaiting,
     OutcomeReached,
-    SpinReply,
     VoteReply,
     VotingOpened,
-    WaitReason,
 )
-from yoked_actor.domain.records import CancelReason, MatchStatus
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import after
 
 ANA, BEN = woman("ana"), man("ben")
 CLEO, DAN = woman("cleo"), man("dan")

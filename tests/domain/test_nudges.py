@@ -8,14 +8,14 @@ import pytest
 
 from tests.domain.crowds import START, man, woman
 from tests.domain.evening import Evening
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.ballot import Vote
-from yoked_actor.domain.idlers import Idlers
-from yoked_actor.domain.instants import after, seconds_between
-from yoked_actor.domain.notices import Nudge
-from yoked_actor.domain.nudges import MOST_LOOKED_AT, MOST_NUDGED
+from yoked_actor.domain.lobby import Vote
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.machine.nudges import MOST_LOOKED_AT, MOST_NUDGED
+from yoked_actor.domain.lobby.notices import Nudge
+from yoked_actor.domain.matching import Idlers
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import after, seconds_between
 
 FAR = {"lat": 48.1, "lon": 11.6}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from yoked_actor.domain.objectives import KEPT_S, Standing, Tally
+from yoked_actor.domain.ops import Tally
+from yoked_actor.domain.ops.objectives import KEPT_S, EventCounts
 
 
 def test_a_window_has_what_happened_in_it_and_no_more() -> None:
@@ -12,9 +13,9 @@ def test_a_window_has_what_happened_in_it_and_no_more() -> None:
     tally.count(10, 0, 0.0)
     tally.count(3, 2, 1000.0)
     tally.count(0, 1, 1010.0)
-    assert tally.since(300.0, 1100.0) == Standing(3, 3)
-    assert tally.since(3600.0, 1100.0) == Standing(13, 3)
-    assert tally.since(300.0, 2000.0) == Standing(0, 0)
+    assert tally.since(300.0, 1100.0) == EventCounts(3, 3)
+    assert tally.since(3600.0, 1100.0) == EventCounts(13, 3)
+    assert tally.since(300.0, 2000.0) == EventCounts(0, 0)
 
 
 def test_what_is_older_than_six_hours_is_forgotten() -> None:
@@ -26,7 +27,7 @@ def test_what_is_older_than_six_hours_is_forgotten() -> None:
 
 
 def test_a_burn_of_one_uses_up_the_budget_exactly() -> None:
-    assert Standing(99, 1).burn(0.99) == pytest.approx(1.0)
-    assert Standing(0, 5).burn(0.9) == pytest.approx(10.0)
-    assert Standing().burn(0.9) == 0.0
-    assert (Standing(3, 1).ratio, Standing().ratio) == (0.75, None)
+    assert EventCounts(99, 1).burn(0.99) == pytest.approx(1.0)
+    assert EventCounts(0, 5).burn(0.9) == pytest.approx(10.0)
+    assert EventCounts().burn(0.9) == 0.0
+    assert (EventCounts(3, 1).ratio, EventCounts().ratio) == (0.75, None)

@@ -22,34 +22,29 @@ from hypothesis import strategies as st
 
 from tests.domain import crowds
 from tests.domain.crowds import crowd_ids, man, person, woman
-from yoked_actor.domain import candidates, tags
-from yoked_actor.domain.compatibility import attracted, both_adults
-from yoked_actor.domain.frozen_pool import (
+from yoked_actor.domain.matching import Tier, attracted, both_adults
+from yoked_actor.domain.offers import (
+    ONE,
+    Finding,
     FrozenPool,
     OfferRules,
+    OfferSet,
+    StoredSet,
+    Votes,
+    candidates,
     canonical,
     freeze,
     frozen_person,
-    inputs_digest,
-    thawed,
-)
-from yoked_actor.domain.instants import after, seconds_between
-from yoked_actor.domain.local_day import next_run, run_instant
-from yoked_actor.domain.offers import (
-    OFFERS,
-    Finding,
-    OfferSet,
-    StoredSet,
-    check_stored,
-    lots,
     make_run,
-    offer_id,
-    outputs_digest,
+    tags,
+    thawed,
     verify,
 )
+from yoked_actor.domain.offers.frozen_pool import inputs_digest
+from yoked_actor.domain.offers.scoring import SCORERS, likeness
+from yoked_actor.domain.offers.zone_run import OFFERS, check_stored, lots, offer_id, outputs_digest
 from yoked_actor.domain.people import EARTH_RADIUS_KM, Person, age_at, distance_km
-from yoked_actor.domain.scoring import ONE, SCORERS, Votes, likeness
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.time import after, next_run, run_instant, seconds_between
 
 DAY = date(2026, 1, 1)
 AT = crowds.START

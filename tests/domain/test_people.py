@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.crowds import EVERYONE, START, adults_birth_dates, person, positions
-from yoked_actor.domain.instants import after, from_datetime, utc_date
 from yoked_actor.domain.people import (
     ProfileProblem,
     age_at,
@@ -19,6 +18,7 @@ from yoked_actor.domain.people import (
     distance_km,
     is_user_id,
 )
+from yoked_actor.domain.time import after, from_datetime, utc_date
 
 BERLIN: dict[str, Any] = {"lat": 52.52, "lon": 13.405}
 PARIS: dict[str, Any] = {"lat": 48.8566, "lon": 2.3522}

@@ -29,12 +29,20 @@ from tests.domain.crowds import (
     woman,
 )
 from tests.domain.scan import STARVATION_S, bounds, fair_queue_order, priority, scan
-from yoked_actor.domain import search
-from yoked_actor.domain.fairness import MOST_CREDIT, FairQueue, Policy, Ticket, Weighted
-from yoked_actor.domain.instants import Instant, after, from_datetime, utc_date
-from yoked_actor.domain.pool import MOST_STALE_CHANGES, Choice, Pool
+from yoked_actor.domain.matching import (
+    MOST_CREDIT,
+    Choice,
+    Pool,
+    Ticket,
+    Tier,
+    Tiers,
+    Weighted,
+    search,
+)
+from yoked_actor.domain.matching.fairness import FairQueue, Policy
+from yoked_actor.domain.matching.pool import MOST_STALE_CHANGES
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.tiers import Tier, Tiers
+from yoked_actor.domain.time import Instant, after, from_datetime, utc_date
 
 TIERS = Tiers.by(Rules())
 NOBODY: frozenset[str] = frozenset()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from yoked_actor.domain.ballot import Outcome
-from yoked_actor.domain.recent import MINUTE, MINUTES, RecentMinutes
-from yoked_actor.domain.records import CancelReason, Changes, Match, MatchStatus, Quality
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.lobby import CancelReason, Changes, Match, MatchStatus, Outcome, Quality
+from yoked_actor.domain.matching import Tier
+from yoked_actor.domain.ops import RecentMinutes
+from yoked_actor.domain.ops.recent import MINUTE, MINUTES
 
 START = 29_000_000 * MINUTE
 

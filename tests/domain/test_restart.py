@@ -6,27 +6,30 @@ import pytest
 
 from tests.domain.crowds import man, woman
 from tests.domain.evening import Evening, only, refused_with
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.ballot import Outcome, Vote
-from yoked_actor.domain.instants import after
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.notices import (
+from yoked_actor.domain.lobby import (
+    CancelReason,
     DateEnd,
     DateEnded,
     IdleReason,
+    NowIdle,
+    Outcome,
+    State,
+    Vote,
+    WaitReason,
+)
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.notices import (
     MatchCancelled,
     Matched,
-    NowIdle,
     NowWaiting,
     OutcomeReached,
     Snapshot,
     TierReached,
     VoteReply,
     VotingOpened,
-    WaitReason,
 )
-from yoked_actor.domain.records import CancelReason
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.matching import Tier
+from yoked_actor.domain.time import after
 
 ANA, BEN = woman("ana"), man("ben")
 

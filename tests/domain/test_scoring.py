@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yoked_actor.domain.scoring import (
-    ONE,
+from yoked_actor.domain.offers import ONE, Facts
+from yoked_actor.domain.offers.scoring import (
     POINT,
     SCORERS,
     ContentScorer,
-    Facts,
     ReciprocalScorer,
     chance,
     content,

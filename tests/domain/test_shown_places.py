@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.crowds import START, person
-from yoked_actor.domain.instants import after
-from yoked_actor.domain.people import Person, distance_km
-from yoked_actor.domain.shown_places import BANDS_KM, ShownPlaces, band_km
+from yoked_actor.domain.people import Person, ShownPlaces, band_km, distance_km
+from yoked_actor.domain.people.shown_places import BANDS_KM
+from yoked_actor.domain.time import after
 
 PLACES = ShownPlaces(b"a secret of the server", every_s=3600.0)
 PARIS: dict[str, Any] = {"lat": 48.8566, "lon": 2.3522}

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tests.domain.crowds import START, people, tiers, woman
 from tests.domain.scan import bounds
-from yoked_actor.domain.instants import after
+from yoked_actor.domain.matching import EVERYBODY, Limits, Tier, Tiers
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.tiers import EVERYBODY, Limits, Tier, Tiers
+from yoked_actor.domain.time import after
 
 SHIPPED = Tiers.by(Rules())
 APART = Tiers.by(Rules(tier2_after_s=1.0, tier3_after_s=5.0, forced_after_s=30.0))

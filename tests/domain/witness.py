@@ -11,27 +11,23 @@ import pytest
 
 from tests.domain.evening import ModelStore
 from tests.domain.scan import age, bounds, lies_inside, pair_points
-from yoked_actor.domain import events as ev
-from yoked_actor.domain.instants import Instant, after
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.notices import (
+from yoked_actor.domain.lobby import Notice, NowIdle, Quality, Refusal, Reply, State, pair_of
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.notices import (
     Done,
     MatchCancelled,
     Matched,
     MatchLeft,
-    Notice,
-    NowIdle,
     NowWaiting,
     OutcomeReached,
-    Refusal,
-    Reply,
     TierReached,
     VoteReply,
     VotingOpened,
 )
+from yoked_actor.domain.lobby.records import Pair
 from yoked_actor.domain.people import Person, distance_km
-from yoked_actor.domain.records import Pair, Quality, pair_of
 from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import Instant, after
 
 DAY_S = 86_400.0
 Told = list[tuple[str, Notice]]

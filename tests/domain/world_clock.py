@@ -12,8 +12,7 @@ from functools import cache
 from importlib.resources import files
 from zoneinfo import ZoneInfo
 
-from yoked_actor.domain.instants import MICROSECONDS, Instant
-from yoked_actor.domain.zones import zone_named
+from yoked_actor.domain.time import MICROSECONDS, Instant, zone_named
 
 DAY_S = 86_400
 FIRST_YEAR, LAST_YEAR = 1990, 2037

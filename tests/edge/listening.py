@@ -13,9 +13,9 @@ from trio.testing import MockClock
 from tests.edge.raw_client import RawWebSocket
 from tests.scenarios.talker import Talker
 from yoked_actor.actors.clock import Clock
-from yoked_actor.config import load_settings
+from yoked_actor.app.server import open_server
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.server import open_server
+from yoked_actor.settings import load_settings
 
 # Whether a deadline or a message is looked at first is random in trio: with so many sockets, an
 # order that loses one of them comes up practically always.

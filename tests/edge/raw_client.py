@@ -15,8 +15,8 @@ from quart import request
 from quart_trio import QuartTrio
 
 from yoked_actor.edge.front_door import FrontDoor
-from yoked_actor.edge.limits import EdgeLimits
-from yoked_actor.edge.websocket import WebSocketConnection
+from yoked_actor.edge.net import EdgeLimits
+from yoked_actor.edge.ws import WebSocketConnection
 
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
 LOCAL = ("127.0.0.1", 40000)

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import SecretStr
 
-from yoked_actor.domain.instants import MICROSECONDS
+from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.edge.auth import BadToken, Identity, NoSigningKey, Tokens
 from yoked_actor.settings import AuthSettings
 

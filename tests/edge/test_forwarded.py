@@ -6,8 +6,7 @@ import pytest
 import trio
 
 from tests.edge.raw_client import dial, open_door, upgrade_request
-from yoked_actor.edge.forwarded import TrustedProxies
-from yoked_actor.edge.limits import EdgeLimits
+from yoked_actor.edge.net import EdgeLimits, TrustedProxies
 
 PROXY = "10.0.0.2"
 CLIENT = "192.0.2.7"

@@ -33,9 +33,8 @@ from tests.edge.raw_client import (
     upgrade_request,
 )
 from yoked_actor.edge.front_door import FrontDoor
-from yoked_actor.edge.keepalive import SilentObserver
-from yoked_actor.edge.limits import EdgeLimits
-from yoked_actor.edge.websocket import WebSocketConnection
+from yoked_actor.edge.net import EdgeLimits, SilentObserver
+from yoked_actor.edge.ws import WebSocketConnection
 
 
 class Counts(SilentObserver):

@@ -6,8 +6,9 @@ import h11
 import pytest
 
 from tests.edge.raw_client import upgrade_request
-from yoked_actor.edge.handshake import HandshakeAnswer, answer_handshake, wants_websocket
-from yoked_actor.edge.origins import Origins
+from yoked_actor.edge.net import Origins, wants_websocket
+from yoked_actor.edge.ws import answer_handshake
+from yoked_actor.edge.ws.handshake import HandshakeAnswer
 
 
 def parsed(data: bytes) -> h11.Request:

@@ -10,10 +10,10 @@ import trio
 
 from tests.edge.test_http_admin import operator
 from tests.scenarios.meeting import join_pair, match, news, told
-from yoked_actor.actors.care_jobs import erase_job, refresh_job
-from yoked_actor.actors.suspensions import UserSuspended
+from yoked_actor.actors.lobby import UserSuspended
+from yoked_actor.actors.people import erase_job, refresh_job
 from yoked_actor.client import CallRefused, ConnectionLost
-from yoked_actor.domain import events as ev
+from yoked_actor.domain.lobby import events as ev
 from yoked_actor.testing import World, open_world
 
 

@@ -8,9 +8,9 @@ import trio
 from tests.scenarios.meeting import MAN, WOMAN
 from tests.scenarios.talker import Talker
 from yoked_actor.actors.clock import Clock
+from yoked_actor.app.server import open_server
 from yoked_actor.client import Api, CallRefused
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.server import open_server
 from yoked_actor.settings import Settings
 from yoked_actor.testing import make_profile, open_world
 

@@ -7,7 +7,7 @@ import json
 import trio
 
 from tests.scenarios.meeting import MAN, WOMAN, join_pair, match, open_voting, settle
-from yoked_actor.domain.shown_places import BANDS_KM
+from yoked_actor.domain.people.shown_places import BANDS_KM
 from yoked_actor.testing import World, open_world
 
 EXPORT = "/api/me/export"

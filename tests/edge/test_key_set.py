@@ -16,11 +16,12 @@ from tests.edge.key_server import AUDIENCE, ISSUER, KeyServer, auth_settings, pu
 from tests.scenarios.talker import Talker
 from yoked_actor.actors.clock import Clock
 from yoked_actor.client import Api, CallRefused
-from yoked_actor.config import SettingsError, load_settings
-from yoked_actor.domain.instants import MICROSECONDS
-from yoked_actor.edge.auth import BadToken, Tokens, UnknownKey
-from yoked_actor.edge.fetching import FetchFailed
-from yoked_actor.edge.key_set import MOST_KEYS, KeySet, usable_keys
+from yoked_actor.domain.time import MICROSECONDS
+from yoked_actor.edge.auth import BadToken, Tokens
+from yoked_actor.edge.auth.key_set import MOST_KEYS, KeySet, usable_keys
+from yoked_actor.edge.auth.tokens import UnknownKey
+from yoked_actor.edge.outgoing import FetchFailed
+from yoked_actor.settings import SettingsError, load_settings
 from yoked_actor.testing import open_world
 from yoked_actor.testing.world import URL
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yoked_actor.domain.token_bucket import TokenBucket
-from yoked_actor.edge.limits import AddressLimiter, rate_key
+from yoked_actor.domain.time import TokenBucket
+from yoked_actor.edge.net import AddressLimiter
+from yoked_actor.edge.net.limits import rate_key
 
 
 def test_a_full_bucket_gives_its_burst_and_no_more() -> None:

@@ -16,9 +16,9 @@ from trio.testing import MockClock
 
 from tests.edge.raw_client import HttpClient, upgrade_request
 from yoked_actor.actors.clock import Clock
+from yoked_actor.app.server import Server, open_server
 from yoked_actor.client import Api
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.server import Server, open_server
 from yoked_actor.settings import Settings
 from yoked_actor.testing import open_world
 

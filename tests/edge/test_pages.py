@@ -17,15 +17,14 @@ import pytest
 
 import yoked_actor
 from tests.wire.captured import open_house
-from yoked_actor.domain.alerts import Alert
-from yoked_actor.domain.ballot import Outcome
 from yoked_actor.domain.jobs import JobStatus
-from yoked_actor.domain.notices import Code, DateEnd, IdleReason
-from yoked_actor.edge.contract_page import contract_page
-from yoked_actor.edge.http_pages import ADDRESSES, CONSOLE, assets, render
-from yoked_actor.wire.commands import COMMANDS
+from yoked_actor.domain.lobby import Code, DateEnd, IdleReason, Outcome
+from yoked_actor.domain.ops import Alert
+from yoked_actor.edge.http.contract_page import contract_page
+from yoked_actor.edge.http.pages import ADDRESSES, CONSOLE, assets, render
 from yoked_actor.wire.contract import CALLS, CLOSE_CODES, ERRORS, asyncapi, openapi
-from yoked_actor.wire.events import EVENTS, EndReason
+from yoked_actor.wire.lobby.commands import COMMANDS
+from yoked_actor.wire.lobby.events import EVENTS, EndReason
 
 SERVED = {
     **dict.fromkeys([*ADDRESSES, CONSOLE, "/docs"], "text/html; charset=utf-8"),
@@ -204,7 +203,7 @@ def test_the_files_are_found_in_a_package_that_is_an_archive(tmp_path: Path) -> 
     root = Path(yoked_actor.__file__).parents[1]
     archive = shutil.make_archive(str(tmp_path / "all"), "zip", root, "yoked_actor")
     program = (
-        "import yoked_actor; from yoked_actor.edge.http_pages import assets;"
+        "import yoked_actor; from yoked_actor.edge.http.pages import assets;"
         "print(yoked_actor.__file__); print(*assets())"
     )
     done = subprocess.run(

@@ -22,7 +22,7 @@ from tests.edge.raw_client import PING, PONG, TEXT, RawWebSocket, dial, frame, o
 from tests.scenarios.meeting import MAN, WOMAN
 from tests.scenarios.talker import Talker
 from yoked_actor.edge.front_door import FrontDoor
-from yoked_actor.edge.websocket import WebSocketConnection
+from yoked_actor.edge.ws import WebSocketConnection
 from yoked_actor.store import InlineRunner
 from yoked_actor.testing import World, open_world
 
@@ -69,7 +69,7 @@ class SlowDisk(InlineRunner):
 async def test_a_hello_in_time_is_welcomed_however_long_its_user_takes_to_load(
     autojump_clock, monkeypatch
 ):
-    monkeypatch.setattr("yoked_actor.server.InlineRunner", SlowDisk)
+    monkeypatch.setattr("yoked_actor.app.server.InlineRunner", SlowDisk)
     async with open_world() as world:
         talker = await Talker.dial(world)
         monkeypatch.setattr(SlowDisk, "call_s", 12.0)

@@ -22,11 +22,8 @@ from tests.edge.raw_client import (
     open_door,
     upgrade_request,
 )
-from yoked_actor.edge.keepalive import SilentObserver
-from yoked_actor.edge.limits import EdgeLimits
-from yoked_actor.edge.socket_transport import SocketTransport
-from yoked_actor.edge.stream_transport import StreamTransport
-from yoked_actor.edge.websocket import WebSocketConnection
+from yoked_actor.edge.net import EdgeLimits, SilentObserver, SocketTransport, StreamTransport
+from yoked_actor.edge.ws import WebSocketConnection
 
 SMALL = EdgeLimits(
     send_buffer_bytes=8 * 1024, max_buffered_bytes=64 * 1024, stall_timeout_s=0.2, last_words_s=0.2

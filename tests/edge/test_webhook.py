@@ -13,9 +13,10 @@ import pytest
 import trio
 import trustme
 
-from yoked_actor.config import SettingsError, load_settings
-from yoked_actor.edge.webhook import KEPT_BODY_BYTES, _exchange, open_stream, signature
-from yoked_actor.store.jobs import ReceiverAnswer
+from yoked_actor.edge.outgoing import open_stream
+from yoked_actor.edge.outgoing.webhook import KEPT_BODY_BYTES, _exchange, signature
+from yoked_actor.settings import SettingsError, load_settings
+from yoked_actor.store import ReceiverAnswer
 
 SECRET = "sixteen bytes or more"
 # Of a long answer the beginning is kept.

@@ -28,10 +28,8 @@ from tests.edge.raw_client import (
     frame,
     open_door,
 )
-from yoked_actor.edge.keepalive import Keepalive
-from yoked_actor.edge.limits import EdgeLimits
-from yoked_actor.edge.stream_transport import StreamTransport
-from yoked_actor.edge.websocket import WebSocketConnection
+from yoked_actor.edge.net import EdgeLimits, Keepalive, StreamTransport
+from yoked_actor.edge.ws import WebSocketConnection
 
 LIMIT = EdgeLimits().max_message_bytes
 

@@ -17,10 +17,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import BaseModel
 
 from tests.scenarios.meeting import join_pair, settle
-from yoked_actor.actors.job_types import JobRun
+from yoked_actor.actors.jobs import JobRun
 from yoked_actor.client import Api
-from yoked_actor.domain.alerts import Alert, Limits
 from yoked_actor.domain.jobs import NewJob
+from yoked_actor.domain.ops import Alert, Limits
 from yoked_actor.testing import open_world
 
 ROOT = Path(__file__).parents[2]

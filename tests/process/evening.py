@@ -18,7 +18,7 @@ from tests.process.witnesses import (
     until,
 )
 from yoked_actor.bots import Crowd
-from yoked_actor.domain.instants import from_datetime
+from yoked_actor.domain.time import from_datetime
 
 WALLFLOWERS = 5
 # Silence of a client on a busy machine must not be taken for its loss.

@@ -13,14 +13,13 @@ from pathlib import Path
 import trio
 from pydantic import BaseModel
 
-from yoked_actor.actors.dispatcher import Dispatcher
-from yoked_actor.actors.job_types import JobRun
-from yoked_actor.config import load_settings
+from yoked_actor.actors.jobs import Dispatcher, JobRun
+from yoked_actor.app.server import open_server
+from yoked_actor.app.worker import open_worker
 from yoked_actor.domain.jobs import RetryPolicy
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.log import configure_logging
-from yoked_actor.server import open_server
-from yoked_actor.worker import open_worker
+from yoked_actor.settings import load_settings
+from yoked_actor.telemetry import configure_logging
 
 # A claimed job that was not begun costs a run when the process is killed.
 MANY_RUNS = RetryPolicy(base_s=0.2, cap_s=0.2, runs=1000)

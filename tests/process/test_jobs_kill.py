@@ -17,7 +17,7 @@ import pytest
 import trio
 
 from tests.process.house import PATIENCE_S, environment, run_cli
-from yoked_actor.actors.job_bell import ring
+from yoked_actor.actors.jobs import ring
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.store import InlineRunner, open_store
 

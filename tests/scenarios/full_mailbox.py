@@ -7,7 +7,7 @@ from contextlib import suppress
 import trio
 
 from yoked_actor.actors.mailbox import MailboxFull
-from yoked_actor.domain import events as ev
+from yoked_actor.domain.lobby import events as ev
 from yoked_actor.testing import World
 
 SMALL_MAILBOX: dict[str, dict[str, object]] = {

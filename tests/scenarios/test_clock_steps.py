@@ -28,13 +28,13 @@ from tests.scenarios.meeting import (
     told,
 )
 from tests.scenarios.test_mornings import BERLIN, MONDAY, SIX, TUESDAY, a_town, sets_of, unfinished
-from yoked_actor.actors.calendar import zone_run_job
-from yoked_actor.actors.care_jobs import Refresh, erase_job
-from yoked_actor.actors.job_types import JobRun
+from yoked_actor.actors.jobs import JobRun
+from yoked_actor.actors.offers.calendar import zone_run_job
+from yoked_actor.actors.people import erase_job
+from yoked_actor.actors.people.care_jobs import Refresh
 from yoked_actor.client import Api, CallRefused
-from yoked_actor.domain.instants import after, from_datetime
 from yoked_actor.domain.jobs import JobStatus, NewJob, RetryPolicy
-from yoked_actor.domain.local_day import Run
+from yoked_actor.domain.time import Run, after, from_datetime
 from yoked_actor.store import InlineRunner, open_store
 from yoked_actor.testing import World, open_world
 from yoked_actor.testing.world import URL

@@ -24,9 +24,9 @@ from tests.scenarios.meeting import (
     state_of,
     told,
 )
-from yoked_actor.actors.care_jobs import erase_job
+from yoked_actor.actors.people import erase_job
 from yoked_actor.client import Client, ConnectionLost
-from yoked_actor.domain.records import TOMBSTONE
+from yoked_actor.domain.lobby import TOMBSTONE
 from yoked_actor.testing import World, open_world
 
 HER = "ana-0af3c1d2"

@@ -6,7 +6,7 @@ import trio
 
 from tests.scenarios.meeting import MAN, WOMAN
 from yoked_actor.client import Client, CommandRefused
-from yoked_actor.domain.instants import Instant
+from yoked_actor.domain.time import Instant
 from yoked_actor.testing import open_world
 
 WOMEN, MEN = 300, 200

@@ -18,8 +18,8 @@ from trio.testing import MockClock
 
 from tests.actors.morning import START, connect_pair
 from tests.scenarios.meeting import MAN, WOMAN, settle
-from yoked_actor.domain.people import distance_km
-from yoked_actor.domain.shown_places import BANDS_KM, ShownPlaces
+from yoked_actor.domain.people import ShownPlaces, distance_km
+from yoked_actor.domain.people.shown_places import BANDS_KM
 from yoked_actor.testing import World, make_profile, open_world
 
 LAT, LON = 52.5163, 13.3777

@@ -15,7 +15,7 @@ from tests.actors import morning
 from tests.scenarios.meeting import MAN, WOMAN, join_pair
 from tests.scenarios.test_mornings import BERLIN, MONDAY, SIX, a_town, offered, sets_of, until
 from tests.scenarios.test_supervision import degraded, meet_and_date
-from yoked_actor.actors.job_types import JobRun
+from yoked_actor.actors.jobs import JobRun
 from yoked_actor.client import Api, CommandRefused
 from yoked_actor.domain.jobs import JobStatus, NewJob
 from yoked_actor.testing import World, open_world

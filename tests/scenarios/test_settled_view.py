@@ -14,7 +14,7 @@ from tests.edge.test_http_ops import metrics
 from tests.edge.test_watch import next_status, watch
 from tests.scenarios.meeting import MAN, WOMAN, join_pair
 from yoked_actor.client import Api
-from yoked_actor.domain.records import Changes
+from yoked_actor.domain.lobby import Changes
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.testing import World, open_world
 

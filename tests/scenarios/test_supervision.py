@@ -18,18 +18,17 @@ from structlog.testing import capture_logs
 
 from tests.edge.test_http_ops import ask, metrics
 from tests.scenarios.meeting import join_pair, settle
-from yoked_actor.actors import job_bell
-from yoked_actor.actors.alarm import Alarm
-from yoked_actor.actors.calendar import Calendar
-from yoked_actor.actors.care import Care
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.dispatcher import Dispatcher
-from yoked_actor.actors.offer_desk import OfferDesk
+from yoked_actor.actors.jobs import Dispatcher
+from yoked_actor.actors.jobs import bell as job_bell
+from yoked_actor.actors.offers import Calendar, OfferDesk
+from yoked_actor.actors.ops import Alarm
+from yoked_actor.actors.people import Care
 from yoked_actor.client import Api, Client, CommandRefused
-from yoked_actor.edge.conversation import Conversations
-from yoked_actor.edge.expiries import Expiries
-from yoked_actor.edge.keepalive import Keepalive
-from yoked_actor.edge.status_board import StatusBoard
+from yoked_actor.edge.http import StatusBoard
+from yoked_actor.edge.net import Keepalive
+from yoked_actor.edge.ws import Conversations
+from yoked_actor.edge.ws.expiries import Expiries
 from yoked_actor.testing import World, make_profile, open_world
 
 SIDE_ACTORS = {
@@ -118,7 +117,7 @@ async def test_people_meet_while_a_side_actor_fails_at_its_start(
     autojump_clock, monkeypatch, tmp_path, actor
 ):
     owner, name = SIDE_ACTORS[actor]
-    target = "yoked_actor.server.listen" if owner is job_bell else None
+    target = "yoked_actor.app.server.listen" if owner is job_bell else None
     run = failing_at_start(getattr(owner, name), times=3)
     if target is None:
         monkeypatch.setattr(owner, name, run)
@@ -151,7 +150,7 @@ async def test_people_meet_while_a_side_actor_fails_in_the_middle_of_its_work(
     now = trio.Event()
     run = failing_after(getattr(owner, name), now)
     if owner is job_bell:
-        monkeypatch.setattr("yoked_actor.server.listen", run)
+        monkeypatch.setattr("yoked_actor.app.server.listen", run)
     else:
         monkeypatch.setattr(owner, name, run)
     async with open_world(database=tmp_path / "yoked.db") as world:

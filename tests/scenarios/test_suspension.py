@@ -28,16 +28,16 @@ from tests.scenarios.meeting import (
 )
 from tests.scenarios.talker import Talker
 from tests.scenarios.test_mornings import BERLIN, MONDAY, SIX, offered, sets_of, until
-from yoked_actor.actors.care_jobs import erase_job
+from yoked_actor.actors.people import erase_job
 from yoked_actor.client import CallRefused, Client, CommandRefused, Suspended
-from yoked_actor.domain.instants import after, to_datetime
-from yoked_actor.domain.notices import Code
-from yoked_actor.store.sqlite_audit import Suspension
+from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.people import Suspension
+from yoked_actor.domain.time import after, to_datetime
 from yoked_actor.testing import World, open_world
-from yoked_actor.wire.calls import CALLS
-from yoked_actor.wire.commands import Hello, Watch
-from yoked_actor.wire.exchanges import EXCHANGES
-from yoked_actor.wire.http import STATUS
+from yoked_actor.wire.contract.calls import CALLS
+from yoked_actor.wire.contract.exchanges import EXCHANGES
+from yoked_actor.wire.lobby import Hello, Watch
+from yoked_actor.wire.problems import STATUS
 
 OPEN_TO_THE_SUSPENDED = {("GET", "/api/me/export")}
 

@@ -7,7 +7,7 @@ import trio
 
 from tests.scenarios.meeting import MAN, WOMAN, state_of
 from tests.scenarios.talker import Message, Talker
-from yoked_actor.domain.instants import MICROSECONDS, to_datetime
+from yoked_actor.domain.time import MICROSECONDS, to_datetime
 from yoked_actor.testing import World, open_world
 
 PATIENT = {"edge": {"ping_interval_s": 3600.0}}

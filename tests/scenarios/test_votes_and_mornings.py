@@ -13,7 +13,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.scenarios.meeting import MAN, WOMAN
 from yoked_actor.client import Api, CallRefused
-from yoked_actor.domain.instants import from_datetime
+from yoked_actor.domain.time import from_datetime
 from yoked_actor.testing import World, open_world
 from yoked_actor.testing.world import URL
 

@@ -18,7 +18,7 @@ from tests.scenarios.meeting import (
 )
 from tests.scenarios.talker import Talker
 from yoked_actor.client import CommandRefused
-from yoked_actor.domain.instants import Instant, to_datetime
+from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.testing import open_world
 
 

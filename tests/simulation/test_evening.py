@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from yoked_actor.config import load_settings
+from yoked_actor.settings import load_settings
 from yoked_actor.simulation import Report, simulate
 
 

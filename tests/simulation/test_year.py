@@ -20,16 +20,15 @@ import trio
 
 from tests.domain.crowds import person
 from tests.domain.world_clock import date_shown, expected_run
-from yoked_actor.actors.calendar import ZONE_RUN, Calendar
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.instants import MICROSECONDS, Instant, from_datetime
+from yoked_actor.actors.offers import Calendar
+from yoked_actor.actors.offers.calendar import ZONE_RUN
 from yoked_actor.domain.jobs import NewJob
-from yoked_actor.domain.records import Changes
-from yoked_actor.domain.zones import zone_names
-from yoked_actor.metrics import Metrics
+from yoked_actor.domain.lobby import Changes
+from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime, zone_names
 from yoked_actor.settings import Settings
-from yoked_actor.store import InlineRunner, SqliteStore, enqueue_in, open_store
-from yoked_actor.store.jobs import Enqueued
+from yoked_actor.store import Enqueued, InlineRunner, SqliteStore, enqueue_in, open_store
+from yoked_actor.telemetry import Metrics
 
 DAY = 86_400 * MICROSECONDS
 HOUR = 3600 * MICROSECONDS

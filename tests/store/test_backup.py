@@ -10,9 +10,9 @@ import pytest
 import trio
 
 from tests.domain.crowds import woman
-from yoked_actor.domain.records import Changes, Seat
-from yoked_actor.store import InlineRunner, StoreUnavailable, open_store
-from yoked_actor.store.backup import SEAL_BYTES, BadBackup, back_up, check, restore
+from yoked_actor.domain.lobby import Changes, Seat
+from yoked_actor.store import InlineRunner, StoreUnavailable, back_up, check, open_store, restore
+from yoked_actor.store.engine.backup import SEAL_BYTES, BadBackup
 
 PEOPLE = 400
 

@@ -10,27 +10,23 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from yoked_actor.domain.ballot import Outcome, Vote
-from yoked_actor.domain.lifecycle import State
-from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import (
+from yoked_actor.domain.lobby import (
     CancelReason,
     Changes,
     Known,
     Match,
     MatchStatus,
+    Outcome,
     Quality,
     Seat,
+    State,
     VideoDate,
+    Vote,
 )
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.matching import GroupQuality, Percentiles, QualityReport, Tier
+from yoked_actor.domain.people import Person, Report, ReportLimits
 from yoked_actor.store import (
-    GroupQuality,
     InlineRunner,
-    Percentiles,
-    QualityReport,
-    Report,
-    ReportLimits,
     Store,
     StoreError,
     ThreadRunner,

@@ -28,9 +28,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from msgspec.structs import replace
 
-from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.lobby import Changes, Known, Match, MatchStatus, Seat, State, VideoDate
+from yoked_actor.domain.lobby.records import Pair
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Changes, Known, Match, MatchStatus, Pair, Seat, VideoDate
 from yoked_actor.store import InlineRunner, SqliteStore, open_store
 
 FAMILIES = ("a", "b", "c")

@@ -24,25 +24,25 @@ from tests.store.test_offers_store import (
     pairs,
     runs,
 )
-from yoked_actor.actors.offer_check import verify_run
-from yoked_actor.actors.offer_runs import OfferRuns
-from yoked_actor.domain.instants import MICROSECONDS
+from yoked_actor.actors.offers import verify_run
+from yoked_actor.actors.offers.runs import OfferRuns
 from yoked_actor.domain.jobs import Dismissal, NewJob, Progress
+from yoked_actor.domain.lobby import Changes, Erasure, Match, MatchStatus, Quality, Seat
+from yoked_actor.domain.matching import Tier
 from yoked_actor.domain.offers import StoredSet, make_run, verify
-from yoked_actor.domain.records import Changes, Erasure, Match, MatchStatus, Quality, Seat
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.people import Report, ReportLimits
+from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.store import (
+    Answer,
+    FrozenRun,
     InlineRunner,
-    Report,
-    ReportLimits,
+    ReceiverAnswer,
     SqliteStore,
     ThreadRunner,
+    migrate,
     open_store,
 )
-from yoked_actor.store.jobs import ReceiverAnswer
-from yoked_actor.store.offers import Answer, FrozenRun
-from yoked_actor.store.opening import migrate
-from yoked_actor.store.sqlite_erasure import COLUMNS
+from yoked_actor.store.people.erasure import COLUMNS
 
 TOMB = "~erased-0001"
 OVER: dict[str, Any] = {

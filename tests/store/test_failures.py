@@ -14,27 +14,26 @@ from pathlib import Path
 import pytest
 import trio
 
-from yoked_actor.domain.records import Changes, Known, Seat
+from yoked_actor.domain.lobby import Changes, Known, Seat
+from yoked_actor.domain.people import Report, ReportLimits
 from yoked_actor.store import (
     Batch,
     DatabaseCorrupt,
     DatabaseTooNew,
     DataDirectoryInUse,
     InlineRunner,
-    Report,
-    ReportLimits,
     StoreUnavailable,
     ThreadRunner,
+    holder_of,
     open_store,
 )
-from yoked_actor.store.directory_lock import holder_of
-from yoked_actor.store.opening import migrations
+from yoked_actor.store.engine.opening import migrations
 
 RUNNERS = [InlineRunner, ThreadRunner]
 HOLDER = """
 import sys, time, trio
 from pathlib import Path
-from yoked_actor.domain.records import Changes, Seat
+from yoked_actor.domain.lobby.records import Changes, Seat
 from yoked_actor.store import InlineRunner, open_store
 
 async def main():

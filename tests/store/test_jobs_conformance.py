@@ -24,12 +24,8 @@ from hypothesis.stateful import (
 )
 
 from tests.store.job_house import SqliteJobHouse, State
-from yoked_actor.domain.instants import MICROSECONDS
 from yoked_actor.domain.jobs import (
-    ENDED,
     JOB_TRANSITIONS,
-    LIVE,
-    WAITING,
     Dismissal,
     ErrorKind,
     ImpossibleJobMove,
@@ -42,8 +38,18 @@ from yoked_actor.domain.jobs import (
     RetryPolicy,
     after_failure,
 )
-from yoked_actor.store import CancelAsked, JobStore, KeyConflict, LeaseLost, NoSuchJob
-from yoked_actor.store.jobs import Completed, Outcome, Snoozed
+from yoked_actor.domain.jobs.job import ENDED, LIVE, WAITING
+from yoked_actor.domain.time import MICROSECONDS
+from yoked_actor.store import (
+    CancelAsked,
+    Completed,
+    JobStore,
+    KeyConflict,
+    LeaseLost,
+    NoSuchJob,
+    Outcome,
+    Snoozed,
+)
 
 START = 1_767_254_400_000_000
 LEASE_S = 60.0

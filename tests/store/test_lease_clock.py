@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from yoked_actor.domain.instants import MICROSECONDS
 from yoked_actor.domain.jobs import JobStatus, NewJob
+from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.store import InlineRunner, LeaseLost, MachineTime, SqliteStore, open_store
 
 NOW = 1_800_000_000 * MICROSECONDS

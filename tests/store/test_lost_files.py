@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from yoked_actor.domain.instants import MICROSECONDS
 from yoked_actor.domain.jobs import NewJob
-from yoked_actor.domain.records import Changes, Seat
+from yoked_actor.domain.lobby import Changes, Seat
+from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.store import DatabaseLost, InlineRunner, SqliteStore, ThreadRunner, open_store
 
 NOW = 1_800_000_000 * MICROSECONDS

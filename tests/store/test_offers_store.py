@@ -14,34 +14,28 @@ import pytest
 import trio
 
 from tests.domain.crowds import man, woman
-from yoked_actor.domain.ballot import Outcome, Vote
-from yoked_actor.domain.frozen_pool import OfferRules, inputs_digest, pairs_by_first
-from yoked_actor.domain.instants import after
-from yoked_actor.domain.offers import (
-    OfferSet,
-    StoredSet,
-    make_run,
-    offer_id,
-    outputs_digest,
-    verify,
-)
-from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Changes, Match, MatchStatus
-from yoked_actor.domain.scoring import Votes
-from yoked_actor.domain.shown_places import WITHOUT_SECRET
-from yoked_actor.store import InlineRunner, SqliteStore, ThreadRunner, open_store
-from yoked_actor.store.offers import (
+from yoked_actor.domain.lobby import Changes, Match, MatchStatus, Outcome, Vote
+from yoked_actor.domain.offers import OfferRules, OfferSet, StoredSet, Votes, make_run, verify
+from yoked_actor.domain.offers.frozen_pool import inputs_digest, pairs_by_first
+from yoked_actor.domain.offers.zone_run import offer_id, outputs_digest
+from yoked_actor.domain.people import WITHOUT_SECRET, Person
+from yoked_actor.domain.time import after
+from yoked_actor.store import (
     Answer,
-    Answered,
     AnswerGiven,
     Connection,
     FrozenRun,
+    InlineRunner,
     KeptSet,
     NoSuchOffer,
     NoSuchRun,
     OfferExpired,
+    SqliteStore,
+    ThreadRunner,
     UnreadableRun,
+    open_store,
 )
+from yoked_actor.store.offers.port import Answered
 
 Opener = Callable[[], AbstractAsyncContextManager[SqliteStore]]
 BERLIN, VIENNA = "Europe/Berlin", "Europe/Vienna"

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 import yoked_actor.store
-from yoked_actor.store.opening import migrate, statement
+from yoked_actor.store import migrate
+from yoked_actor.store.engine.opening import statement
 
 STORE = Path(yoked_actor.store.__file__).parent
-FILES = sorted(file.stem for file in (STORE / "sql").glob("*.sql"))
+FILES = sorted(f"{file.parts[-3]}/{file.stem}" for file in STORE.glob("*/sql/*.sql"))
 
 SMALL = {"meta", "alerts", "dead_letter_news", "dead_letter_alerts", "lease_clock"}
 """Tables that do not grow with people, spins or days."""
@@ -36,16 +37,16 @@ BOUNDED = {
 """Partial indexes that hold what is under way, and not what has been."""
 
 NOT_ALONE = {
-    "intake": "a script; what its triggers do is explained by itself",
-    "offer_load_sets": "the beginning of a statement",
-    "offer_undelivered": "the end of one",
+    "lobby/intake": "a script; what its triggers do is explained by itself",
+    "offers/load_sets": "the beginning of a statement",
+    "offers/undelivered": "the end of one",
 }
 """Files that are no statement by themselves; ENDINGS has what they are put together to."""
 
 ENDINGS = (
     "WHERE s.day = ? AND s.zone = ? ORDER BY s.user_id",
     "WHERE s.user_id = ? ORDER BY s.offered_at",
-    statement("offer_undelivered"),
+    statement("offers/undelivered"),
 )
 
 _START = "once, at the start"
@@ -54,29 +55,29 @@ _TRACES = "before an erasure, on a connection that nobody waits for"
 _ERASURE = "an erasure, which is rare, in a table of what operators did"
 _EXPORT = "an export of one's data, on a connection that nobody waits for"
 SCANS = {
-    "busy_users": _START,
-    "calendar_list": _OPERATOR,
-    "job_list": _OPERATOR,
-    "erased_jobs:SELECT type, key FROM job_ledger WHERE instr": _TRACES,
-    "erased_jobs:UPDATE audit SET detail = buried(detail)": _ERASURE,
-    "invariants:": "yoked-actor doctor, on a copy or on a reading connection",
-    "sqlite_audit:SELECT user_id FROM people UNION SELECT user_id FROM seats": _OPERATOR,
-    "sqlite_audit:SELECT number, at, who, action": _OPERATOR,
-    "sqlite_audit:SELECT user_id, at, by, reason, until FROM suspended": _START,
-    "sqlite_audit:SELECT r.number, r.reporter": _OPERATOR,
-    "sqlite_erasure:SELECT day, user_id, rank FROM offers WHERE candidate = ?1": _TRACES,
-    "sqlite_erasure:UPDATE suspended SET by": _ERASURE,
-    "sqlite_erasure:UPDATE audit SET detail = ?2 WHERE detail = ?1": _ERASURE,
-    "sqlite_erasure:UPDATE reports SET resolved_by": _ERASURE,
-    "sqlite_jobs:SELECT type, status, count(*) FROM jobs": "tests and benchmarks",
-    "sqlite_offer_runs:SELECT count(*) FROM erased": "twice in a zone's run; short",
-    "sqlite_offer_runs:SELECT zone, day FROM offer_runs WHERE (?1 IS NULL": _OPERATOR,
-    "sqlite_privacy:SELECT m.number, m.a, m.b": _EXPORT,
-    "sqlite_privacy:SELECT number, iif(a = ?1, b, a), started_at": _EXPORT,
+    "lobby/busy_users": _START,
+    "offers/calendar_list": _OPERATOR,
+    "jobs/list": _OPERATOR,
+    "jobs/erased:SELECT type, key FROM job_ledger WHERE instr": _TRACES,
+    "jobs/erased:UPDATE audit SET detail = buried(detail)": _ERASURE,
+    "engine/invariants:": "yoked-actor doctor, on a copy or on a reading connection",
+    "ops/audit:SELECT user_id FROM people UNION SELECT user_id FROM seats": _OPERATOR,
+    "ops/audit:SELECT number, at, who, action": _OPERATOR,
+    "ops/audit:SELECT user_id, at, by, reason, until FROM suspended": _START,
+    "ops/audit:SELECT r.number, r.reporter": _OPERATOR,
+    "people/erasure:SELECT day, user_id, rank FROM offers WHERE candidate = ?1": _TRACES,
+    "people/erasure:UPDATE suspended SET by": _ERASURE,
+    "people/erasure:UPDATE audit SET detail = ?2 WHERE detail = ?1": _ERASURE,
+    "people/erasure:UPDATE reports SET resolved_by": _ERASURE,
+    "jobs/sqlite:SELECT type, status, count(*) FROM jobs": "tests and benchmarks",
+    "offers/runs:SELECT count(*) FROM erased": "twice in a zone's run; short",
+    "offers/runs:SELECT zone, day FROM offer_runs WHERE (?1 IS NULL": _OPERATOR,
+    "people/privacy:SELECT m.number, m.a, m.b": _EXPORT,
+    "people/privacy:SELECT number, iif(a = ?1, b, a), started_at": _EXPORT,
 }
 """What may scan, by how its name begins, with the reason."""
 
-MADE_UP = {"sqlite_audit", "sqlite_erasure", "sqlite_privacy"}
+MADE_UP = {"ops/audit", "people/erasure", "people/privacy"}
 """Modules that put statements together from parts, which are not explained here."""
 
 
@@ -89,7 +90,7 @@ class _Any(dict[str, Any]):
 def db() -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection, None)
-    connection.executescript(statement("intake"))  # commit.sql puts into its view
+    connection.executescript(statement("lobby/intake"))  # commit.sql puts into its view
     connection.create_function("buried", 1, lambda text: text)
     yield connection
     connection.close()
@@ -131,18 +132,19 @@ def statements() -> tuple[dict[str, str], set[str]]:
     that put some together."""
     found: dict[str, str] = {}
     made_up: set[str] = set()
-    for file in sorted(STORE.glob("*.py")):
+    for file in sorted(STORE.rglob("*.py")):
+        module = file.relative_to(STORE).with_suffix("").as_posix()
         nodes = list(ast.walk(ast.parse(file.read_text("utf-8"))))
         parts: set[int] = set()
         for joined in (node for node in nodes if isinstance(node, ast.JoinedStr)):
             parts.update(map(id, joined.values))
             first = joined.values[0]
             if isinstance(first, ast.Constant) and is_sql(first.value):
-                made_up.add(file.stem)
+                made_up.add(module)
         for node in nodes:
             if isinstance(node, ast.Constant) and id(node) not in parts and is_sql(node.value):
                 text = str(node.value)
-                found[f"{file.stem}:{' '.join(text.split())}"] = text
+                found[f"{module}:{' '.join(text.split())}"] = text
     return found, made_up
 
 
@@ -161,7 +163,7 @@ def test_a_named_statement_finds_its_rows_by_an_index(db, name):
 
 @pytest.mark.parametrize("end", ENDINGS)
 def test_sets_of_offers_are_found_by_an_index(db, end):
-    assert scans(db, f"{statement('offer_load_sets')} {end}") == []
+    assert scans(db, f"{statement('offers/load_sets')} {end}") == []
 
 
 @pytest.mark.parametrize("where", PLAIN)
@@ -188,7 +190,7 @@ def test_a_scan_is_seen(db):
 
 def triggered() -> list[str]:
     """What the triggers of a commit do, statement by statement."""
-    bodies = re.findall(r"\nBEGIN\n(.*?)\nEND;", statement("intake"), re.DOTALL)
+    bodies = re.findall(r"\nBEGIN\n(.*?)\nEND;", statement("lobby/intake"), re.DOTALL)
     each = [one.strip() for body in bodies for one in body.split(";") if one.strip()]
     return [re.sub(r"\bnew\.\w+", "?", one) for one in each]
 
@@ -199,4 +201,4 @@ def test_a_commit_finds_its_rows_by_an_index(db, text):
 
 
 def test_every_trigger_of_a_commit_is_explained():
-    assert len(triggered()) >= statement("intake").count("CREATE TEMP TRIGGER") >= 9
+    assert len(triggered()) >= statement("lobby/intake").count("CREATE TEMP TRIGGER") >= 9

@@ -10,8 +10,8 @@ import pytest
 import trio
 import trio.testing
 
+from yoked_actor.domain.lobby import Changes, Seat
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Changes, Seat
 from yoked_actor.store import (
     Batch,
     InlineRunner,
@@ -22,7 +22,7 @@ from yoked_actor.store import (
     WriteRefused,
     open_store,
 )
-from yoked_actor.store.writer import Writer
+from yoked_actor.store.engine.writer import Writer
 
 RUNNERS = [InlineRunner, ThreadRunner]
 

@@ -7,8 +7,8 @@ import trio
 
 from tests.scenarios.meeting import MAN, WOMAN, join_pair, match
 from yoked_actor.client import Api, CallRefused, CommandRefused
-from yoked_actor.config import SettingsError
-from yoked_actor.domain.instants import to_datetime
+from yoked_actor.domain.time import to_datetime
+from yoked_actor.settings import SettingsError
 from yoked_actor.testing import make_profile, open_world, run
 
 

@@ -11,9 +11,9 @@ import trio
 from trio.testing import MockClock
 from trio_websocket import WebSocketConnection, wrap_client_stream
 
+from yoked_actor.app.server import Server, open_server
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.edge.listening import open_listeners
-from yoked_actor.server import Server, open_server
+from yoked_actor.edge.net import open_listeners
 from yoked_actor.settings import Settings
 
 Message = dict[str, Any]

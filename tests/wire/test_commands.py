@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yoked_actor.wire import commands as cmd
-from yoked_actor.wire.commands import BadCommand, NotAnObject, decode_command
+from yoked_actor.wire.lobby import BadCommand, NotAnObject, decode_command
+from yoked_actor.wire.lobby import commands as cmd
 
 GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
     ({"type": "hello", "token": "t"}, cmd.Hello(id="1", token="t")),

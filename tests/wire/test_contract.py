@@ -12,12 +12,13 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.actors.morning import store_offers
 from tests.wire.captured import Client, Message, connect, open_house, profile
-from yoked_actor.actors import session, sessions
-from yoked_actor.domain.notices import Code
-from yoked_actor.edge import conversation, handshake, websocket
-from yoked_actor.edge.http_pages import ADDRESSES, CONSOLE
+from yoked_actor.actors.lobby import session, sessions
+from yoked_actor.domain.lobby import Code
+from yoked_actor.edge.http.pages import ADDRESSES, CONSOLE
+from yoked_actor.edge.net import WEBSOCKET_PATH
+from yoked_actor.edge.ws import connection as websocket
+from yoked_actor.edge.ws import conversation, handshake
 from yoked_actor.settings import Settings
-from yoked_actor.wire.commands import COMMANDS, decode_command
 from yoked_actor.wire.contract import (
     CALLS,
     CLOSE_CODES,
@@ -29,10 +30,12 @@ from yoked_actor.wire.contract import (
     asyncapi,
     openapi,
 )
-from yoked_actor.wire.events import EVENTS, Event, encode
-from yoked_actor.wire.http import STATUS
-from yoked_actor.wire.openapi import PROBLEM
-from yoked_actor.wire.status import Status
+from yoked_actor.wire.contract.openapi import PROBLEM
+from yoked_actor.wire.lobby import Event, decode_command, encode
+from yoked_actor.wire.lobby.commands import COMMANDS
+from yoked_actor.wire.lobby.events import EVENTS
+from yoked_actor.wire.ops import Status
+from yoked_actor.wire.problems import STATUS
 
 HTTP = openapi()
 SOCKET = asyncapi()
@@ -133,7 +136,7 @@ def test_every_close_code_of_the_server_is_in_the_contract() -> None:
 
 def test_path_and_subprotocol_are_those_of_the_handshake() -> None:
     assert handshake.SUBPROTOCOL == SUBPROTOCOL == SOCKET["x-subprotocol"]
-    assert handshake.WEBSOCKET_PATH.decode() == SOCKET_PATH
+    assert WEBSOCKET_PATH.decode() == SOCKET_PATH
     assert SOCKET["channels"]["socket"]["address"] == SOCKET_PATH
 
 

@@ -8,15 +8,13 @@ from typing import Any
 
 import pytest
 
-from yoked_actor.domain import notices as told
-from yoked_actor.domain.ballot import Outcome
-from yoked_actor.domain.instants import MICROSECONDS, to_datetime
-from yoked_actor.domain.lifecycle import State
+from yoked_actor.domain.lobby import CancelReason, Outcome, State
+from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.matching import Rejections, Relaxation, Tier
 from yoked_actor.domain.people import Card
-from yoked_actor.domain.records import CancelReason
-from yoked_actor.domain.tiers import Tier
-from yoked_actor.wire import events as wire
-from yoked_actor.wire import rendering
+from yoked_actor.domain.time import MICROSECONDS, to_datetime
+from yoked_actor.wire.lobby import events as wire
+from yoked_actor.wire.lobby import rendering
 
 NOW = 1_767_254_400 * MICROSECONDS
 LATER = NOW + 5_500_000
@@ -197,7 +195,7 @@ def test_a_reply_carries_what_there_is_and_no_nulls(
 
 
 def test_an_explanation_says_also_what_there_is_not() -> None:
-    rejected = told.Rejections(1, 2, 3, 4)
+    rejected = Rejections(1, 2, 3, 4)
     reply = told.Explanation(10.5, Tier.FORCED, None, 10, rejected, None)
     assert said(rendering.ok_reply("c1", reply)) == {
         "type": "ok",
@@ -212,8 +210,8 @@ def test_an_explanation_says_also_what_there_is_not() -> None:
 
 
 def test_an_explanation_names_the_nearest_relaxation() -> None:
-    nearest = told.Relaxation("age", 3, "years", 2)
-    reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, told.Rejections(0, 0, 0, 0), nearest)
+    nearest = Relaxation("age", 3, "years", 2)
+    reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, Rejections(0, 0, 0, 0), nearest)
     part = said(rendering.ok_reply("c1", reply))
     assert part["nearest"] == {"constraint": "age", "by": 3, "unit": "years", "gives": 2}
     assert part["next_tier_in_s"] == 1.5

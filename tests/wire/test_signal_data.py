@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yoked_actor.wire.signal_data import DEEPEST, problem_with
+from yoked_actor.wire.lobby import problem_with
+from yoked_actor.wire.lobby.signal_data import DEEPEST
 
 _SCALARS = (
     st.none()

@@ -22,9 +22,9 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.instants import Instant
-from yoked_actor.metrics import Metrics
+from yoked_actor.domain.time import Instant
 from yoked_actor.settings import SupervisorSettings
+from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
 

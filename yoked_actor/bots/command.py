@@ -16,8 +16,7 @@ from rich.live import Live
 from yoked_actor.bots.crowd import Crowd
 from yoked_actor.bots.display import live_table, progress_line, summary
 from yoked_actor.bots.personas import MIX, PERSONAS
-from yoked_actor.client import Api, CallRefused
-from yoked_actor.client.dialing import Address
+from yoked_actor.client import Address, Api, CallRefused
 
 MAX_USERS = 5_000
 _LINE_EVERY_S = 5.0

@@ -19,9 +19,15 @@ from yoked_actor.bots.people import make_person
 from yoked_actor.bots.personas import persona_of
 from yoked_actor.bots.tally import Tally
 from yoked_actor.bots.valve import Valve
-from yoked_actor.client import Api, CallRefused, ConnectionLost, open_client
-from yoked_actor.client.dialing import Address, Dial
-from yoked_actor.client.live import UNREACHABLE
+from yoked_actor.client import (
+    UNREACHABLE,
+    Address,
+    Api,
+    CallRefused,
+    ConnectionLost,
+    Dial,
+    open_client,
+)
 
 _GOODBYE_S = 5.0
 _RETRY_S = 1.0

@@ -22,10 +22,9 @@ import trio
 
 from yoked_actor.bots.demo_guest import DemoGuest, Errand
 from yoked_actor.bots.demo_people import PREFIX, Role, make_demo_person, roles_for
-from yoked_actor.client import Api, open_client
-from yoked_actor.client.dialing import Address, Dial
-from yoked_actor.domain.instants import Instant, utc_date
+from yoked_actor.client import Address, Api, Dial, open_client
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.time import Instant, utc_date
 
 _log = structlog.get_logger()
 

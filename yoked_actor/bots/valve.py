@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from yoked_actor.client.dialing import Dial
+from yoked_actor.client import Dial
 
 
 class Valve:

@@ -11,16 +11,20 @@ async with open_client("http://127.0.0.1:8080", token) as ana:
 from __future__ import annotations
 
 from yoked_actor.client.commands import CommandRefused, ConnectionLost, Event, Suspended
+from yoked_actor.client.dialing import Address, Dial
 from yoked_actor.client.http import Api, CallRefused
-from yoked_actor.client.live import Client, open_client
+from yoked_actor.client.live import UNREACHABLE, Client, open_client
 from yoked_actor.client.tokens import TokenProvider
 
 __all__ = [
+    "UNREACHABLE",
+    "Address",
     "Api",
     "CallRefused",
     "Client",
     "CommandRefused",
     "ConnectionLost",
+    "Dial",
     "Event",
     "Suspended",
     "TokenProvider",

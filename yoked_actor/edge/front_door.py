@@ -19,17 +19,27 @@ import trio
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.supervisor import Supervisor
-from yoked_actor.edge.forwarded import TrustedProxies, says_https
-from yoked_actor.edge.handshake import answer_handshake, wants_websocket
-from yoked_actor.edge.hypercorn_bridge import HypercornBridge
-from yoked_actor.edge.keepalive import EdgeObserver, Keepalive, SilentObserver, Watched
-from yoked_actor.edge.limits import AddressLimiter, EdgeLimits
-from yoked_actor.edge.origins import Origins
-from yoked_actor.edge.request_head import MalformedRequest, RequestHead, plain_answer, receive_head
-from yoked_actor.edge.socket_transport import SocketTransport
-from yoked_actor.edge.stream_transport import StreamTransport
-from yoked_actor.edge.transport import Transport
-from yoked_actor.edge.websocket import WebSocketConnection
+from yoked_actor.edge.http import HypercornBridge
+from yoked_actor.edge.net import (
+    AddressLimiter,
+    EdgeLimits,
+    EdgeObserver,
+    Keepalive,
+    MalformedRequest,
+    Origins,
+    RequestHead,
+    SilentObserver,
+    SocketTransport,
+    StreamTransport,
+    Transport,
+    TrustedProxies,
+    Watched,
+    plain_answer,
+    receive_head,
+    says_https,
+    wants_websocket,
+)
+from yoked_actor.edge.ws import WebSocketConnection, answer_handshake
 
 _log = structlog.get_logger()
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from yoked_actor.domain.objectives import Goal, Objective
+from yoked_actor.domain.ops import Goal, Objective
 from yoked_actor.settings.base import Duration, SettingsModel
 
 Target = Annotated[float, Field(ge=0.5, le=0.99999)]

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
-from yoked_actor.domain.fairness import MOST_CREDIT
-from yoked_actor.domain.frozen_pool import OfferRules
+from yoked_actor.domain.matching import MOST_CREDIT
+from yoked_actor.domain.offers import OfferRules
 from yoked_actor.domain.rules import Rules
 from yoked_actor.settings.base import (
     STUN_URL,

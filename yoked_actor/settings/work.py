@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
 
-from yoked_actor.domain.alerts import Limits
+from yoked_actor.domain.ops import Limits
 from yoked_actor.settings.base import (
     HEADER,
     WEBHOOK_URL,

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from yoked_actor.domain.compatibility import attracted
-from yoked_actor.domain.fairness import Ticket
-from yoked_actor.domain.floor import Floor
-from yoked_actor.domain.instants import Instant
-from yoked_actor.domain.pairing import nothing_between
-from yoked_actor.domain.tiers import Tier
+from yoked_actor.domain.lobby import Floor, nothing_between
+from yoked_actor.domain.matching import Ticket, Tier, attracted
+from yoked_actor.domain.time import Instant
 
 
 def check_guarantee(floor: Floor, now: Instant) -> list[str]:

@@ -11,10 +11,10 @@ import msgspec
 import trio
 from trio.testing import MockClock
 
-from yoked_actor.config import SettingsError, load_settings
-from yoked_actor.log import configure_logging
+from yoked_actor.settings import SettingsError, load_settings
 from yoked_actor.simulation.evening import simulate as play
 from yoked_actor.simulation.report import Report
+from yoked_actor.telemetry import configure_logging
 
 
 @click.command()

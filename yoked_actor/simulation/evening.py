@@ -19,26 +19,17 @@ import trio
 from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.matchmaker import Matchmaker, Message
-from yoked_actor.domain import events as ev
-from yoked_actor.domain import notices as told
-from yoked_actor.domain.ballot import Vote
-from yoked_actor.domain.instants import (
-    MICROSECONDS,
-    Instant,
-    after,
-    from_datetime,
-    seconds_between,
-)
-from yoked_actor.domain.lobby import Lobby
-from yoked_actor.domain.notices import Notice, Reply
-from yoked_actor.domain.records import Changes, Known, Quality
-from yoked_actor.metrics import Metrics
+from yoked_actor.actors.lobby import Matchmaker, Message
+from yoked_actor.domain.lobby import Changes, Known, Lobby, Notice, Quality, Reply, Vote
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.time import MICROSECONDS, Instant, after, from_datetime, seconds_between
 from yoked_actor.settings import Settings
 from yoked_actor.simulation.checkers import check_guarantee, could_meet_somebody
 from yoked_actor.simulation.guests import Guest, make_guests
 from yoked_actor.simulation.report import Report, Wait, group_of, rows_of, tiers_of
 from yoked_actor.store import InlineRunner, Store, open_store
+from yoked_actor.telemetry import Metrics
 from yoked_actor.testing.determinism import schedule_by_seed
 
 BEAT_S = 4.5

@@ -7,8 +7,8 @@ from random import Random
 
 import msgspec
 
-from yoked_actor.domain.instants import Instant, after, utc_date
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.time import Instant, after, utc_date
 
 CENTRE = (52.52, 13.40)
 """Everybody lives around one town."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from yoked_actor.domain.lobby import Quality
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Quality
 
 
 class Wait(msgspec.Struct, frozen=True):

@@ -7,87 +7,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import msgspec
-
-from yoked_actor.domain.instants import Instant
-from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Changes, Known, Match, VideoDate
-from yoked_actor.domain.tiers import Tier
-from yoked_actor.store.errors import StoreError
+from yoked_actor.domain.lobby import Changes, Known, Recovered
+from yoked_actor.domain.matching import QualityReport
+from yoked_actor.domain.people import Person, Report, ReportLimits
+from yoked_actor.domain.time import Instant
 from yoked_actor.store.jobs import JobStore
 from yoked_actor.store.offers import Offers
-from yoked_actor.store.sqlite_audit import SqliteAudit
-from yoked_actor.store.sqlite_privacy import SqlitePrivacy
-
-
-class Report(msgspec.Struct, frozen=True):
-    """One user's complaint about another, for the operator's review."""
-
-    reporter: str
-    reported: str
-    reason: str
-    match_id: str | None
-    at: Instant
-
-
-class ReportLimits(msgspec.Struct, frozen=True):
-    """How much one user may report."""
-
-    per_day: int
-    """Reports within 24 hours."""
-    per_pair: int
-    """Reports about the same user that nobody has resolved."""
-
-
-class TooManyReports(StoreError):
-    """A report more than one user may make; nothing was stored. The text is for the user."""
-
-
-class Recovered(msgspec.Struct, frozen=True):
-    """What a new process takes over from the one before."""
-
-    users: list[Known]
-    """Everyone who is not idle or is on an open date."""
-    matches: list[Match]
-    """The open ones."""
-    dates: list[VideoDate]
-    """The open ones."""
-    next_number: int
-    """Greater than the number in the id of every match and date."""
-    boot: int
-    """How many times this data directory was started, this time included."""
-
-
-class Percentiles(msgspec.Struct, frozen=True):
-    """What half, nine of ten, and ninety-nine of a hundred stay at or below."""
-
-    p50: float
-    p90: float
-    p99: float
-
-
-class GroupQuality(msgspec.Struct, frozen=True):
-    """How those of one gender who seek the same genders have fared.
-
-    `count` is how often one of them was matched, `wait_s` how long they had waited then, `tiers`
-    how often their limits had to be how wide for it. `match_rate` is the share of those matches
-    that ended with two yeses, of those that are over; null before any is.
-    """
-
-    group: str
-    count: int
-    wait_s: Percentiles
-    tiers: dict[Tier, int]
-    match_rate: float | None
-
-
-class QualityReport(msgspec.Struct, frozen=True):
-    """How good the matches of some time were, by group."""
-
-    matches: int
-    complete: bool
-    """False when there were more, and only the newest were looked at."""
-    groups: list[GroupQuality]
+from yoked_actor.store.ops import SqliteAudit
+from yoked_actor.store.people import SqlitePrivacy
 
 
 class Store(Protocol):

@@ -1,7 +1,7 @@
 """The SQLite store: one file, one writer, a reader beside it.
 
 Durable means durable: write-ahead log with `synchronous=FULL`. A commit is one statement (see
-`sql/intake.sql`), encoded on the caller's side and queued to the writer. Reads have a connection of
+`lobby/sql/intake.sql`), encoded by the caller and queued to the writer. Reads have a connection of
 their own, so that they never wait for a sync; in memory, or inline, one connection serves both.
 """
 
@@ -16,42 +16,39 @@ from typing import TypeVar
 import msgspec
 import trio
 
-from yoked_actor.domain.instants import Instant
-from yoked_actor.domain.people import Person
-from yoked_actor.domain.records import Changes, Known
-from yoked_actor.store import rows
-from yoked_actor.store.directory_lock import DirectoryLock
-from yoked_actor.store.errors import StoreError
-from yoked_actor.store.interface import QualityReport, Recovered, Report, ReportLimits
-from yoked_actor.store.lease_clock import LeaseClock, ReadMachineTime, open_lease_clock
-from yoked_actor.store.open_files import OpenFiles
-from yoked_actor.store.opening import (
+from yoked_actor.domain.lobby import Changes, Known, Recovered
+from yoked_actor.domain.matching import QualityReport
+from yoked_actor.domain.people import Person, Report, ReportLimits
+from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine import (
+    Batch,
+    DirectoryLock,
+    OpenFiles,
+    Runner,
+    StoreError,
+    Writer,
     check_is_current,
     connect,
     connect_for_writing,
     explained,
     migrate,
+    read_row,
+    read_rows,
     statement,
 )
-from yoked_actor.store.readable import read_row, read_rows
-from yoked_actor.store.reports import add_report_in
-from yoked_actor.store.runners import Runner
-from yoked_actor.store.sqlite_alerts import SqliteAlerts
-from yoked_actor.store.sqlite_audit import SqliteAudit
-from yoked_actor.store.sqlite_calendar import SqliteCalendar
-from yoked_actor.store.sqlite_erasure import erase_in
-from yoked_actor.store.sqlite_jobs import SqliteJobs
-from yoked_actor.store.sqlite_offers import SqliteOffers
-from yoked_actor.store.sqlite_privacy import SqlitePrivacy
-from yoked_actor.store.writer import Batch, Writer
+from yoked_actor.store.jobs import LeaseClock, ReadMachineTime, SqliteJobs, open_lease_clock
+from yoked_actor.store.lobby import rows
+from yoked_actor.store.offers import SqliteCalendar, SqliteOffers
+from yoked_actor.store.ops import SqliteAlerts, SqliteAudit
+from yoked_actor.store.people import SqlitePrivacy, add_report_in, erase_in
 
 T = TypeVar("T")
-_COMMIT = statement("commit")
-_PUT_PERSON = statement("put_person")
-_LOAD_PERSON = statement("load_person")
-_KNOWN = statement("known")
-_QUALITY = statement("quality")
-_COUNT_QUALITY = statement("count_quality")
+_COMMIT = statement("lobby/commit")
+_PUT_PERSON = statement("lobby/put_person")
+_LOAD_PERSON = statement("lobby/load_person")
+_KNOWN = statement("lobby/known")
+_QUALITY = statement("lobby/quality")
+_COUNT_QUALITY = statement("lobby/count_quality")
 _FOLDING_S = 0.02
 """How long a cut of the log waits for those who read: nobody can write meanwhile."""
 
@@ -229,14 +226,16 @@ def _execute(connection: sqlite3.Connection, sql: str, parameters: rows.Row) -> 
 def _recover(connection: sqlite3.Connection, boot: int) -> Recovered:
     connection.execute("BEGIN")  # one snapshot for all of it
     try:
-        (busy,) = connection.execute(statement("busy_users")).fetchone()
-        (next_number,) = connection.execute(statement("next_number")).fetchone()
+        (busy,) = connection.execute(statement("lobby/busy_users")).fetchone()
+        (next_number,) = connection.execute(statement("lobby/next_number")).fetchone()
         return Recovered(
             users=read_rows(connection.execute(_KNOWN, (busy,)), rows.known_of, "people"),
             matches=read_rows(
-                connection.execute(statement("open_matches")), rows.match_of, "matches"
+                connection.execute(statement("lobby/open_matches")), rows.match_of, "matches"
             ),
-            dates=read_rows(connection.execute(statement("open_dates")), rows.date_of, "dates"),
+            dates=read_rows(
+                connection.execute(statement("lobby/open_dates")), rows.date_of, "dates"
+            ),
             next_number=next_number,
             boot=boot,
         )
@@ -339,8 +338,8 @@ def _open(
         opened.callback(connection.close)
         if not shared:
             migrate(connection, path)
-        connection.executescript(statement("intake"))
-        (boot,) = connection.execute(statement("boot" if shared else "start")).fetchone()
+        connection.executescript(statement("lobby/intake"))
+        (boot,) = connection.execute(statement("engine/boot" if shared else "engine/start")).fetchone()
         leases = LeaseClock()
         if machine is not None:
             leases = open_lease_clock(connection, machine, is_server=not shared)

@@ -12,15 +12,13 @@ import trio
 from trio.testing import MockClock, memory_stream_pair
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.client import Api, Client, open_client
-from yoked_actor.client.dialing import Dial
-from yoked_actor.config import load_settings
-from yoked_actor.domain.auditor import audit_floor
-from yoked_actor.domain.instants import MICROSECONDS, Instant, from_datetime
+from yoked_actor.app.server import Server, open_server
+from yoked_actor.client import Api, Client, Dial, open_client
+from yoked_actor.domain.lobby import audit_floor
+from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.edge.webhook import Dial as WebhookDial
-from yoked_actor.server import Server, open_server
-from yoked_actor.settings import Settings
+from yoked_actor.edge.outgoing import Dial as WebhookDial
+from yoked_actor.settings import Settings, load_settings
 from yoked_actor.testing.determinism import schedule_by_seed
 from yoked_actor.testing.profiles import make_profile
 

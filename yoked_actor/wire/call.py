@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from yoked_actor.domain.notices import Code
+from yoked_actor.domain.lobby import Code
 
 NUMBER: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": (1 << 63) - 1}
 """The schema of a number that rows of the store are named by."""

@@ -1,0 +1,19 @@
+"""The dispatcher of durable jobs, and what it is made of."""
+
+from __future__ import annotations
+
+from yoked_actor.actors.jobs.bell import listen, ring
+from yoked_actor.actors.jobs.dispatcher import Dispatcher
+from yoked_actor.actors.jobs.job_types import JobRun
+from yoked_actor.actors.jobs.upkeep import prune_job, register_upkeep
+from yoked_actor.actors.jobs.watch import JobWatch
+
+__all__ = [
+    "Dispatcher",
+    "JobRun",
+    "JobWatch",
+    "listen",
+    "prune_job",
+    "register_upkeep",
+    "ring",
+]

@@ -1,0 +1,63 @@
+"""The queue keeps itself: once a day a job deletes ended jobs and old keys (R36).
+
+Each day's job enqueues the next one in the transaction that completes it, so the chain does not
+break; its key, the date, keeps several processes from making several.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from pydantic import BaseModel
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.jobs.dispatcher import Dispatcher
+from yoked_actor.actors.jobs.job_types import JobRun
+from yoked_actor.domain.jobs import NewJob
+from yoked_actor.domain.time import MICROSECONDS, Instant, after, utc_date
+from yoked_actor.settings import JobSettings
+from yoked_actor.store import JobStore, enqueue_in
+
+PRUNE = "jobs.prune"
+_DAY_S = 86_400
+_AT_ONCE = 1_000
+
+
+class Prune(BaseModel):
+    """Which day's upkeep it is, in UTC."""
+
+    date: str
+
+
+def prune_job(at: Instant) -> NewJob:
+    """The upkeep of the day that an instant lies in."""
+    date = utc_date(at).isoformat()
+    return NewJob(PRUNE, {"date": date}, at, key=date, priority=10)
+
+
+def register_upkeep(
+    dispatcher: Dispatcher, jobs: JobStore, clock: Clock, settings: JobSettings
+) -> None:
+    """Let a dispatcher run the upkeep."""
+
+    async def handler(run: JobRun[Prune]) -> None:
+        now = clock.now()
+        line = after(now, -settings.keep_finished_days * _DAY_S)
+        # A little at a time: other writes want their turn.
+        while await jobs.prune(line, _AT_ONCE) == _AT_ONCE:
+            pass
+        line = after(now, -settings.keep_dead_days * _DAY_S)
+        while await jobs.prune(line, _AT_ONCE, dead=True) == _AT_ONCE:
+            pass
+        line = after(now, -settings.keep_keys_days * _DAY_S)
+        while await jobs.prune_keys(line, _AT_ONCE) == _AT_ONCE:
+            pass
+        day = _DAY_S * MICROSECONDS
+        tomorrow = prune_job((now // day + 1) * day)
+
+        def effect(connection: sqlite3.Connection) -> None:
+            enqueue_in(connection, [tomorrow], now)
+
+        run.effect = effect
+
+    dispatcher.register(PRUNE, Prune, handler)

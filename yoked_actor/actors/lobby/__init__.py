@@ -1,0 +1,24 @@
+"""The matchmaker and the sessions: the live loop in time."""
+
+from __future__ import annotations
+
+from yoked_actor.actors.lobby.drain import Drain
+from yoked_actor.actors.lobby.matchmaker import Matchmaker, Message
+from yoked_actor.actors.lobby.session import Renew, Session
+from yoked_actor.actors.lobby.session_context import Connection
+from yoked_actor.actors.lobby.sessions import DRAINING, INTERNAL_ERROR, Sessions
+from yoked_actor.actors.lobby.suspensions import UserSuspended, notice_of
+
+__all__ = [
+    "DRAINING",
+    "INTERNAL_ERROR",
+    "Connection",
+    "Drain",
+    "Matchmaker",
+    "Message",
+    "Renew",
+    "Session",
+    "Sessions",
+    "UserSuspended",
+    "notice_of",
+]

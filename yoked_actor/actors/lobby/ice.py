@@ -1,0 +1,32 @@
+"""Which ICE servers a user may use for a video date, and the TURN credentials for them.
+
+A TURN server relays whole calls, so it must not be open to all the world. It and this server share
+a secret; a username is the moment up to which it is good and whose it is, and its password is a
+keyed hash of that (coturn's `use-auth-secret`). So the TURN server needs to know nothing of users,
+and what leaks is soon worth nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import b64encode
+from typing import Any
+
+from yoked_actor.domain.time import MICROSECONDS, Instant, after
+from yoked_actor.settings import DateSettings
+from yoked_actor.wire.lobby import IceServers
+
+
+def ice_servers(settings: DateSettings, user_id: str, now: Instant) -> IceServers:
+    """The servers for one user, as a browser takes them; credentials are good from now on."""
+    servers: list[dict[str, Any]] = []
+    if settings.stun_urls:
+        servers.append({"urls": list(settings.stun_urls)})
+    if settings.turn_urls:
+        expires_at = after(now, settings.turn_ttl_s) // MICROSECONDS
+        username = f"{expires_at}:{user_id}"
+        secret = settings.turn_secret.get_secret_value().encode()
+        credential = b64encode(hmac.digest(secret, username.encode(), "sha1")).decode()
+        urls = list(settings.turn_urls)
+        servers.append({"urls": urls, "username": username, "credential": credential})
+    return tuple(servers)

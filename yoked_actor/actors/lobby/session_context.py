@@ -1,0 +1,87 @@
+"""What stands around a session: its socket, the desk of offers, and what all sessions share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.lobby.matchmaker import Message
+from yoked_actor.actors.lobby.suspensions import Suspensions
+from yoked_actor.actors.mailbox import Mailbox
+from yoked_actor.domain.lobby import Vote
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.people import ReportLimits
+from yoked_actor.settings import Settings
+from yoked_actor.store import Store
+from yoked_actor.telemetry import Metrics
+from yoked_actor.wire.lobby import commands as cmd
+
+
+class Connection(Protocol):
+    """What a session sees of its client's socket. No method blocks or raises."""
+
+    def send(self, text: bytes) -> None:
+        """Queue one text message."""
+
+    def flush(self) -> None:
+        """Write what is queued."""
+
+    def close(self, code: int, reason: str) -> None:
+        """Begin the closing handshake."""
+
+
+class Desk(Protocol):
+    """What a session sees of the desk of the daily offers."""
+
+    async def answer(self, user_id: str, offer_id: str, answer: str) -> told.Reply:
+        """Take an answer; what follows from it is told after the caller has replied."""
+        ...
+
+    async def partner(self, user_id: str, connection_id: str) -> str | None:
+        """Who the other one of a user's connection is."""
+        ...
+
+
+class Surroundings(msgspec.Struct):
+    """What all sessions share."""
+
+    clock: Clock
+    mailbox: Mailbox[Message]
+    store: Store
+    metrics: Metrics
+    settings: Settings
+    new_session_id: Callable[[], str]
+    desk: Desk
+    suspensions: Suspensions
+    draining: bool = False
+
+    def report_limits(self) -> ReportLimits:
+        """How much one user may report, as is set now."""
+        safety = self.settings.safety
+        return ReportLimits(safety.reports_per_day, safety.reports_per_pair)
+
+
+def event_of(user_id: str, command: cmd.Command) -> ev.Event:
+    """Which event of the lobby a command is."""
+    match command:
+        case cmd.Spin():
+            return ev.Spin(user_id)
+        case cmd.Explain():
+            return ev.Explain(user_id)
+        case cmd.Leave():
+            return ev.Leave(user_id)
+        case cmd.Acknowledge(match_id=match_id):
+            return ev.Acknowledge(user_id, match_id)
+        case cmd.Vote(match_id=match_id, vote=vote):
+            return ev.Vote(user_id, match_id, Vote(vote))
+        case cmd.Signal(date_id=date_id, data=data):
+            return ev.Signal(user_id, date_id, bytes(data))
+        case cmd.EndDate(date_id=date_id):
+            return ev.EndDate(user_id, date_id)
+        case cmd.Block(user_id=other):
+            return ev.Block(user_id, other)
+    raise TypeError(f"no event for {command!r}")

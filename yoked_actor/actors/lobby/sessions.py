@@ -1,0 +1,257 @@
+"""All sessions: one for each user in memory. The matchmaker's audience.
+
+A user enters memory once, whoever asks first, over the socket or over HTTP; the others wait for
+that. Who has been silent and gone for long enough leaves memory again, when the matchmaker agrees
+that nothing holds them. A fault in one session is logged and ends that session's connection; it
+never reaches the matchmaker or another session.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+import structlog
+import trio
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.lobby.matchmaker import Message
+from yoked_actor.actors.lobby.session import Session
+from yoked_actor.actors.lobby.session_context import Desk, Surroundings
+from yoked_actor.actors.lobby.suspensions import Suspensions
+from yoked_actor.actors.mailbox import Mailbox
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.time import Instant
+from yoked_actor.settings import Settings
+from yoked_actor.store import Store
+from yoked_actor.telemetry import Metrics
+
+_log = structlog.get_logger()
+
+INTERNAL_ERROR = 1011
+DRAINING = 4010
+
+
+class Sessions:
+    """Finds, makes and forgets sessions, and speaks to them for the matchmaker."""
+
+    def __init__(
+        self, clock: Clock, store: Store, metrics: Metrics, settings: Settings, boot: int
+    ) -> None:
+        self._by_user: dict[str, Session] = {}
+        self._talking: dict[Session, None] = {}
+        self._leaving: deque[tuple[float, Session]] = deque()
+        self._somebody_leaves = trio.Event()
+        self._boot = boot
+        self._count = 0
+        self._devices = 0
+        self._settings = settings
+        self._clock = clock
+        self._store = store
+        self._metrics = metrics
+        self._around: Surroundings | None = None
+        self.suspensions = Suspensions(clock)
+        """Who may not come in; see `care`."""
+        self.after_round: Callable[[], None] | None = None
+        """Called when a round is over and everybody has been told."""
+
+    def __len__(self) -> int:
+        return len(self._by_user)
+
+    def __contains__(self, user_id: object) -> bool:
+        """Whether a user is in memory, or on the way there."""
+        return user_id in self._by_user
+
+    def use(self, mailbox: Mailbox[Message], desk: Desk) -> None:
+        """Say where the matchmaker's mailbox and the desk are. Once, before anybody enters."""
+        self._around = Surroundings(
+            self._clock,
+            mailbox,
+            self._store,
+            self._metrics,
+            self._settings,
+            self._new_session_id,
+            desk,
+            self.suspensions,
+        )
+
+    @property
+    def around(self) -> Surroundings:
+        """What all sessions share."""
+        assert self._around is not None
+        return self._around
+
+    def new_device(self) -> int:
+        """A number for a socket, greater than every one before."""
+        self._devices += 1
+        return self._devices
+
+    # Coming and going
+
+    async def enter(self, user_id: str) -> Session:
+        """The session of a user, who is brought into memory if need be."""
+        while (session := self._by_user.get(user_id)) is not None:
+            if session.loading is None:
+                return session
+            await session.loading.wait()
+        session = Session(user_id, self.around)
+        session.loading = trio.Event()
+        self._by_user[user_id] = session
+        try:
+            known = await self._store.load_user(user_id)
+            await self.around.mailbox.put(Message(ev.Entered(user_id, known), session))
+            session.in_flight += 1
+        except BaseException:
+            del self._by_user[user_id]
+            raise
+        finally:
+            session.loading.set()
+            session.loading = None
+        self.leave_soon(session)
+        return session
+
+    def adopt(self, user_id: str) -> None:
+        """Make a session for a user whom the lobby knows already, from before a restart."""
+        session = Session(user_id, self.around)
+        self._by_user[user_id] = session
+        self.leave_soon(session)
+
+    def leave_soon(self, session: Session) -> None:
+        """Look, in a while, whether a user can leave memory."""
+        if session.leaving:
+            return
+        session.leaving = True
+        due_s = trio.current_time() + self._settings.session.forget_after_s
+        self._leaving.append((due_s, session))
+        self._somebody_leaves.set()
+
+    async def run(self) -> None:
+        """Let go of users who are gone. Entries are in order of time: each waits equally long."""
+        while True:
+            while not self._leaving:
+                self._somebody_leaves = trio.Event()
+                await self._somebody_leaves.wait()
+            due_s, session = self._leaving[0]
+            await trio.sleep_until(due_s)
+            self._leaving.popleft()
+            session.leaving = False
+            if self._by_user.get(session.user_id) is session:
+                await self._try_to_forget(session)
+
+    async def _try_to_forget(self, session: Session) -> None:
+        silent_since_s = trio.current_time() - self._settings.session.forget_after_s
+        if session.connection is not None or session.spoke_s > silent_since_s:
+            self.leave_soon(session)
+            return
+
+        def forgotten(reply: told.Reply, now: Instant) -> None:
+            if isinstance(reply, told.Forgotten) and reply.gone:
+                del self._by_user[session.user_id]
+            else:
+                self.leave_soon(session)
+
+        await self.around.mailbox.put(Message(ev.Forget(session.user_id), None, forgotten))
+
+    def may_forget(self, user_id: str) -> bool:
+        """Whether nothing is under way for a user."""
+        session = self._by_user.get(user_id)
+        return session is None or (session.in_flight == 0 and session.connection is None)
+
+    # Who listens
+
+    def is_connected(self, user_id: str) -> bool:
+        """Whether a socket of this user is open."""
+        session = self._by_user.get(user_id)
+        return session is not None and session.connection is not None
+
+    def connected(self) -> list[str]:
+        """Everybody whose socket is open."""
+        return [
+            user_id for user_id, session in self._by_user.items() if session.connection is not None
+        ]
+
+    # For HTTP
+
+    async def ask(self, session: Session, event: ev.Event) -> told.Reply:
+        """Put an event to the lobby for a user who calls over HTTP, and wait for the reply.
+
+        Raises `UserSuspended`, and `MailboxFull`; nothing has been put then.
+        """
+        answered = trio.Event()
+        replies: list[told.Reply] = []
+
+        def answer(reply: told.Reply, now: Instant) -> None:
+            replies.append(reply)
+            answered.set()
+
+        # A body may take its time, and the user may have left memory since the head was read.
+        session = await self.enter(session.user_id)
+        self.suspensions.check(session.user_id)
+        session.post(ev.Called(session.user_id))
+        session.post(event, answer)
+        await answered.wait()
+        return replies[0]
+
+    # The matchmaker's audience
+
+    def tell(self, user_id: str, notice: told.Notice, now: Instant) -> None:
+        """Say something to a user, who may or may not have a session now."""
+        session = self._by_user.get(user_id)
+        if session is None:
+            return
+        try:
+            session.tell(notice, now)
+        except Exception:
+            self._fail(session)
+        self._talks(session)
+
+    def answer(self, message: Message, reply: told.Reply, now: Instant) -> None:
+        """Bring the reply to who sent the message."""
+        session = message.sender
+        if isinstance(session, Session):
+            session.in_flight -= 1
+        if message.then is None:
+            return
+        try:
+            message.then(reply, now)
+        except Exception:
+            self._fail(session)
+        if isinstance(session, Session):
+            self._talks(session)
+
+    def flush(self) -> None:
+        """Send what was said in this round, each user's in one piece."""
+        for session in self._talking:
+            session.unsent = False
+            if session.connection is not None:
+                session.connection.flush()
+        self._talking.clear()
+        if self.after_round is not None:
+            self.after_round()
+
+    def say_draining(self, user_ids: Iterable[str], reconnect_after_s: float) -> None:
+        """Tell some that the server is about to stop, each once."""
+        now = self._clock.now()
+        for user_id in user_ids:
+            session = self._by_user.get(user_id)
+            if session is not None and session.connection is not None:
+                session.say_draining(now, reconnect_after_s)
+
+    def hang_up(self) -> None:
+        """Close every connection: the server is about to stop."""
+        for session in list(self._by_user.values()):
+            session.hang_up(DRAINING, "the server is about to stop")
+
+    def _talks(self, session: Session) -> None:
+        if session.unsent:
+            self._talking[session] = None
+
+    def _fail(self, session: object) -> None:
+        _log.exception("session_failed", user_id=getattr(session, "user_id", None))
+        if isinstance(session, Session):
+            session.hang_up(INTERNAL_ERROR, "internal error")
+
+    def _new_session_id(self) -> str:
+        self._count += 1
+        return f"{self._boot}-{self._count}"

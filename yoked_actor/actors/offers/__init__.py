@@ -1,0 +1,20 @@
+"""The calendar, the jobs of a morning, and the desk that delivers offers."""
+
+from __future__ import annotations
+
+from yoked_actor.actors.offers.calendar import ByHand, Calendar, NoSuchRun
+from yoked_actor.actors.offers.check import NoRun, Verdict, verify_run
+from yoked_actor.actors.offers.desk import OfferDesk
+from yoked_actor.actors.offers.zone_jobs import OfferJobs, refreeze
+
+__all__ = [
+    "ByHand",
+    "Calendar",
+    "NoRun",
+    "NoSuchRun",
+    "OfferDesk",
+    "OfferJobs",
+    "Verdict",
+    "refreeze",
+    "verify_run",
+]

@@ -1,0 +1,66 @@
+"""Holding stored offers against what they were made from (R42)."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import msgspec
+import trio
+
+from yoked_actor.actors.offers.runs import GiveWay
+from yoked_actor.domain.offers import Finding, StoredSet, check_all, verify
+from yoked_actor.store import FrozenRun, KeptSet, Offers, UnreadableRun
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What came of looking at one run."""
+
+    zone: str
+    day: date
+    sets: int
+    in_full: bool
+    """Whether the run was made again; without its pool only digests can be compared."""
+    findings: list[Finding]
+    earlier: int = 0
+    """Sets from before the run was frozen again: they stand, and are held against their digests."""
+
+
+class NoRun(Exception):
+    """There was no run of that zone and date."""
+
+
+async def verify_run(offers: Offers, zone: str, day: date, *, threads: bool = True) -> Verdict:
+    """Make a run again, by the version that made it, and compare what is stored with it."""
+    findings: list[Finding] = []
+    try:
+        frozen = await offers.load_run(zone, day)
+    except UnreadableRun as error:
+        frozen = None
+        findings.append(Finding("", str(error)))
+    if frozen is None and not findings:
+        raise NoRun(f"there was no run of {day} in {zone}")
+    kept = await offers.load_zone(zone, day)
+    earlier = {one.offers.user_id for one in kept if frozen and _is_earlier(one, frozen)}
+    stored = {
+        one.offers.user_id: StoredSet(
+            one.offers, one.digest, one.erased, one.offers.user_id in earlier
+        )
+        for one in kept
+    }
+
+    def compare() -> list[Finding]:
+        if frozen is None:
+            return check_all(stored)
+        return verify(frozen.pool, frozen.rules, frozen.inputs, stored, GiveWay(), frozen.erased)
+
+    findings += await trio.to_thread.run_sync(compare) if threads else compare()
+    unreadable = await offers.unreadable_sets(zone, day)
+    findings += [Finding(one.user_id, one.problem) for one in unreadable]
+    in_full = frozen is not None and frozen.pool is not None and not frozen.erased
+    sets = len(stored) + len(unreadable)
+    return Verdict(zone, day, sets, in_full, sorted(findings), len(earlier))
+
+
+def _is_earlier(kept: KeptSet, frozen: FrozenRun) -> bool:
+    """Whether a set was made from what the run was frozen as before it was frozen again."""
+    return frozen.refrozen > 0 and kept.inputs != frozen.inputs

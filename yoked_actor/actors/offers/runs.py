@@ -1,0 +1,197 @@
+"""The runs of offers that were made last, in memory: the jobs of one run share it.
+
+A user's set is a part of its zone's run and cannot be made without it (R42), so the first job that
+asks makes the run, beside everything else, and those that come meanwhile wait for it. A process
+that comes later, or that has let go of a run, makes it again from the frozen pool: the same bytes.
+Only a few runs are held at a time, because that of a large zone weighs hundreds of megabytes.
+
+A run may be frozen again while it is held: once a second it is asked which freezing counts. That a
+pool cannot be read is held as well, so that a hundred thousand jobs do not read it each.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from datetime import date
+
+import structlog
+import trio
+
+from yoked_actor.domain.jobs import Permanent
+from yoked_actor.domain.offers import joint_digest, make_run
+from yoked_actor.store import FrozenRun, Offers, PreparedSet, RunVersion, UnreadableRun, prepare_set
+
+_log = structlog.get_logger()
+
+Sets = Mapping[str, PreparedSet]
+Report = Callable[[int, int | None, str], None]
+"""Told how much is done, of how much, and what that is."""
+_BREATH_S = 0.0015
+_FRESH_FOR_S = 1.0
+MOST_HELD = 2
+"""Jobs come zone by zone; one more than the one in work is for what is tried again."""
+
+
+class GiveWay:
+    """Gives up the interpreter every so often, on a thread that computes.
+
+    A commit is many calls that have to win it back; it would wait for its turn at each of them.
+    """
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, done: int, of: int) -> None:
+        """To be called often."""
+        self.breathe()
+
+    def breathe(self) -> bool:
+        """The same; whether it was given up just now."""
+        if time.monotonic() < self._next:
+            return False
+        time.sleep(0)
+        self._next = time.monotonic() + _BREATH_S
+        return True
+
+
+class _Held:
+    """One run: made, or being made by whoever has the lock."""
+
+    __slots__ = ("fresh_until", "lock", "sets", "unreadable", "version")
+
+    def __init__(self) -> None:
+        self.lock = trio.Lock()
+        self.sets: Sets | None = None
+        self.unreadable: str | None = None
+        """Why it cannot be made."""
+        self.version: RunVersion | None = None
+        """Which freezing it was made from."""
+        self.fresh_until = -math.inf
+
+    def is_outdated_by(self, version: RunVersion | None) -> bool:
+        """Whether it has to be made again. Sets outlive an erasure: the store leaves them out."""
+        if version is None or self.version is None:
+            return True
+        if self.unreadable is not None:
+            return version != self.version
+        return version.refrozen != self.version.refrozen
+
+    def get(self) -> Sets | None:
+        """The sets, as long as they are fresh. `Permanent` when they cannot be made."""
+        if trio.current_time() >= self.fresh_until:
+            return None
+        if self.unreadable is not None:
+            raise Permanent(self.unreadable)
+        return self.sets
+
+
+class OfferRuns:
+    """Makes runs, each once, and holds the last ones."""
+
+    def __init__(self, offers: Offers, *, threads: bool = True) -> None:
+        self._offers = offers
+        # One at a time: two would only take the interpreter from each other.
+        self._limiter = trio.CapacityLimiter(1) if threads else None
+        self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
+
+    async def sets(self, zone: str, day: date, report: Report | None = None) -> Sets:
+        """The sets of everybody in a run.
+
+        `Permanent` when it was never frozen, was dropped, or cannot be read. `report` is told how
+        far the run is, if it has to be made; on another thread.
+        """
+        held = self._held.setdefault((zone, day), _Held())
+        self._held.move_to_end((zone, day))
+        if (sets := held.get()) is not None:
+            return sets
+        async with held.lock:
+            if (sets := held.get()) is not None:
+                return sets
+            version = await self._offers.load_version(zone, day)
+            if held.is_outdated_by(version):
+                held.sets = held.unreadable = None
+            if held.sets is None and held.unreadable is None:
+                try:
+                    held.sets, held.version = await self._make(zone, day, report)
+                except UnreadableRun as error:
+                    held.unreadable, held.version = str(error), version
+                    _log.error("offer_pool_unreadable", zone=zone, date=day.isoformat())
+                self._let_go()
+            held.fresh_until = trio.current_time() + _FRESH_FOR_S
+            sets = held.get()
+            assert sets is not None
+            return sets
+
+    def is_refrozen(self, zone: str, day: date) -> bool:
+        """Whether an operator has frozen again what a held run was made from."""
+        held = self._held.get((zone, day))
+        return held is not None and held.version is not None and held.version.refrozen > 0
+
+    async def _make(self, zone: str, day: date, report: Report | None) -> tuple[Sets, RunVersion]:
+        frozen = await self._offers.load_run(zone, day)
+        if frozen is not None and frozen.is_to_be_frozen_again:
+            frozen = await self._offers.freeze_again(zone, day)
+        if frozen is None or frozen.pool is None:
+            what = "never frozen" if frozen is None else "dropped since"
+            raise Permanent(f"the pool of the run of {day} in {zone} was {what}")
+        began = trio.current_time()
+        sets, digest = await self._compute(frozen, report)
+        _log.info(
+            "offers_made",
+            zone=zone,
+            date=day.isoformat(),
+            users=len(sets),
+            offers=sum(one.offers for one in sets.values()),
+            without=sum(not one.offers for one in sets.values()),
+            scoring=frozen.rules.scoring,
+            seconds=round(trio.current_time() - began, 3),
+        )
+        await self._offers.record_outputs(zone, day, frozen.inputs, digest)
+        return sets, frozen.version
+
+    async def _compute(self, frozen: FrozenRun, report: Report | None) -> tuple[Sets, str]:
+        pool, rules = frozen.pool, frozen.rules
+        assert pool is not None
+        is_wanted, give_way = True, GiveWay()
+
+        def go_on() -> bool:
+            if not is_wanted:
+                raise _NotWanted
+            return give_way.breathe()
+
+        def choose(done: int, of: int) -> None:
+            if go_on() and report is not None:
+                report(done, max(done, of), "users whose offers are chosen")
+
+        def compute() -> tuple[Sets, str]:
+            made = make_run(pool, rules, choose)
+            sets: dict[str, PreparedSet] = {}
+            for user_id in list(made):
+                # What is prepared takes a third of the room of what it is made from.
+                sets[user_id] = prepare_set(pool.zone, made.pop(user_id), frozen.inputs)
+                go_on()
+            return sets, joint_digest(one.digest for one in sets.values())
+
+        if self._limiter is None:
+            await trio.lowlevel.checkpoint()
+            return compute()
+        try:
+            return await trio.to_thread.run_sync(
+                compute, abandon_on_cancel=True, limiter=self._limiter
+            )
+        finally:
+            is_wanted = False
+
+    def _let_go(self) -> None:
+        for key, held in list(self._held.items()):
+            if len(self._held) <= MOST_HELD:
+                return
+            if not held.lock.locked():
+                del self._held[key]
+
+
+class _NotWanted(Exception):
+    """Nobody waits for the run any more."""

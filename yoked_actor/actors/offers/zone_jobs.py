@@ -1,0 +1,264 @@
+"""The jobs of a morning: a zone's run, each user's set, and a look at what came of it (R40-R45).
+
+`offers.zone_run`, which the calendar enqueues, freezes the pool and enqueues one `offers.user` for
+everybody who receives, a hundred in a transaction, so that spins are never kept waiting. Cut
+off anywhere it begins again: the pool is the one that was frozen first, and the keys of the jobs
+that are there already keep them from being enqueued twice. `offers.user` stores one set in the
+transaction that completes it; the first that is stored for a user and date stands. `offers.check`
+comes a while later and counts what must never be there: somebody who was offered twice.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, timedelta
+
+import msgspec
+import structlog
+import trio
+from pydantic import BaseModel
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.jobs import Dispatcher, JobRun
+from yoked_actor.actors.offers.calendar import ZONE_RUN, zone_run_job
+from yoked_actor.actors.offers.runs import OfferRuns
+from yoked_actor.domain.jobs import Cancel, NewJob, Permanent, RetryPolicy, Snooze, user_part
+from yoked_actor.domain.ops import Objective
+from yoked_actor.domain.time import (
+    MICROSECONDS,
+    Instant,
+    Run,
+    after,
+    next_run,
+    seconds_between,
+    zone_named,
+)
+from yoked_actor.settings import Settings
+from yoked_actor.store import (
+    FrozenRun,
+    JobStore,
+    Offers,
+    StoreSet,
+    UnreadableRun,
+    enqueue_in,
+    finish_zone_run,
+)
+from yoked_actor.telemetry import Metrics
+
+_log = structlog.get_logger()
+
+USER = "offers.user"
+CHECK = "offers.check"
+POLICY = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
+"""An offer is tried four times: a morning is over soon (R33)."""
+JOBS_AT_ONCE = 100
+"""How many jobs a transaction enqueues: a spin may have to wait for it."""
+CHECK_AFTER_S = 900.0
+"""By then every set is stored, or its job is a dead letter."""
+
+
+class ZoneMorning(BaseModel):
+    """Which zone's run, of which local date, and for when it was planned."""
+
+    zone: str
+    date: date
+    scheduled_at: Instant
+    again: bool = False
+    """Whether the run was frozen again: jobs of its users that have failed run once more."""
+
+
+class UserMorning(BaseModel):
+    """Whose set, of which run."""
+
+    zone: str
+    date: date
+    user_id: str
+
+
+class RunCheck(BaseModel):
+    """Which run is looked at."""
+
+    zone: str
+    date: date
+
+
+class OfferJobs:
+    """The handlers, and what they share."""
+
+    def __init__(
+        self,
+        offers: Offers,
+        jobs: JobStore,
+        clock: Clock,
+        settings: Settings,
+        metrics: Metrics,
+        *,
+        threads: bool = True,
+        stored: Callable[[Sequence[str]], None] | None = None,
+    ) -> None:
+        """`stored` is told whose sets are in the database now."""
+        self._offers = offers
+        self._jobs = jobs
+        self._clock = clock
+        self._settings = settings
+        self._metrics = metrics.jobs
+        self._objectives = metrics.objectives
+        self._stored = stored
+        self._runs = OfferRuns(offers, threads=threads)
+
+    def register(self, dispatcher: Dispatcher) -> None:
+        """Let a dispatcher run these jobs."""
+        dispatcher.register(ZONE_RUN, ZoneMorning, self._zone_run, POLICY)
+        dispatcher.register(
+            USER, UserMorning, self._user, POLICY, quiet=True, judge=self._judge_user
+        )
+        dispatcher.register(CHECK, RunCheck, self._check, POLICY)
+        self._poke = dispatcher.poke
+
+    async def _zone_run(self, run: JobRun[ZoneMorning]) -> Snooze | None:
+        name, day, at = run.payload.zone, run.payload.date, run.payload.scheduled_at
+        early_s = seconds_between(self._clock.now(), at)
+        if early_s > 0:
+            # The clock was ahead when this was claimed, and was corrected since.
+            _log.warning("zone_run_early", zone=name, date=day.isoformat(), early_s=early_s)
+            return Snooze(early_s)
+        zone = zone_named(name) or zone_named("UTC")
+        assert zone is not None
+        settings = self._settings
+        _, expires_at = next_run(zone, at, settings.offers.time_of_day())
+        try:
+            frozen = await self._offers.freeze_pool(
+                name,
+                day,
+                at,
+                expires_at,
+                settings.offers.rules(settings.matching),
+                self._clock.now(),
+                settings.matching.rematch_after_days,
+            )
+        except UnreadableRun as error:
+            raise Permanent(str(error)) from error
+        if frozen.pool is None:
+            raise Permanent("the pool was dropped: the run is too long ago")
+        receivers = [person.user_id for person in frozen.pool.people if person.receives]
+        _log.info("offers_frozen", zone=name, date=day.isoformat(), users=len(receivers))
+        enqueued = 0
+        for jobs in _in_parts(user_jobs(name, day, at, receivers), JOBS_AT_ONCE):
+            run.report(enqueued, len(receivers), "jobs enqueued")
+            await self._jobs.enqueue(jobs, self._clock.now())
+            self._poke()
+            enqueued += len(jobs)
+        run.report(enqueued, len(receivers), "jobs enqueued")
+        if run.payload.again:
+            await self._rerun(name, day)
+        now = self._clock.now()
+        check = check_job(name, day, after(now, CHECK_AFTER_S))
+
+        def effect(connection: sqlite3.Connection) -> None:
+            enqueue_in(connection, [check], now)
+            finish_zone_run(connection, name, day, now, frozen.inputs)
+
+        run.effect = effect
+        return None
+
+    async def _rerun(self, zone: str, day: date) -> None:
+        """Let the jobs of a run that have failed, for good or for now, run once more."""
+        payload = {"zone": zone, "date": day.isoformat()}
+        for job_type in (USER, ZONE_RUN):
+            # In the order of their ids: a job that fails once more is not taken a second time.
+            last = 0
+            while found := await self._jobs.rerun(
+                job_type, payload, self._clock.now(), JOBS_AT_ONCE, last
+            ):
+                last = found[-1]
+                self._poke()
+
+    async def _user(self, run: JobRun[UserMorning]) -> Cancel | None:
+        zone, day, user_id = run.payload.zone, run.payload.date, run.payload.user_id
+        # Whoever comes first makes the run for all, which takes minutes in a large zone.
+        made = (await self._runs.sets(zone, day, run.report)).get(user_id)
+        if made is None and self._runs.is_refrozen(zone, day):
+            return Cancel("the run was frozen again, and this user has a set already or has left")
+        if made is None:
+            raise Permanent(f"the run of {day} in {zone} has no set for this user")
+        effect = StoreSet(made, self._clock.now())
+
+        def then() -> None:
+            self._metrics.count_set(made.offers if effect.is_kept else None)
+            if effect.is_kept:
+                late_s = (self._clock.now() - made.offered_at) / MICROSECONDS
+                self._objectives.judge(Objective.MORNING, [late_s], trio.current_time())
+            if effect.is_kept and self._stored is not None:
+                self._stored([user_id])
+
+        run.effect, run.then = effect, then
+        return None
+
+    def _judge_user(self, result: str, seconds: float) -> None:
+        """Judge a run for one user: it was quick or not, and there will be a set or not."""
+        now_s = trio.current_time()
+        self._objectives.judge(Objective.OFFERS, [seconds], now_s)
+        if result == "dead_letter":
+            self._objectives.count(Objective.MORNING, 0, 1, now_s)
+
+    async def _check(self, run: JobRun[RunCheck]) -> None:
+        zone, day = run.payload.zone, run.payload.date
+        doubled = await self._offers.count_doubled(zone, day)
+        if doubled:
+            self._metrics.duplicate_offers.inc(doubled)
+            _log.error("duplicate_offers", zone=zone, date=day.isoformat(), offers=doubled)
+        await self._offers.drop_pools(day - timedelta(days=self._settings.offers.keep_pools_days))
+
+
+async def refreeze(
+    offers: Offers, zone: str, day: date, settings: Settings, now: Instant
+) -> FrozenRun:
+    """Freeze a run again, and enqueue what gives a set to everybody who has none.
+
+    `NoSuchRun` when it was never frozen.
+    """
+
+    def again(frozen: FrozenRun) -> list[NewJob]:
+        assert frozen.pool is not None
+        scheduled_at = frozen.pool.offered_at
+        run = Run(zone, day, scheduled_at)
+        job = zone_run_job(run)
+        payload = {**job.payload, "again": True}
+        key = f"{run.key}:{frozen.refrozen}"
+        return [msgspec.structs.replace(job, payload=payload, key=key, scheduled_for=now)]
+
+    return await offers.refreeze(
+        zone,
+        day,
+        settings.offers.rules(settings.matching),
+        now,
+        settings.matching.rematch_after_days,
+        again,
+    )
+
+
+def user_jobs(zone: str, day: date, at: Instant, user_ids: Iterable[str]) -> Iterable[NewJob]:
+    """The jobs that store the sets of these users."""
+    text = day.isoformat()
+    for user_id in user_ids:
+        payload = {"zone": zone, "date": text, "user_id": user_id}
+        # With the zone: who moves may be in two runs of a date, and the store decides which counts.
+        yield NewJob(USER, payload, at, key=f"{text}:{user_part(user_id)}:{zone}")
+
+
+def check_job(zone: str, day: date, at: Instant) -> NewJob:
+    """The job that looks at a run."""
+    payload = {"zone": zone, "date": day.isoformat()}
+    return NewJob(CHECK, payload, at, key=f"{zone}:{day.isoformat()}")
+
+
+def _in_parts(jobs: Iterable[NewJob], size: int) -> Iterable[list[NewJob]]:
+    part: list[NewJob] = []
+    for job in jobs:
+        part.append(job)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part

@@ -1,0 +1,1 @@
+"""The programs: server and worker, composed from the layers below."""

@@ -1,0 +1,313 @@
+"""The doctor: looks at all that a server stands on, and says what to mend.
+
+Every check is a plain function of what is there; none changes anything, and all of them may run
+beside a server. What a check finds is `ok`, a `note` that needs no hurry, or a `problem`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import ssl
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import trio
+from cryptography import x509
+
+from yoked_actor.actors.clock import read_machine_time
+from yoked_actor.app.server import DATABASE
+from yoked_actor.domain.time import MICROSECONDS, Instant, to_datetime, tzdata_version
+from yoked_actor.edge.auth import NoSigningKey, Tokens
+from yoked_actor.edge.net import tls_context
+from yoked_actor.settings import EdgeSettings, Settings
+from yoked_actor.store import INVARIANTS, holder_of, migration_names, read_lease_clock
+
+_LEAST_FREE = 256 * 1024 * 1024
+_LARGE_LOG = 256 * 1024 * 1024
+_CLOCK_SLACK = 60 * MICROSECONDS
+_STUCK = 600 * MICROSECONDS
+_CERTIFICATE_DAYS = 14
+_PATIENCE_S = 10.0
+_DEV_SECRET = "dev-secret"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What one check has found."""
+
+    check: str
+    result: Literal["ok", "note", "problem"]
+    found: str
+    fix: str = ""
+
+
+def examine(settings: Settings, now: Instant, *, full: bool, dev: bool) -> Iterator[Finding]:
+    """Look at everything but the configuration file, which is read already."""
+    yield _signing_key(settings, dev)
+    if settings.edge.tls_certificate:
+        yield _certificate(settings.edge, now)
+    yield from examine_data(settings.server.data_dir, now, full=full)
+
+
+def examine_data(directory: Path, now: Instant, *, full: bool) -> Iterator[Finding]:
+    """Look at the data directory, and what is in it."""
+    found = list(_directory(directory))
+    yield from found
+    if not directory.is_dir() or any(finding.result == "problem" for finding in found):
+        return
+    yield _disk(directory)
+    holder = holder_of(directory)
+    process = f" (process {holder})" if holder else ""
+    running = "no server runs here" if holder is None else f"a server runs here{process}"
+    yield Finding("server", "ok", running)
+    yield Finding("time zones", "ok", f"tzdata {tzdata_version()}, SQLite {sqlite3.sqlite_version}")
+    database = directory / DATABASE
+    if not database.exists():
+        yield Finding("database", "note", f"{database} is not there yet", "a server will make it")
+        return
+    yield _log_size(database)
+    yield from _database(database, now, full=full, is_served=holder is not None)
+
+
+def _signing_key(settings: Settings, dev: bool) -> Finding:
+    kept = settings.server.data_dir if dev else None
+    if dev and not settings.auth.secret and not (settings.server.data_dir / _DEV_SECRET).exists():
+        return Finding("signing key", "note", "none yet", "`serve --dev` will make one")
+    try:
+        tokens = Tokens.from_settings(settings.auth, dev_data_dir=kept)
+        tokens.check_key()
+        if tokens.keys is not None:
+            trio.run(tokens.keys.refresh)
+            if not tokens.keys:
+                raise NoSigningKey(f"no keys could be fetched from {settings.auth.jwks_url}")
+    except NoSigningKey as error:
+        return Finding(
+            "signing key", "problem", str(error), "docs/operations.md tells how to make one"
+        )
+    missing = settings.auth.unchecked_claims()
+    if missing:
+        return Finding(
+            "signing key",
+            "problem",
+            f"{settings.auth.algorithm} without {' and '.join(missing)}: a token that was made for"
+            " another service is good here, an operator's too",
+            f"set {' and '.join(missing)} to what your tokens have",
+        )
+    return Finding("signing key", "ok", f"{settings.auth.algorithm}")
+
+
+def _certificate(edge: EdgeSettings, now: Instant) -> Finding:
+    try:
+        tls_context(edge)
+        chain = x509.load_pem_x509_certificates(Path(edge.tls_certificate).read_bytes())
+    except (OSError, ssl.SSLError, ValueError) as error:
+        return Finding(
+            "certificate",
+            "problem",
+            f"{edge.tls_certificate} and {edge.tls_key} cannot be used: {error}",
+            "see that both are PEM files that belong together, and can be read by the server",
+        )
+    ends = min(certificate.not_valid_after_utc for certificate in chain)
+    days = (ends - to_datetime(now)).days
+    text = f"good until {ends.date()}"
+    if days < _CERTIFICATE_DAYS:
+        left = "has expired" if days < 0 else f"expires in {days} days"
+        return Finding(
+            "certificate", "problem", f"{left}: {text}", "renew it, and restart the server"
+        )
+    return Finding("certificate", "ok", text)
+
+
+def _directory(directory: Path) -> Iterator[Finding]:
+    if not directory.exists():
+        yield Finding(
+            "data directory",
+            "note",
+            f"{directory} is not there yet",
+            "a server will make it; is --data, or server.data_dir, what you mean?",
+        )
+        return
+    if not directory.is_dir():
+        yield Finding("data directory", "problem", f"{directory} is no directory", "move it away")
+        return
+    if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
+        yield Finding(
+            "data directory",
+            "problem",
+            f"{directory} cannot be written to by user {os.geteuid()}",
+            f"chown -R it to the user that the server runs as (it is user {os.getuid()} here)",
+        )
+        return
+    owner = directory.stat().st_uid
+    strangers = [
+        entry.name
+        for entry in sorted(directory.iterdir())
+        if entry.name.startswith("yoked.") and entry.stat().st_uid != owner
+    ]
+    if strangers:
+        yield Finding(
+            "data directory",
+            "problem",
+            f"{', '.join(strangers)} in {directory} belong to another user than it does",
+            f"chown them to user {owner}, or the server cannot write them",
+        )
+    elif directory.stat().st_mode & 0o077:
+        yield Finding(
+            "data directory", "note", f"{directory} is open to others", f"chmod 700 {directory}"
+        )
+    else:
+        yield Finding("data directory", "ok", str(directory))
+
+
+def _disk(directory: Path) -> Finding:
+    usage = shutil.disk_usage(directory)
+    database = directory / DATABASE
+    size = database.stat().st_size if database.exists() else 0
+    text = f"{_megabytes(usage.free)} free, the database has {_megabytes(size)}"
+    if usage.free < max(_LEAST_FREE, size):
+        return Finding(
+            "disk", "problem", text, "make room: a log or a backup may need as much as the database"
+        )
+    return Finding("disk", "ok", text)
+
+
+def _log_size(database: Path) -> Finding:
+    log = Path(f"{database}-wal")
+    size = log.stat().st_size if log.exists() else 0
+    if size > _LARGE_LOG:
+        return Finding(
+            "log",
+            "problem",
+            f"{log.name} has {_megabytes(size)}",
+            "somebody reads without an end, so that it cannot be folded into the database: look for"
+            " programs that have it open, and restart the server if there is none",
+        )
+    return Finding("log", "ok", f"{_megabytes(size)} not yet folded into the database")
+
+
+def _database(database: Path, now: Instant, *, full: bool, is_served: bool) -> Iterator[Finding]:
+    try:
+        connection = sqlite3.connect(database, timeout=_PATIENCE_S, isolation_level=None)
+        with closing(connection) as db:
+            db.execute("PRAGMA query_only = ON")
+            db.execute("BEGIN")  # one snapshot for all that follows
+            schema = _schema(db)
+            yield schema
+            yield _integrity(db, full)
+            if schema.result == "problem":
+                return
+            yield _clock(db, now)
+            yield from _invariants(db)
+            yield from _jobs(db, now, is_served)
+    except sqlite3.Error as error:
+        yield Finding(
+            "database",
+            "problem",
+            f"{database} cannot be read: {error}",
+            "restore a backup: yoked-actor restore FILE",
+        )
+
+
+def _schema(db: sqlite3.Connection) -> Finding:
+    (found,) = db.execute("PRAGMA user_version").fetchone()
+    newest = migration_names()[-1][0]
+    if found > newest:
+        return Finding(
+            "schema",
+            "problem",
+            f"it was written by a newer version (schema {found}, this program knows {newest})",
+            "upgrade yoked-actor, or restore a backup of this version",
+        )
+    if found < newest:
+        return Finding(
+            "schema",
+            "problem",
+            f"it is of an older version (schema {found}, this program has {newest})",
+            "take a backup, then run `yoked-actor migrate`; a server does it at its start too",
+        )
+    return Finding("schema", "ok", f"version {found}")
+
+
+def _integrity(db: sqlite3.Connection, full: bool) -> Finding:
+    name = "integrity_check" if full else "quick_check"
+    problems = [text for (text,) in db.execute(f"PRAGMA {name}(5)")]
+    if problems == ["ok"]:
+        return Finding("integrity", "ok", name if full else f"{name}; --full looks deeper")
+    return Finding(
+        "integrity",
+        "problem",
+        "; ".join(problems),
+        "stop the server and restore a backup: yoked-actor restore FILE",
+    )
+
+
+def _clock(db: sqlite3.Connection, now: Instant) -> Finding:
+    here = to_datetime(now)
+    if not datetime(2025, 1, 1, tzinfo=UTC) < here < datetime(2100, 1, 1, tzinfo=UTC):
+        return Finding("clock", "problem", f"it says {here:%Y-%m-%d}", "set the system's clock")
+    (newest,) = db.execute(
+        "SELECT max(coalesce((SELECT max(at) FROM audit), 0),"
+        " coalesce((SELECT max(at) FROM reports), 0),"
+        " coalesce((SELECT paired_at FROM matches ORDER BY number DESC LIMIT 1), 0),"
+        " coalesce((SELECT created_at FROM jobs ORDER BY id DESC LIMIT 1), 0))"
+    ).fetchone()
+    if newest > now + _CLOCK_SLACK:
+        return Finding(
+            "clock",
+            "problem",
+            f"it says {here:%Y-%m-%d %H:%M:%S}, but the database was written to at"
+            f" {to_datetime(newest):%Y-%m-%d %H:%M:%S} UTC",
+            "set the clock; was it wrong before, or a mock one? Then take another database",
+        )
+    return Finding("clock", "ok", f"{here:%Y-%m-%d %H:%M:%S} UTC")
+
+
+def _invariants(db: sqlite3.Connection) -> Iterator[Finding]:
+    sound = True
+    for invariant in INVARIANTS:
+        broken = db.execute(f"SELECT * FROM ({invariant.query}) LIMIT 5").fetchall()
+        if broken:
+            sound = False
+            which = ", ".join(str(row[0]) for row in broken)
+            yield Finding("rows", "problem", f"{invariant.broken}: {which}", invariant.fix)
+    if sound:
+        yield Finding("rows", "ok", f"{len(INVARIANTS)} rules between rows hold")
+
+
+def _jobs(db: sqlite3.Connection, now: Instant, is_served: bool) -> Iterator[Finding]:
+    (dead,) = db.execute("SELECT count(*) FROM jobs WHERE status = 'dead_letter'").fetchone()
+    leases = read_lease_clock(db, read_machine_time)
+    (stuck,) = db.execute(
+        "SELECT count(*) FROM jobs WHERE status = 'in_progress' AND lease_until < ?",
+        ((now if leases is None else leases.at(now)) - _STUCK,),
+    ).fetchone()
+    (late,) = db.execute(
+        "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for < ?",
+        (now - _STUCK,),
+    ).fetchone()
+    if dead:
+        yield Finding(
+            "jobs",
+            "problem",
+            f"{dead} dead letters",
+            "`yoked-actor jobs list --status dead_letter` shows them, `jobs show` says why, `jobs"
+            " requeue` lets them run again",
+        )
+    if stuck or late:
+        text = f"{stuck} leases ended long ago, {late} jobs are long due"
+        fix = "look into the log of the server: it should have taken them"
+        if is_served:
+            yield Finding("jobs", "problem", text, fix)
+        else:
+            yield Finding("jobs", "note", text, "a server takes them up when it is started")
+    if not (dead or stuck or late):
+        yield Finding("jobs", "ok", "no dead letters, no leases that are stuck")
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1024 / 1024:,.0f} MB"

@@ -1,0 +1,76 @@
+"""Reading the settings again while the server runs (SIGHUP): all that can change, or nothing.
+
+Whoever uses a setting holds its section and reads it there when they need it. So a reload puts new
+values into the sections that are in use; which settings that is true of, each section says
+(`RELOADS`). The others are named in the log, and wait for a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import structlog
+
+from yoked_actor.settings import Settings, SettingsError, sections
+
+_log = structlog.get_logger()
+
+
+class Reloaded(msgspec.Struct, frozen=True):
+    """What a reload has changed, and what it could not; each as `section.key`."""
+
+    changed: list[str]
+    needs_restart: list[str]
+
+
+def reload(settings: Settings, load: Callable[[], Settings]) -> Reloaded | None:
+    """Take over what `load` brings, as far as it can be; None, and no change, when it is bad."""
+    try:
+        reloaded = take_over(settings, load())
+    except SettingsError as error:
+        _log.error("settings_not_usable", problems=list(error.problems))
+        return None
+    _log.info("settings_reloaded", changed=reloaded.changed)
+    if reloaded.needs_restart:
+        _log.warning("settings_not_reloaded", names=reloaded.needs_restart)
+    return reloaded
+
+
+def take_over(settings: Settings, newer: Settings) -> Reloaded:
+    """Put what can change into the settings in use; `SettingsError` when it does not fit them."""
+    changed: list[str] = []
+    needs_restart: list[str] = []
+    updates: dict[str, dict[str, object]] = {}
+    for name, model in sections().items():
+        ours, theirs = getattr(settings, name), getattr(newer, name)
+        for key in model.model_fields:
+            if getattr(ours, key) == getattr(theirs, key):
+                continue
+            if key in model.RELOADS:
+                changed.append(f"{name}.{key}")
+                updates.setdefault(name, {})[key] = getattr(theirs, key)
+            else:
+                needs_restart.append(f"{name}.{key}")
+    _check_together(settings, updates)
+    for name, values in updates.items():
+        getattr(settings, name).renew(values)
+    return Reloaded(changed, needs_restart)
+
+
+def _check_together(settings: Settings, updates: dict[str, dict[str, object]]) -> None:
+    """See that the new values fit the old ones that stay: the file was only judged as a whole."""
+    mixed = settings.model_copy(
+        update={name: getattr(settings, name).model_copy(update=v) for name, v in updates.items()}
+    )
+    problems = [
+        f"{name}.{conflict.keys[0]} {conflict.rule}, which a reload does not change"
+        for name in sections()
+        for conflict in getattr(mixed, name).conflicts()
+    ]
+    problems += [
+        f"{conflict.keys[0]} {conflict.rule}, which a reload does not change"
+        for conflict in mixed.conflicts()
+    ]
+    if problems:
+        raise SettingsError(problems)

@@ -1,0 +1,107 @@
+"""What every command that starts a server has in common."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import ipaddress
+import os
+import socket
+import ssl
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+import structlog
+
+from yoked_actor.edge.auth import NoSigningKey
+from yoked_actor.settings import Settings, SettingsError, load_settings
+from yoked_actor.store import (
+    DatabaseCorrupt,
+    DatabaseTooNew,
+    DataDirectoryInUse,
+    StoreError,
+    StoreUnavailable,
+)
+
+_log = structlog.get_logger()
+
+_MENDABLE = (
+    *(DataDirectoryInUse, DatabaseTooNew, StoreUnavailable),
+    *(NoSigningKey, ssl.SSLError, OSError),
+)
+"""Errors that whoever starts a server can mend: the one line that is shown says how."""
+
+
+def settings_of(file: Path | None, flags: Mapping[str, Mapping[str, object]]) -> Settings:
+    """The settings of a start, or one clear message that says what is wrong with them."""
+    try:
+        return load_settings(file, os.environ, flags)
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from None
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Turn what a deployer can mend into one clear line; everything else is a crash, logged.
+
+    A database that is damaged or lacks a table gets its line too, and an entry in the log: somebody
+    has to find out how that came to be.
+    """
+    try:
+        try:
+            yield
+        except* (StoreError, *_MENDABLE) as group:
+            first: BaseException = group
+            while isinstance(first, BaseExceptionGroup):
+                first = first.exceptions[0]
+            if not isinstance(first, _MENDABLE):
+                # A damaged file is told in full by its line; a trace of ours would not help.
+                trace = None if isinstance(first, DatabaseCorrupt) else first
+                _log.critical("store_failed", error=str(first), exc_info=trace)
+            raise click.ClickException(str(first)) from None
+    except click.ClickException:
+        raise
+    except BaseExceptionGroup as group:
+        only = group.exceptions[0] if len(group.exceptions) == 1 else None
+        if isinstance(only, click.ClickException):
+            raise only from None
+        _log.critical("crashed", exc_info=True)
+        sys.exit(70)
+    except Exception:
+        _log.critical("crashed", exc_info=True)
+        sys.exit(70)
+
+
+def tune_interpreter() -> None:
+    """Let the garbage collector look rarely, and let no thread keep the others waiting.
+
+    Almost nothing here is cyclic (`tests/edge/test_garbage.py` checks that), and everybody who
+    waits is a few objects more to look at: with ten thousand in line, a server that looks rarely
+    did half as much again (docs/performance.md).
+    What is new is looked at in small parts, because nothing else runs meanwhile.
+    A thread that reads the people of a large zone would keep each commit of a spin waiting many
+    times for the default of 5 ms, because a commit is many calls that give up the interpreter.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 100, 20)
+    sys.setswitchinterval(0.001)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def address_of(listeners: Sequence[socket.socket], *, secure: bool = False) -> str:
+    """The address at which a server can be reached."""
+    host, port = listeners[0].getsockname()[:2]
+    scheme = "https" if secure else "http"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,0 +1,63 @@
+"""A worker: jobs only, in a second process on the database of a server, for a second core.
+
+It takes no lock on the data directory. Leases and fences keep it and the server from running the
+same job; SQLite keeps their writes apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.jobs import Dispatcher, listen, register_upkeep, ring
+from yoked_actor.actors.offers import OfferJobs
+from yoked_actor.actors.ops import Alarm
+from yoked_actor.actors.supervisor import Supervisor
+from yoked_actor.settings import Settings
+from yoked_actor.store import ThreadRunner, open_store
+from yoked_actor.telemetry import Metrics
+
+# A server commits in batches; its lock may have to be waited for longer than by another server.
+_PATIENCE_S = 10.0
+
+
+@asynccontextmanager
+async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispatcher]:
+    """Run jobs until the block is left, then let them end or give them back."""
+    clock = Clock.real(settings.server.clock_step_s)
+    async with open_store(
+        database,
+        runner=ThreadRunner(),
+        busy_timeout_s=max(settings.store.busy_timeout_s, _PATIENCE_S),
+        checkpoint_pages=settings.store.checkpoint_pages,
+        max_pending=settings.store.max_pending,
+        max_batch=settings.store.max_batch,
+        shared=True,
+        machine=clock.machine_time,
+    ) as store:
+        directory = database.parent
+        metrics = Metrics()
+        metrics.objectives.use(settings.objectives)
+        dispatcher = Dispatcher(store.jobs, clock, settings, metrics, ring=lambda: ring(directory))
+        register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
+        # The server knows who is connected: it is rung after each commit, and tells them.
+        OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
+        # What it says is about its own jobs, and for the log: the server keeps and tells alerts.
+        alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=True)
+        supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
+        async with trio.open_nursery() as nursery:
+            run_side = supervisor.run_side
+            watch_clock = partial(clock.watch, metrics.clock.count)
+            nursery.start_soon(run_side, "clock", watch_clock)
+            nursery.start_soon(run_side, "alarm", alarm.run)
+            nursery.start_soon(run_side, "dispatcher", dispatcher.run)
+            rung = partial(dispatcher.poke, from_outside=True)
+            nursery.start_soon(run_side, "job_bell", partial(listen, directory, rung))
+            yield dispatcher
+            await dispatcher.drain()
+            nursery.cancel_scope.cancel()

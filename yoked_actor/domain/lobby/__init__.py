@@ -1,0 +1,89 @@
+"""The live loop as a pure machine: events in; state changes, records and notices out."""
+
+from __future__ import annotations
+
+from yoked_actor.domain.lobby import events, notices
+from yoked_actor.domain.lobby.ballot import Outcome, Vote
+from yoked_actor.domain.lobby.events import Erase, Event, Forget, Spin
+from yoked_actor.domain.lobby.floor.auditor import audit_floor, audit_users
+from yoked_actor.domain.lobby.floor.floor import Floor
+from yoked_actor.domain.lobby.floor.settled import SettledView
+from yoked_actor.domain.lobby.lifecycle import State
+from yoked_actor.domain.lobby.machine.explain import explain
+from yoked_actor.domain.lobby.machine.lobby import Lobby
+from yoked_actor.domain.lobby.machine.pairing import nothing_between
+from yoked_actor.domain.lobby.notices import (
+    Code,
+    DateEnd,
+    DateEnded,
+    Effects,
+    Explanation,
+    Forgotten,
+    IdleReason,
+    Notice,
+    NowIdle,
+    Refusal,
+    Renewed,
+    Reply,
+    SpinReply,
+    WaitReason,
+)
+from yoked_actor.domain.lobby.records import (
+    TOMBSTONE,
+    CancelReason,
+    Changes,
+    Erasure,
+    Known,
+    Match,
+    MatchStatus,
+    Quality,
+    Seat,
+    VideoDate,
+    pair_of,
+)
+from yoked_actor.domain.lobby.recovered import Recovered
+
+__all__ = [
+    "TOMBSTONE",
+    "CancelReason",
+    "Changes",
+    "Code",
+    "DateEnd",
+    "DateEnded",
+    "Effects",
+    "Erase",
+    "Erasure",
+    "Event",
+    "Explanation",
+    "Floor",
+    "Forget",
+    "Forgotten",
+    "IdleReason",
+    "Known",
+    "Lobby",
+    "Match",
+    "MatchStatus",
+    "Notice",
+    "NowIdle",
+    "Outcome",
+    "Quality",
+    "Recovered",
+    "Refusal",
+    "Renewed",
+    "Reply",
+    "Seat",
+    "SettledView",
+    "Spin",
+    "SpinReply",
+    "State",
+    "VideoDate",
+    "Vote",
+    "WaitReason",
+    "audit_floor",
+    "audit_users",
+    "events",
+    "explain",
+    "nothing_between",
+    "notices",
+    "pair_of",
+]

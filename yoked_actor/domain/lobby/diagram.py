@@ -1,0 +1,59 @@
+"""The tables of the core, drawn for the documentation.
+
+`docs/lifecycle.md` and `docs/jobs.md` carry these drawings between markers, and a test compares:
+the picture cannot drift from the table.
+"""
+
+from __future__ import annotations
+
+from yoked_actor.domain.jobs import JOB_TRANSITIONS, JobStatus
+from yoked_actor.domain.lobby.ballot import VERDICTS, CreditChange, Verdict, Vote
+from yoked_actor.domain.lobby.lifecycle import TRANSITIONS, State, move
+
+_CREDIT = {
+    CreditChange.KEEP: "",
+    CreditChange.RAISE: ", credit rises",
+    CreditChange.RESET: ", credit back to 0",
+}
+
+
+def lifecycle_mermaid() -> str:
+    """The states and every way between them, as a Mermaid state diagram."""
+    causes: dict[tuple[State, State], list[str]] = {}
+    for (state, cause), following in TRANSITIONS.items():
+        causes.setdefault((state, following), []).append(cause)
+    arrows = [
+        f"    {state} --> {following}: {', '.join(names)}"
+        for (state, following), names in causes.items()
+    ]
+    return "\n".join(["stateDiagram-v2", f"    [*] --> {State.IDLE}", *arrows])
+
+
+def jobs_mermaid() -> str:
+    """The statuses of a job and every way between them, as a Mermaid state diagram."""
+    causes: dict[tuple[JobStatus, JobStatus], list[str]] = {}
+    for (status, cause), following in JOB_TRANSITIONS.items():
+        causes.setdefault((status, following), []).append(cause)
+    arrows = [
+        f"    {status} --> {following}: {', '.join(names)}"
+        for (status, following), names in causes.items()
+    ]
+    return "\n".join(["stateDiagram-v2", f"    [*] --> {JobStatus.PENDING}", *arrows])
+
+
+def ballot_table() -> str:
+    """What each combination of votes leads to, as a Markdown table: the row's voter comes first."""
+    votes = list(Vote)
+    lines = [
+        f"| my vote | their vote: {' | '.join(votes)} |",
+        f"| --- {'| --- ' * len(votes)}|",
+    ]
+    for mine in votes:
+        cells = " | ".join(_cell(VERDICTS[mine, theirs]) for theirs in votes)
+        lines.append(f"| **{mine}** | {cells} |")
+    return "\n".join(lines)
+
+
+def _cell(verdict: Verdict) -> str:
+    following = move(State.VOTING, verdict.cause)
+    return f"`{verdict.outcome}`: I am {following}{_CREDIT[verdict.credit]}"

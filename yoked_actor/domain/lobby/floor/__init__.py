@@ -1,0 +1,1 @@
+"""The floor: the seats, matches and dates that are open now, with their books and timers."""

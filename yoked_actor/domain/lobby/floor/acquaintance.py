@@ -1,0 +1,180 @@
+"""What stands between two users: blocks, having met, and the short bar after a cancelled match.
+
+Kept for the users who are in memory, so that a check costs a dictionary look-up. Blocks are
+directed; having met and bars belong to the pair.
+"""
+
+from __future__ import annotations
+
+from yoked_actor.domain.lobby.floor.book import Book
+from yoked_actor.domain.lobby.records import Changes, Known, Pair, pair_of
+from yoked_actor.domain.time import MICROSECONDS, Instant
+
+_DAY = 86_400 * MICROSECONDS
+
+
+class Acquaintance:
+    """Blocks, history and bars, with undo."""
+
+    def __init__(self, rematch_after_days: float | None) -> None:
+        self.blocks: Book[tuple[str, str], Instant] = Book()
+        self.met: Book[Pair, Instant] = Book()
+        self.bars: Book[Pair, Instant] = Book()
+        self._rematch_after = (
+            None if rematch_after_days is None else round(rematch_after_days * _DAY)
+        )
+        # Which keys to let go of when a user leaves memory.
+        self._others: dict[str, set[str]] = {}
+        self._blocked: dict[str, set[str]] = {}
+        self._blockers: dict[str, set[str]] = {}
+
+    def learn(self, known: Known) -> None:
+        """Take in what the store remembers of a user (settled: it is stored already)."""
+        user_id = known.user_id
+        for other, at in known.met.items():
+            pair = pair_of(user_id, other)
+            self.met.rows.setdefault(pair, at)
+            self._note(user_id, other)
+        for other, until in known.bars.items():
+            self.bars.rows.setdefault(pair_of(user_id, other), until)
+            self._note(user_id, other)
+        for other, at in known.blocks.items():
+            self.blocks.rows.setdefault((user_id, other), at)
+            self._blockers.setdefault(other, set()).add(user_id)
+        self._blocked[user_id] = set(known.blocks)
+
+    def forget(self, user_id: str) -> None:
+        """Let go of what is known of a user who left memory.
+
+        A pair is kept while the other one is here: the stored truth comes back with this user.
+        """
+        for other in self._blocked.pop(user_id, ()):
+            self.blocks.rows.pop((user_id, other), None)
+            blockers = self._blockers[other]
+            blockers.discard(user_id)
+            if not blockers:
+                del self._blockers[other]
+        for other in self._others.pop(user_id, ()):
+            if other in self._blocked:
+                continue
+            pair = pair_of(user_id, other)
+            self.met.rows.pop(pair, None)
+            self.bars.rows.pop(pair, None)
+            # The other one may have left before, and taken their side of the note along.
+            theirs = self._others.get(other)
+            if theirs is not None:
+                theirs.discard(user_id)
+                if not theirs:
+                    del self._others[other]
+
+    def erase(self, user_id: str) -> None:
+        """Let go of all that stands between an erased user and anybody, on either side."""
+        for blocker in self._blockers.pop(user_id, set()):
+            self.blocks.rows.pop((blocker, user_id), None)
+            self._blocked.get(blocker, set()).discard(user_id)
+        for other in self._others.pop(user_id, set()):
+            pair = pair_of(user_id, other)
+            self.met.rows.pop(pair, None)
+            self.bars.rows.pop(pair, None)
+            theirs = self._others.get(other, set())
+            theirs.discard(user_id)
+            if not theirs:
+                self._others.pop(other, None)
+
+    def is_blocked(self, a: str, b: str) -> bool:
+        """Whether either has blocked the other."""
+        rows = self.blocks.rows
+        return (a, b) in rows or (b, a) in rows
+
+    def have_met(self, a: str, b: str, spun_at: Instant) -> bool:
+        """Whether the two have met, and not so long ago that they may meet again.
+
+        `spun_at` is when the later of the two took their place. Judging by it, and not by the
+        present instant, keeps the answer the same for as long as both wait.
+        """
+        met_at = self.met.rows.get(pair_of(a, b))
+        if met_at is None:
+            return False
+        return self._rematch_after is None or spun_at < met_at + self._rematch_after
+
+    def is_barred(self, a: str, b: str) -> bool:
+        """Whether a match of these two was cancelled a moment ago."""
+        return pair_of(a, b) in self.bars.rows
+
+    def around(self, user_id: str) -> set[str]:
+        """Everyone with whom this user may have a history; nobody else has one with them."""
+        nobody: set[str] = set()
+        return (
+            self._others.get(user_id, nobody)
+            | self._blocked.get(user_id, nobody)
+            | self._blockers.get(user_id, nobody)
+        )
+
+    def count_settled_blocks(self, user_id: str) -> int:
+        """How many others a user has blocked, as far as that is stored."""
+        others = self._blocked.get(user_id, ())
+        return sum(1 for other in others if self.blocks.settled((user_id, other)) is not None)
+
+    def blocked_by(self, user_id: str) -> dict[str, Instant]:
+        """Whom a user has blocked, and since when."""
+        rows = self.blocks.rows
+        return {
+            other: rows[user_id, other]
+            for other in sorted(self._blocked.get(user_id, ()))
+            if (user_id, other) in rows
+        }
+
+    def block(self, blocker: str, blocked: str, at: Instant) -> None:
+        """Record a block."""
+        self.blocks.put((blocker, blocked), at)
+        self._blocked.setdefault(blocker, set()).add(blocked)
+        self._blockers.setdefault(blocked, set()).add(blocker)
+
+    def unblock(self, blocker: str, blocked: str) -> bool:
+        """Lift a block; say whether there was one."""
+        found = (blocker, blocked) in self.blocks.rows
+        self.blocks.remove((blocker, blocked))
+        return found
+
+    def meet(self, a: str, b: str, at: Instant) -> None:
+        """Record, once, that two have met."""
+        pair = pair_of(a, b)
+        self.met.put(pair, at)
+        self._note(a, b)
+
+    def unmeet(self, a: str, b: str) -> None:
+        """Take back that two have met."""
+        self.met.remove(pair_of(a, b))
+
+    def bar(self, a: str, b: str, until: Instant) -> Pair:
+        """Keep two apart until an instant."""
+        pair = pair_of(a, b)
+        self.bars.put(pair, until)
+        self._note(a, b)
+        return pair
+
+    def lift_bar(self, pair: Pair) -> None:
+        """End a bar."""
+        self.bars.remove(pair)
+
+    def collect(self, changes: Changes) -> None:
+        """Add what must be saved."""
+        changes.met = self.met.differences()
+        changes.blocks = self.blocks.differences()
+        changes.bars = self.bars.differences()
+
+    def settle(self) -> None:
+        """The changes stand."""
+        self.blocks.settle()
+        self.met.settle()
+        self.bars.settle()
+
+    def undo(self) -> list[Pair]:
+        """Return to what was stored; say which bars are to be timed again."""
+        self.blocks.undo()
+        self.met.undo()
+        return [pair for pair in self.bars.undo() if pair in self.bars.rows]
+
+    def _note(self, a: str, b: str) -> None:
+        self._others.setdefault(a, set()).add(b)
+        self._others.setdefault(b, set()).add(a)

@@ -1,0 +1,87 @@
+"""The auditor: what must be true of the floor at any instant, whatever has happened (R9, R19).
+
+`audit_users` looks at a few users and is cheap enough to run after every round in production;
+`audit_floor` looks at everybody and at every two of them, for tests and simulations. Both return
+what they found in words; an empty list is the only good answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from yoked_actor.domain.lobby.floor.floor import Floor
+from yoked_actor.domain.lobby.lifecycle import State
+from yoked_actor.domain.lobby.machine.pairing import may_be_paired
+from yoked_actor.domain.lobby.records import MatchStatus, Seat
+from yoked_actor.domain.time import Instant
+
+_STATUS = {State.MATCHED: MatchStatus.MATCHED, State.VOTING: MatchStatus.VOTING}
+
+
+def audit_users(floor: Floor, user_ids: Iterable[str]) -> list[str]:
+    """Check the seats of some users, and the matches and dates that they are in."""
+    found: list[str] = []
+    for user_id in user_ids:
+        seat = floor.seats.get(user_id)
+        if seat is not None:
+            found += [f"{user_id}: {problem}" for problem in _problems_of(floor, seat)]
+    return found
+
+
+def audit_floor(floor: Floor, now: Instant) -> list[str]:
+    """Check everybody, and that nobody waits beside somebody they could meet."""
+    found = audit_users(floor, floor.seats.rows)
+    for match in floor.matches.rows.values():
+        if match.is_open and any(
+            floor.seats.rows[user_id].match_id != match.match_id for user_id in match.users
+        ):
+            found.append(f"{match.match_id}: open, but not the match of both its users")
+    tickets = sorted(floor.pool.tickets(), key=lambda ticket: ticket.user_id)
+    for ticket in tickets:
+        seat = floor.seats.get(ticket.user_id)
+        if seat is None or seat.state is not State.WAITING:
+            found.append(f"{ticket.user_id}: has a ticket, but does not wait")
+    for index, one in enumerate(tickets):
+        for other in tickets[index + 1 :]:
+            if may_be_paired(floor, one, other, now):
+                found.append(f"{one.user_id} and {other.user_id}: both wait, and could meet")
+    return found
+
+
+def _problems_of(floor: Floor, seat: Seat) -> list[str]:
+    found: list[str] = []
+    if seat.state in _STATUS:
+        found += _match_problems(floor, seat)
+    elif seat.match_id is not None:
+        found.append(f"is {seat.state}, but has the match {seat.match_id}")
+    if (seat.state is State.IDLE) != (seat.waiting_since is None):
+        found.append(f"is {seat.state} with waiting_since {seat.waiting_since}")
+    if seat.state is not State.IDLE and not floor.is_timed(seat.user_id):
+        found.append(f"is {seat.state}, and no deadline watches over it")
+    should_have_ticket = seat.state is State.WAITING and floor.is_here(seat.user_id)
+    if (seat.user_id in floor.pool) != should_have_ticket:
+        found.append("has a ticket without waiting here, or waits here without one")
+    if seat.date_id is not None:
+        date = floor.dates.get(seat.date_id)
+        if date is None or date.ended_at is not None or seat.user_id not in (date.a, date.b):
+            found.append(f"is on the date {seat.date_id}, which is not an open date of theirs")
+        elif seat.state is not State.IDLE:
+            found.append(f"is {seat.state} while on a date")
+    return found
+
+
+def _match_problems(floor: Floor, seat: Seat) -> list[str]:
+    match = floor.matches.get(seat.match_id) if seat.match_id is not None else None
+    if match is None or not match.is_open:
+        return [f"is {seat.state} in {seat.match_id}, which is not an open match"]
+    if seat.user_id not in match.users or match.a >= match.b:
+        return [f"is in {match.match_id}, which is between {match.a} and {match.b}"]
+    found = []
+    partner = floor.seats.get(match.partner_of(seat.user_id))
+    if partner is None or partner.match_id != match.match_id or partner.state is not seat.state:
+        found.append(f"is {seat.state} in {match.match_id}, but the partner is not")
+    if match.status is not _STATUS[seat.state]:
+        found.append(f"is {seat.state}, but {match.match_id} is {match.status}")
+    if match.closes_at is None and not match.awaiting:
+        found.append(f"is in {match.match_id}, which has no window and awaits nobody")
+    return found

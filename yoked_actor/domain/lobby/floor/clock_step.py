@@ -1,0 +1,112 @@
+"""What a step of the clock does to the lobby: nothing that anybody could notice.
+
+The lobby's windows, waits and timers are durations between instants. When the clock is stepped, the
+instants that are behind and ahead of now are moved by the size of the step, so that every wait and
+every window stays as long as it was: nobody is lost, starved or out of time because of a step.
+
+What is over keeps the instant that the clock showed when it happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from yoked_actor.domain.lobby.floor.floor import Floor
+from yoked_actor.domain.lobby.records import Known, Match, Seat, VideoDate
+from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import Instant, after
+
+
+class LeftOpen(msgspec.Struct, frozen=True):
+    """What an earlier process left open."""
+
+    users: Sequence[Known]
+    matches: Sequence[Match]
+    dates: Sequence[VideoDate]
+
+
+def step_clock(floor: Floor, by: int, now: Instant) -> None:
+    """The clock was stepped by so many microseconds. The books must be settled.
+
+    It holds for good; call `restate` in every round until it is stored.
+    """
+    for seat in list(floor.seats.rows.values()):
+        if seat.waiting_since is not None:
+            floor.seats.revise(seat.user_id, _moved_seat(seat, by))
+    for match in list(floor.matches.rows.values()):
+        if match.is_open:
+            floor.matches.revise(match.match_id, _moved_match(match, by))
+    for date in list(floor.dates.rows.values()):
+        if date.ended_at is None:
+            floor.dates.revise(date.date_id, _moved_date(date, by))
+    bars = floor.acquaintance.bars
+    for pair, until in list(bars.rows.items()):
+        bars.revise(pair, until + by)
+    for user_id, at in list(floor.nudged_at.rows.items()):
+        floor.nudged_at.revise(user_id, at + by)
+    floor.shift_timers(by, now)
+
+
+def restate(floor: Floor) -> None:
+    """Have everything that `step_clock` has moved stored with what else this round stores."""
+    for seat in floor.seats.rows.values():
+        if seat.waiting_since is not None:
+            floor.seats.touch(seat.user_id)
+    for match in floor.matches.rows.values():
+        if match.is_open:
+            floor.matches.touch(match.match_id)
+    for date in floor.dates.rows.values():
+        if date.ended_at is None:
+            floor.dates.touch(date.date_id)
+    for pair in floor.acquaintance.bars.rows:
+        floor.acquaintance.bars.touch(pair)
+
+
+def not_in_the_future(left: LeftOpen, now: Instant) -> LeftOpen:
+    """What an earlier process left, moved back if its clock was ahead of ours.
+
+    Nobody can have begun to wait after now. All are moved alike: who came first stays first.
+    """
+    began = [known.seat.waiting_since for known in left.users if known.seat is not None]
+    began += [at for match in left.matches for at in (match.paired_at, match.voting_at)]
+    began += [date.started_at for date in left.dates]
+    by = now - max((at for at in began if at is not None), default=now)
+    if by >= 0:
+        return left
+    return LeftOpen(
+        [
+            known if known.seat is None else replace(known, seat=_moved_seat(known.seat, by))
+            for known in left.users
+        ],
+        [_moved_match(match, by) for match in left.matches],
+        [_moved_date(date, by) for date in left.dates],
+    )
+
+
+def with_bars_cut(known: Known, rules: Rules, now: Instant) -> Known:
+    """No bar lasts longer than it could if it began now: a clock that was ahead may have set it."""
+    latest = after(now, rules.bar_s)
+    if all(until <= latest for until in known.bars.values()):
+        return known
+    return replace(known, bars={other: min(at, latest) for other, at in known.bars.items()})
+
+
+def _moved_seat(seat: Seat, by: int) -> Seat:
+    since = seat.waiting_since
+    return seat if since is None else replace(seat, waiting_since=since + by)
+
+
+def _moved_match(match: Match, by: int) -> Match:
+    return replace(
+        match,
+        paired_at=match.paired_at + by,
+        closes_at=None if match.closes_at is None else match.closes_at + by,
+        voting_at=None if match.voting_at is None else match.voting_at + by,
+    )
+
+
+def _moved_date(date: VideoDate, by: int) -> VideoDate:
+    return replace(date, started_at=date.started_at + by, ends_at=date.ends_at + by)

@@ -1,0 +1,83 @@
+"""The floor as it is stored: what a reader beside the matchmaker may see.
+
+While a round is being committed, the books hold what was decided, and a failed commit would undo
+it. Each book remembers the values before, so the state that stands can be read at any time, without
+waiting for the commit and without writing anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from yoked_actor.domain.lobby.floor.floor import Floor
+from yoked_actor.domain.lobby.lifecycle import State
+from yoked_actor.domain.lobby.records import Line, Match, Presence, Seat
+from yoked_actor.domain.matching import Ticket
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.time import Instant, after
+
+_NOWHERE = Presence()
+_FRONT = Line()
+
+
+class SettledView:
+    """Reads a floor; decisions that are not stored yet do not show."""
+
+    def __init__(self, floor: Floor) -> None:
+        self._floor = floor
+
+    def seat(self, user_id: str) -> Seat | None:
+        """The seat of a user; None when the user is not in memory."""
+        return self._floor.seats.settled(user_id)
+
+    def person(self, user_id: str) -> Person | None:
+        """The profile of a user who has one."""
+        return self._floor.people.settled(user_id)
+
+    def count_blocks(self, user_id: str) -> int:
+        """How many others a user has blocked."""
+        return self._floor.acquaintance.count_settled_blocks(user_id)
+
+    def open_matches(self) -> list[Match]:
+        """The matches that are open."""
+        return [match for match in self._floor.matches.settled_values() if match.is_open]
+
+    def is_online(self, user_id: str, now: Instant) -> bool:
+        """Whether a user can be called: see `Floor.is_online`."""
+        presence = self._floor.presences.settled(user_id) or _NOWHERE
+        if presence.device:
+            return True
+        heard_at = self._floor.heard_at.get(user_id, 0)
+        return presence.called and after(heard_at, self._floor.rules.liveness_s) > now
+
+    def waiting(self) -> int:
+        """How many users can be paired."""
+        pool, touched = self._floor.pool, self._touched()
+        there = sum(1 for user_id in touched if user_id in pool)
+        return len(pool) - there + sum(1 for user_id in touched if self._ticket(user_id))
+
+    def tickets(self) -> Iterator[Ticket]:
+        """The tickets of all users who can be paired, in no particular order."""
+        touched = self._touched()
+        for ticket in self._floor.pool.tickets():
+            if ticket.user_id not in touched:
+                yield ticket
+        for user_id in touched:
+            ticket_before = self._ticket(user_id)
+            if ticket_before is not None:
+                yield ticket_before
+
+    def _touched(self) -> set[str]:
+        floor = self._floor
+        books = (floor.seats, floor.people, floor.presences, floor.lines)
+        return {user_id for book in books for user_id in book.touched()}
+
+    def _ticket(self, user_id: str) -> Ticket | None:
+        seat, person = self.seat(user_id), self.person(user_id)
+        presence = self._floor.presences.settled(user_id) or _NOWHERE
+        if seat is None or person is None or not presence.here:
+            return None
+        if seat.state is not State.WAITING or seat.waiting_since is None:
+            return None
+        line = self._floor.lines.settled(user_id) or _FRONT
+        return Ticket(person, seat.waiting_since, seat.credit, line.skips, line.tier)

@@ -1,0 +1,1 @@
+"""The machine: what each event does to the floor."""

@@ -1,0 +1,122 @@
+"""Video dates: opened by two yeses, or by a call between two who have a connection (R44); ended by
+one, by time, or by absence (R22)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from yoked_actor.domain.lobby.lifecycle import State
+from yoked_actor.domain.lobby.machine.step import Step
+from yoked_actor.domain.lobby.notices import (
+    Code,
+    DateEnd,
+    DateEnded,
+    DateOpened,
+    DateStarted,
+    Done,
+    Refusal,
+    Reply,
+    Signalled,
+)
+from yoked_actor.domain.lobby.records import VideoDate
+from yoked_actor.domain.time import after
+
+
+def open_date(step: Step, a: str, b: str) -> VideoDate:
+    """Open the date of two who are, or are about to be, idle; `a` calls."""
+    floor = step.floor
+    ends_at = after(step.now, floor.rules.date_length_s)
+    date = VideoDate(floor.new_id("d"), a, b, step.now, ends_at)
+    floor.put_date(date)
+    for user_id in (date.a, date.b):
+        floor.put_seat(replace(floor.seat(user_id), date_id=date.date_id))
+        floor.kept_signals.remove(user_id)
+        if not floor.is_here(user_id):
+            # The grace of one who is away runs from the opening.
+            floor.hear(user_id, step.now)
+            floor.put_presence(user_id, floor.presence(user_id))
+    return date
+
+
+def announce_date(step: Step, date: VideoDate) -> None:
+    """Tell both that the date is open."""
+    people, places = step.floor.people.rows, step.floor.places
+    for user_id in (date.a, date.b):
+        card = places.card(people[date.partner_of(user_id)], people[user_id], step.now)
+        started = DateStarted(date.date_id, card, user_id == date.a, date.ends_at)
+        step.tell(user_id, started)
+
+
+def start_date(step: Step, user_id: str, partner: str) -> Reply:
+    """One of two who have a connection calls the other."""
+    floor = step.floor
+    if user_id not in floor.people.rows:
+        return Refusal(Code.PROFILE_INCOMPLETE, "complete your profile first")
+    if floor.seat(user_id).date_id is not None:
+        return Refusal(Code.ON_A_DATE, "end your video date first")
+    if floor.seat(user_id).state is not State.IDLE:
+        return Refusal(Code.WRONG_STATE, "get out of line first")
+    if partner == user_id or floor.acquaintance.is_blocked(user_id, partner):
+        return Refusal(Code.NOT_FOUND, "you have no such connection any more")
+    if partner not in floor.people.rows or not floor.is_online(partner, step.now):
+        return Refusal(Code.WRONG_STATE, "your partner is not online")
+    seat = floor.seat(partner)
+    if seat.state is not State.IDLE or seat.date_id is not None:
+        return Refusal(Code.WRONG_STATE, "your partner is busy")
+    date = open_date(step, user_id, partner)
+    announce_date(step, date)
+    return DateOpened(date.date_id)
+
+
+def relay(step: Step, user_id: str, date_id: str, data: bytes) -> Reply:
+    """Pass on what one of the two says to the other, and to nobody else.
+
+    Nothing is stored. What is said to somebody who has no socket is kept with their other events,
+    and only so much of it, lest it crowd those out.
+    """
+    floor = step.floor
+    date = floor.open_date(user_id)
+    if date is None or date.date_id != date_id:
+        return _not_your_date(date_id)
+    partner = date.partner_of(user_id)
+    if not floor.presence(partner).device:
+        kept = floor.kept_signals.get(partner) or 0
+        if kept >= floor.rules.max_kept_signals:
+            return Refusal(Code.RATE_LIMITED, "your partner is away, and enough waits for them")
+        floor.kept_signals.put(partner, kept + 1)
+    step.tell(partner, Signalled(date_id, data))
+    return Done()
+
+
+def end_date_by(step: Step, user_id: str, date_id: str) -> Reply:
+    """One of the two ends the date."""
+    date = step.floor.open_date(user_id)
+    if date is None or date.date_id != date_id:
+        return _not_your_date(date_id)
+    hang_up(step, date, user_id)
+    return Done()
+
+
+def hang_up(step: Step, date: VideoDate, user_id: str) -> None:
+    """End a date because one of the two wants to."""
+    end_date(step, date, DateEnd.ENDED, {date.partner_of(user_id): DateEnd.PARTNER_ENDED})
+
+
+def lose(step: Step, date: VideoDate, user_id: str) -> None:
+    """End a date because one of the two has been away for too long."""
+    end_date(step, date, DateEnd.PARTNER_LOST, {user_id: DateEnd.ENDED})
+
+
+def end_date(
+    step: Step, date: VideoDate, why: DateEnd, seen_as: dict[str, DateEnd] | None = None
+) -> None:
+    """End a date; each is told the reason as it looks from their side."""
+    floor = step.floor
+    floor.put_date(replace(date, ended_at=step.now, ended_for=why))
+    for user_id in (date.a, date.b):
+        floor.put_seat(replace(floor.seat(user_id), date_id=None))
+        step.tell(user_id, DateEnded(date.date_id, (seen_as or {}).get(user_id, why)))
+
+
+def _not_your_date(date_id: str) -> Refusal:
+    return Refusal(Code.NOT_FOUND, f"{date_id!r} is not your current date")

@@ -1,0 +1,84 @@
+"""What happens when a deadline has come (R6).
+
+Each looks first whether what it times is still so, and does nothing when that is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from yoked_actor.domain.lobby.floor.deadlines import Deadline, Due
+from yoked_actor.domain.lobby.lifecycle import Cause
+from yoked_actor.domain.lobby.machine.dates import end_date, lose
+from yoked_actor.domain.lobby.machine.matches import acknowledge_timeout, conclude, go
+from yoked_actor.domain.lobby.machine.step import Step
+from yoked_actor.domain.lobby.notices import DateEnd, IdleReason, TierReached
+from yoked_actor.domain.lobby.records import MatchStatus
+
+
+def run_deadline(step: Step, deadline: Deadline) -> None:
+    """Do what a deadline says, if there is still a reason to."""
+    _DUTIES[deadline[1]](step, deadline)
+
+
+def _window_closed(step: Step, deadline: Deadline) -> None:
+    at, due, _, match_id = deadline
+    match = step.floor.matches.get(match_id)
+    if match is None or match.closes_at != at:
+        return
+    if match.status is MatchStatus.VOTING and due is Due.VOTE:
+        conclude(step, match)
+    elif match.status is MatchStatus.MATCHED and due is Due.ACKNOWLEDGE:
+        acknowledge_timeout(step, match)
+
+
+def _date_over(step: Step, deadline: Deadline) -> None:
+    date = step.floor.dates.get(deadline[3])
+    if date is not None and date.ended_at is None:
+        end_date(step, date, DateEnd.TIME_UP)
+
+
+def _edge_reached(step: Step, deadline: Deadline) -> None:
+    at, _, user_id, _ = deadline
+    line = step.floor.lines.get(user_id)
+    tier = step.floor.tier_reached(user_id, at)
+    if line is None or tier is None:
+        return
+    step.tell(user_id, TierReached(tier))
+    step.attempts[user_id] = None
+    step.widened[user_id] = line.tier
+
+
+def _bar_over(step: Step, deadline: Deadline) -> None:
+    at, _, a, b = deadline
+    if step.floor.acquaintance.bars.get((a, b)) != at:
+        return
+    step.floor.acquaintance.lift_bar((a, b))
+    for user_id in (a, b):
+        if user_id in step.floor.seats.rows:
+            step.try_again(user_id)
+
+
+def _silent(step: Step, deadline: Deadline) -> None:
+    at, _, user_id, _ = deadline
+    floor = step.floor
+    if not floor.liveness_fired(user_id, at):
+        return
+    date = floor.open_date(user_id)
+    if date is not None:
+        lose(step, date, user_id)
+        return
+    floor.put_presence(user_id, replace(floor.presence(user_id), called=False))
+    go(step, user_id, Cause.LOST, IdleReason.LOST)
+
+
+_DUTIES: dict[Due, Callable[[Step, Deadline], None]] = {
+    Due.VOTE: _window_closed,
+    Due.ACKNOWLEDGE: _window_closed,
+    Due.DATE: _date_over,
+    Due.TIER: _edge_reached,
+    Due.BAR: _bar_over,
+    Due.LIVENESS: _silent,
+}

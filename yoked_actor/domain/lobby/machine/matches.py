@@ -1,0 +1,293 @@
+"""The life of a match: acknowledged, voted on, decided, or cancelled (R11, R12, R15, R16, R20)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from yoked_actor.domain.lobby.ballot import VERDICTS, Outcome, Vote, credit_after
+from yoked_actor.domain.lobby.lifecycle import Cause, State, move
+from yoked_actor.domain.lobby.machine.dates import announce_date, open_date
+from yoked_actor.domain.lobby.machine.step import Step
+from yoked_actor.domain.lobby.notices import (
+    AcknowledgeReply,
+    Code,
+    IdleReason,
+    MatchCancelled,
+    Matched,
+    MatchLeft,
+    OutcomeReached,
+    Refusal,
+    Reply,
+    VoteReply,
+    VotingOpened,
+    WaitReason,
+)
+from yoked_actor.domain.lobby.records import CancelReason, Match, MatchStatus
+from yoked_actor.domain.time import after
+
+_LEFT_BEHIND = {
+    Cause.LEFT: (Cause.PARTNER_LEFT, CancelReason.PARTNER_LEFT, WaitReason.PARTNER_LEFT),
+    Cause.SPUN: (Cause.PARTNER_LEFT, CancelReason.PARTNER_LEFT, WaitReason.PARTNER_LEFT),
+    Cause.LOST: (Cause.PARTNER_LOST, CancelReason.PARTNER_LOST, WaitReason.PARTNER_LOST),
+}
+"""How one goes -> what that is for the one who stays."""
+
+_NEXT_OF_LEAVER = {Cause.LEFT: State.IDLE, Cause.SPUN: State.WAITING}
+"""Where a user who leaves a match by their own wish goes from there."""
+
+
+def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
+    """A user has seen the match; when both have, voting opens."""
+    match = step.floor.open_match(user_id)
+    if match is None or match.match_id != match_id:
+        return _unknown_match(match_id)
+    if not match.acknowledged_by(user_id):
+        if user_id == match.a:
+            match = replace(match, a_acknowledged=True)
+        else:
+            match = replace(match, b_acknowledged=True)
+        step.floor.put_match(match)
+        if match.both_acknowledged and not match.awaiting:
+            match = open_voting(step, match)
+    voting = match.status is MatchStatus.VOTING
+    state = step.floor.seat(user_id).state
+    return AcknowledgeReply(state, match.closes_at if voting else None)
+
+
+def open_voting(step: Step, match: Match) -> Match:
+    """Both are there: the ten seconds begin, and the two have met for good."""
+    floor, now = step.floor, step.now
+    vote_by = after(now, floor.rules.vote_window_s)
+    match = replace(match, status=MatchStatus.VOTING, voting_at=now, closes_at=vote_by)
+    floor.put_match(match)
+    floor.acquaintance.meet(match.a, match.b, now)
+    for user_id in match.users:
+        seat = floor.seat(user_id)
+        floor.put_seat(replace(seat, state=move(seat.state, Cause.BOTH_ACKNOWLEDGED)))
+        step.tell(user_id, VotingOpened(match.match_id, vote_by))
+    return match
+
+
+def vote(step: Step, user_id: str, match_id: str, choice: Vote) -> Reply:
+    """A user votes. The first vote is final; when both are in, the ballot is decided."""
+    match = step.floor.open_match(user_id)
+    if match is None or match.match_id != match_id:
+        return _vote_too_late(step, user_id, match_id, choice)
+    if match.status is not MatchStatus.VOTING:
+        return Refusal(Code.WRONG_STATE, "voting opens when both have acknowledged")
+    given = match.vote_of(user_id)
+    if given is not None:
+        return VoteReply() if given is choice else _already_voted(given)
+    if user_id == match.a:
+        match = replace(match, a_vote=choice)
+    else:
+        match = replace(match, b_vote=choice)
+    step.floor.put_match(match)
+    if match.a_vote is None or match.b_vote is None:
+        return VoteReply()
+    return VoteReply(conclude(step, match))
+
+
+def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
+    """Decide a ballot; who has not voted counts as idle.
+
+    Who is `gone` is moved by the one who saw them go, and is told nothing here.
+    """
+    floor = step.floor
+    votes = {
+        match.a: match.a_vote or Vote.IDLE,
+        match.b: match.b_vote or Vote.IDLE,
+    }
+    outcome = VERDICTS[votes[match.a], votes[match.b]].outcome
+    floor.put_match(
+        replace(
+            match,
+            status=MatchStatus.COMPLETED,
+            outcome=outcome,
+            closes_at=None,
+            ended_at=step.now,
+            awaiting=frozenset(),
+        )
+    )
+    date = open_date(step, match.a, match.b) if outcome is Outcome.BOTH_YES else None
+    for user_id in match.users:
+        if user_id == gone:
+            continue
+        verdict = VERDICTS[votes[user_id], votes[match.partner_of(user_id)]]
+        seat = floor.seat(user_id)
+        credit = credit_after(
+            seat.credit,
+            verdict.credit,
+            step=floor.rules.credit_step,
+            cap=floor.rules.credit_cap,
+        )
+        following = move(seat.state, verdict.cause)
+        date_id = None if date is None else date.date_id
+        step.tell(user_id, OutcomeReached(match.match_id, outcome, following, credit, date_id))
+        if following is State.WAITING:
+            step.queue(user_id, verdict.cause, WaitReason.REQUEUED, fresh=True, credit=credit)
+        else:
+            reason = IdleReason.DATE if date is not None else IdleReason.IDLE_VOTE
+            step.rest(user_id, verdict.cause, reason, credit=credit)
+    if date is not None:
+        announce_date(step, date)
+    return outcome
+
+
+def leave_match(step: Step, match: Match, user_id: str, cause: Cause) -> None:
+    """What becomes of a match, and of the partner, when `user_id` goes (R12).
+
+    The one who goes is moved by the caller afterwards. A vote that was given is void. A user who
+    leaves by their own wish is told how the match ended before they are told where they are now.
+    """
+    outcome = _end_without(step, match, user_id, cause)
+    following = _NEXT_OF_LEAVER.get(cause)
+    if following is not None:
+        credit, was_voting = step.floor.seat(user_id).credit, match.voting_at is not None
+        step.tell(user_id, MatchLeft(match.match_id, following, credit, was_voting, outcome))
+
+
+def _end_without(step: Step, match: Match, user_id: str, cause: Cause) -> Outcome | None:
+    """End a match that `user_id` leaves, for the partner; the outcome, or None if cancelled.
+
+    A user who did not come back after a restart has not left: that is the server's fault, and
+    nobody's loss (R18).
+    """
+    partner = match.partner_of(user_id)
+    if cause is Cause.LOST and user_id in match.awaiting:
+        cancel(step, match, CancelReason.SERVER_RESTART)
+        _stay_behind(
+            step,
+            match,
+            partner,
+            Cause.SERVER_RESTART,
+            CancelReason.SERVER_RESTART,
+            WaitReason.RESUMED,
+        )
+        return None
+    if match.vote_of(partner) is not None:
+        mine = Vote.PASS if cause is Cause.SPUN else Vote.IDLE
+        if user_id == match.a:
+            match = replace(match, a_vote=mine)
+        else:
+            match = replace(match, b_vote=mine)
+        return conclude(step, match, gone=user_id)
+    partner_cause, reason, wait_reason = _LEFT_BEHIND[cause]
+    cancel(step, match, reason)
+    _stay_behind(step, match, partner, partner_cause, reason, wait_reason)
+    return None
+
+
+def go(step: Step, user_id: str, cause: Cause, reason: IdleReason) -> None:
+    """Take a user out of line, and out of the match they are in."""
+    match = step.floor.open_match(user_id)
+    if match is not None:
+        leave_match(step, match, user_id, cause)
+    step.rest(user_id, cause, reason)
+
+
+def acknowledge_timeout(step: Step, match: Match) -> None:
+    """Not both acknowledged in time: who did waits again in the old place, who did not is idle."""
+    cancel(step, match, CancelReason.NOT_ACKNOWLEDGED)
+    for user_id in match.users:
+        if match.acknowledged_by(user_id):
+            _stay_behind(
+                step,
+                match,
+                user_id,
+                Cause.PARTNER_SILENT,
+                CancelReason.NOT_ACKNOWLEDGED,
+                WaitReason.NOT_ACKNOWLEDGED,
+            )
+        else:
+            notice = MatchCancelled(match.match_id, CancelReason.NOT_ACKNOWLEDGED, State.IDLE)
+            step.tell(user_id, notice)
+            step.rest(user_id, Cause.ACKNOWLEDGE_TIMEOUT, IdleReason.NOT_ACKNOWLEDGED)
+
+
+def cancel_for_block(step: Step, match: Match, blocker: str) -> None:
+    """A block ends the match for both; the blocked one learns only that the partner left."""
+    cancel(step, match, CancelReason.BLOCKED)
+    _stay_behind(step, match, blocker, Cause.BLOCKED, CancelReason.BLOCKED, WaitReason.REQUEUED)
+    _stay_behind(
+        step,
+        match,
+        match.partner_of(blocker),
+        Cause.BLOCKED,
+        CancelReason.PARTNER_LEFT,
+        WaitReason.PARTNER_LEFT,
+    )
+
+
+def come_back(step: Step, match: Match, user_id: str) -> None:
+    """One who was awaited after a restart is back; with the second one the window starts afresh."""
+    match = replace(match, awaiting=match.awaiting - {user_id})
+    if match.awaiting:
+        step.floor.put_match(match)
+        return
+    if match.status is MatchStatus.VOTING:
+        vote_by = after(step.now, step.floor.rules.vote_window_s)
+        step.floor.put_match(replace(match, closes_at=vote_by))
+        for one in match.users:
+            step.tell(one, VotingOpened(match.match_id, vote_by))
+        return
+    if match.both_acknowledged:
+        open_voting(step, match)
+        return
+    acknowledge_by = after(step.now, step.floor.rules.acknowledge_window_s)
+    step.floor.put_match(replace(match, closes_at=acknowledge_by))
+    people, places = step.floor.people.rows, step.floor.places
+    for one in match.users:
+        card = places.card(people[match.partner_of(one)], people[one], step.now)
+        step.tell(one, Matched(match.match_id, card, acknowledge_by))
+
+
+def cancel(step: Step, match: Match, reason: CancelReason) -> None:
+    """Record that a match came to nothing, and what that means for the pair (R18, R20)."""
+    floor = step.floor
+    floor.put_match(
+        replace(
+            match,
+            status=MatchStatus.CANCELLED,
+            cancelled_for=reason,
+            closes_at=None,
+            ended_at=step.now,
+            awaiting=frozenset(),
+        )
+    )
+    if match.awaiting:
+        # The restart is to blame: no bar, and a vote that could not be finished was no meeting.
+        floor.acquaintance.unmeet(match.a, match.b)
+    elif match.voting_at is None:
+        floor.bar(match.a, match.b, after(step.now, floor.rules.bar_s))
+
+
+def _stay_behind(
+    step: Step,
+    match: Match,
+    user_id: str,
+    cause: Cause,
+    reason: CancelReason,
+    wait_reason: WaitReason,
+) -> None:
+    step.tell(user_id, MatchCancelled(match.match_id, reason, State.WAITING))
+    step.queue(user_id, cause, wait_reason, fresh=False)
+
+
+def _vote_too_late(step: Step, user_id: str, match_id: str, choice: Vote) -> Reply:
+    floor = step.floor
+    match = floor.matches.get(match_id)
+    if match is None or floor.seat(user_id).last_match_id != match_id or match.voting_at is None:
+        return _unknown_match(match_id)
+    given = match.vote_of(user_id)
+    if match.outcome is None or given is None or given is Vote.IDLE:
+        return Refusal(Code.VOTE_CLOSED, "the vote is over")
+    return VoteReply(match.outcome) if given is choice else _already_voted(given)
+
+
+def _unknown_match(match_id: str) -> Refusal:
+    return Refusal(Code.UNKNOWN_MATCH, f"{match_id!r} is not your current match")
+
+
+def _already_voted(given: Vote) -> Refusal:
+    return Refusal(Code.ALREADY_VOTED, f"your vote was {given}, and the first vote is final")

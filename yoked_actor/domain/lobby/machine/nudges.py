@@ -1,0 +1,56 @@
+"""Nudges: somebody waits in vain whom an idle user would suit, so that user is told (R13).
+
+When an attempt finds nobody for one who has come to tier 3, a few idle people are looked at, in
+turn, and those who could be paired with the waiting one if they spun now, inside the limits that
+tier 3 gives to both, are told. Nobody is told for whom or by whom, and nobody more often than the
+rules allow.
+"""
+
+from __future__ import annotations
+
+from yoked_actor.domain.lobby.machine.pairing import nothing_between
+from yoked_actor.domain.lobby.machine.step import Step
+from yoked_actor.domain.lobby.notices import Nudge
+from yoked_actor.domain.matching import Ticket, Tier, admits
+from yoked_actor.domain.people import distance_km
+from yoked_actor.domain.time import after
+
+MOST_NUDGED = 5
+"""How many are told because of one attempt."""
+MOST_LOOKED_AT = 200
+"""How many idle people are looked at because of one attempt."""
+
+
+def nudge_idlers(step: Step) -> None:
+    """Tell idle people of those who have just been tried for in vain."""
+    for seeker in step.in_vain:
+        # A later attempt of the same step may have found them all the same.
+        if seeker.tier >= Tier.WIDEST and seeker.user_id in step.floor.pool:
+            _nudge_for(step, seeker)
+
+
+def _nudge_for(step: Step, seeker: Ticket) -> None:
+    floor, now = step.floor, step.now
+    expires_at = after(now, floor.rules.nudge_good_for_s)
+    left = MOST_NUDGED
+    for user_id in floor.idlers.next_for(seeker.person, MOST_LOOKED_AT):
+        last = floor.nudged_at.get(user_id)
+        if last is not None and after(last, floor.rules.nudge_every_s) > now:
+            continue
+        if not _would_suit(step, seeker, Ticket(floor.person(user_id), now)):
+            continue
+        floor.nudged_at.put(user_id, now)
+        step.tell(user_id, Nudge(expires_at))
+        left -= 1
+        if left == 0:
+            return
+
+
+def _would_suit(step: Step, seeker: Ticket, idler: Ticket) -> bool:
+    floor, now = step.floor, step.now
+    if not nothing_between(floor, seeker, idler, now):
+        return False
+    km = distance_km(seeker.person, idler.person)
+    theirs = floor.tiers.limits(idler.person, Tier.WIDEST)
+    own = floor.tiers.limits(seeker.person, Tier.WIDEST)
+    return admits(own, idler.person, km, now) and admits(theirs, seeker.person, km, now)

@@ -1,0 +1,156 @@
+"""Making matches: attempts in the order of the policy, each for the best of all partners (R9).
+
+A seeker looks inside the limits of its own tier. One who is past the forced edge looks inside those
+of tier 3 first, and only then among everybody. Whoever is looked at accepts by their own tier.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from yoked_actor.domain.lobby.floor.floor import Floor
+from yoked_actor.domain.lobby.lifecycle import Cause, move
+from yoked_actor.domain.lobby.machine.step import Step
+from yoked_actor.domain.lobby.notices import Matched
+from yoked_actor.domain.lobby.records import Match, MatchStatus, Quality
+from yoked_actor.domain.matching import (
+    EVERYBODY,
+    POINT,
+    Choice,
+    Limits,
+    Ticket,
+    Tier,
+    Weighted,
+    admits,
+    age_fit,
+    attracted,
+    both_adults,
+    density_points,
+    nearness,
+)
+from yoked_actor.domain.people import Person, age_at, band_km, distance_km
+from yoked_actor.domain.time import Instant, after, seconds_between
+
+_WEIGHTED = Weighted()
+
+
+def make_attempts(step: Step) -> None:
+    """Try to pair everyone who is owed an attempt."""
+    floor = step.floor
+    for seeker in floor.pool.in_order(step.attempts, step.now):
+        if seeker.user_id not in floor.pool:
+            continue  # Paired with an earlier one a moment ago.
+        before = step.widened.get(seeker.user_id)
+        choice = find_partner(floor, seeker, step.now, before)
+        if choice is None:
+            step.in_vain.append(seeker)
+            floor.pool.admit(step.now)
+            continue
+        for user_id in choice.passed_over:
+            line = floor.lines.rows[user_id]
+            floor.put_line(user_id, replace(line, skips=line.skips + 1))
+        pair(step, seeker, choice.ticket)
+
+
+def find_partner(
+    floor: Floor, seeker: Ticket, now: Instant, widened_from: Tier | None = None
+) -> Choice | None:
+    """The best partner that a waiting user has at an instant.
+
+    A user who has just come from the tier `widened_from` has looked at everybody inside that
+    tier's limits before, so only those beyond them are looked at.
+    """
+    known: Limits | None = None
+    if widened_from is not None:
+        known = floor.tiers.limits(seeker.person, widened_from)
+
+    def allowed(user_id: str) -> bool:
+        other = floor.pool.get(user_id)
+        return other is not None and nothing_between(floor, seeker, other, now)
+
+    tier = Tier.WIDEST if seeker.tier is Tier.FORCED else seeker.tier
+    limits = floor.tiers.limits(seeker.person, tier)
+    choice = floor.pool.best_partner(seeker, limits, now, allowed, beyond=known)
+    if choice is None and seeker.tier is Tier.FORCED:
+        choice = floor.pool.best_partner(seeker, EVERYBODY, now, allowed, beyond=limits)
+    return choice
+
+
+def nothing_between(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
+    """Whether no block, no meeting, no bar and no law stands between two users."""
+    between, one, other = floor.acquaintance, a.person.user_id, b.person.user_id
+    return (
+        one != other
+        and not between.have_met(one, other, max(a.waiting_since, b.waiting_since))
+        and not between.is_blocked(one, other)
+        and not between.is_barred(one, other)
+        and both_adults(a.person, b.person, now)
+    )
+
+
+def may_be_paired(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
+    """Whether two waiting users may be put before each other now (R3, R4, R20)."""
+    if not attracted(a.person, b.person) or not nothing_between(floor, a, b, now):
+        return False
+    km = distance_km(a.person, b.person)
+    tiers = floor.tiers
+    return admits(tiers.limits(a.person, a.tier), b.person, km, now) and admits(
+        tiers.limits(b.person, b.tier), a.person, km, now
+    )
+
+
+def pair(step: Step, one: Ticket, other: Ticket) -> Match:
+    """Put two waiting users before each other."""
+    floor, now = step.floor, step.now
+    a, b = (one, other) if one.user_id < other.user_id else (other, one)
+    acknowledge_by = after(now, floor.rules.acknowledge_window_s)
+    match = Match(floor.new_id("m"), a.user_id, b.user_id, MatchStatus.MATCHED, now, acknowledge_by)
+    floor.quality.put(match.match_id, _quality(floor, match, a, b, chosen=other, now=now))
+    floor.put_match(match)
+    for person, partner in ((a.person, b.person), (b.person, a.person)):
+        seat = floor.seat(person.user_id)
+        floor.put_seat(replace(seat, state=move(seat.state, Cause.PAIRED), match_id=match.match_id))
+        step.attempts.pop(person.user_id, None)
+        card = floor.places.card(partner, person, now)
+        step.tell(person.user_id, Matched(match.match_id, card, acknowledge_by))
+    return match
+
+
+def _quality(
+    floor: Floor, match: Match, a: Ticket, b: Ticket, *, chosen: Ticket, now: Instant
+) -> Quality:
+    """How good the match is: the priority is that of who was chosen, by the points of R10."""
+    a_age, b_age = age_at(a.person, now), age_at(b.person, now)
+    km = distance_km(a.person, b.person)
+    terms = _WEIGHTED.pair_terms(a.person, a_age, b.person, b_age, km)
+    points = (_WEIGHTED.points(chosen, now) + terms) // POINT + density_points(len(floor.pool))
+    return Quality(
+        match_id=match.match_id,
+        policy=floor.rules.policy,
+        priority=points,
+        preference_match=(age_fit(a.person, b_age) + age_fit(b.person, a_age)) / 200,
+        distance_score=nearness(a.person, b.person, km) / 1000,
+        distance_km=round(km, 3),
+        shown_km=band_km(floor.places.km(a.person, b.person, now)),
+        a_tier=_tier_used(floor, a, b.person, km, now),
+        b_tier=_tier_used(floor, b, a.person, km, now),
+        a_wait_s=seconds_between(a.waiting_since, now),
+        b_wait_s=seconds_between(b.waiting_since, now),
+        a_group=_group_name(a.person),
+        b_group=_group_name(b.person),
+        paired_at=now,
+    )
+
+
+def _tier_used(floor: Floor, ticket: Ticket, partner: Person, km: float, now: Instant) -> Tier:
+    """The least tier, up to the one reached, in which somebody accepts a partner."""
+    for tier in (Tier.EXACT, Tier.WIDER, Tier.WIDEST):
+        if tier >= ticket.tier:
+            break
+        if admits(floor.tiers.limits(ticket.person, tier), partner, km, now):
+            return tier
+    return ticket.tier
+
+
+def _group_name(person: Person) -> str:
+    return f"{person.gender} seeking {' or '.join(sorted(person.seeking))}"

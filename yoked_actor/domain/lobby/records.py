@@ -1,0 +1,214 @@
+"""What the lobby knows and the store keeps: seats, matches, video dates.
+
+All frozen: a change is a new value, which is how the lobby can take a decision back. `Known` is
+what the store remembers of a user who comes in; `Changes` is what a round of decisions must save.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from yoked_actor.domain.lobby.ballot import Outcome, Vote
+from yoked_actor.domain.lobby.lifecycle import State
+from yoked_actor.domain.matching import Tier
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.time import Instant
+
+Pair = tuple[str, str]
+"""Two user ids in ascending order."""
+
+
+TOMBSTONE = "~erased-"
+"""How every tombstone begins. No user id has a `~`, and each stands before it in a pair."""
+
+
+def pair_of(a: str, b: str) -> Pair:
+    """The unordered pair of two users."""
+    return (a, b) if a < b else (b, a)
+
+
+class Seat(msgspec.Struct, frozen=True, gc=False):
+    """One user's place in the lobby. Through a match `waiting_since` is kept: the old place."""
+
+    user_id: str
+    state: State = State.IDLE
+    waiting_since: Instant | None = None
+    credit: int = 0
+    match_id: str | None = None
+    date_id: str | None = None
+    last_match_id: str | None = None
+
+
+class Presence(msgspec.Struct, frozen=True, gc=False):
+    """How a user can be reached now. Not stored: after a restart nobody is here yet."""
+
+    device: int = 0
+    called: bool = False
+
+    @property
+    def here(self) -> bool:
+        """Whether the user may be paired: a socket is open, or the last word came by HTTP."""
+        return self.called or self.device != 0
+
+
+class Line(msgspec.Struct, frozen=True):
+    """How far a waiting user has come in line. Not stored: it follows from the wait."""
+
+    tier: Tier = Tier.EXACT
+    skips: int = 0
+
+
+class Quality(msgspec.Struct, frozen=True):
+    """How good a match was when it was made (R23). Sides in the order of the match."""
+
+    match_id: str
+    policy: str
+    priority: int
+    preference_match: float
+    distance_score: float
+    distance_km: float
+    a_tier: Tier
+    b_tier: Tier
+    a_wait_s: float
+    b_wait_s: float
+    a_group: str
+    b_group: str
+    paired_at: Instant
+    shown_km: int | None = None
+    """What both were told of their distance; None in a match that was stored before."""
+
+
+class MatchStatus(StrEnum):
+    """Where a match stands."""
+
+    MATCHED = "matched"
+    VOTING = "voting"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+
+
+class CancelReason(StrEnum):
+    """Why a match came to nothing, as its people are told."""
+
+    PARTNER_LEFT = "partner_left"
+    PARTNER_LOST = "partner_lost"
+    NOT_ACKNOWLEDGED = "not_acknowledged"
+    BLOCKED = "blocked"
+    SERVER_RESTART = "server_restart"
+
+
+class Match(msgspec.Struct, frozen=True, gc=False):
+    """Two users put before each other. `a` < `b`; `closes_at` ends the window that is open now."""
+
+    match_id: str
+    a: str
+    b: str
+    status: MatchStatus
+    paired_at: Instant
+    closes_at: Instant | None
+    a_acknowledged: bool = False
+    b_acknowledged: bool = False
+    voting_at: Instant | None = None
+    a_vote: Vote | None = None
+    b_vote: Vote | None = None
+    outcome: Outcome | None = None
+    cancelled_for: CancelReason | None = None
+    ended_at: Instant | None = None
+    awaiting: frozenset[str] = frozenset()
+    """Who has not come back since the server restarted; while anyone is awaited no window runs."""
+
+    @property
+    def users(self) -> Pair:
+        """Both users."""
+        return (self.a, self.b)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the match is still going on."""
+        return self.ended_at is None
+
+    @property
+    def both_acknowledged(self) -> bool:
+        """Whether both have said that they are there."""
+        return self.a_acknowledged and self.b_acknowledged
+
+    def partner_of(self, user_id: str) -> str:
+        """The other one."""
+        return self.b if user_id == self.a else self.a
+
+    def acknowledged_by(self, user_id: str) -> bool:
+        """Whether this user has acknowledged."""
+        return self.a_acknowledged if user_id == self.a else self.b_acknowledged
+
+    def vote_of(self, user_id: str) -> Vote | None:
+        """This user's sealed vote, if given."""
+        return self.a_vote if user_id == self.a else self.b_vote
+
+
+class VideoDate(msgspec.Struct, frozen=True, gc=False):
+    """An open or ended video date. `a` is the initiator of the call."""
+
+    date_id: str
+    a: str
+    b: str
+    started_at: Instant
+    ends_at: Instant
+    ended_at: Instant | None = None
+    ended_for: str | None = None
+
+    def partner_of(self, user_id: str) -> str:
+        """The other one."""
+        return self.b if user_id == self.a else self.a
+
+
+class Known(msgspec.Struct, frozen=True, gc=False):
+    """All that the store remembers of a user who comes in."""
+
+    user_id: str
+    person: Person | None = None
+    seat: Seat | None = None
+    blocks: dict[str, Instant] = {}
+    met: dict[str, Instant] = {}
+    bars: dict[str, Instant] = {}
+    last_match: Match | None = None
+
+
+class Erasure(msgspec.Struct, frozen=True):
+    """A user of whom nothing is to remain but a tombstone, in what others remember."""
+
+    user_id: str
+    tombstone: str
+    at: Instant
+
+
+class Changes(msgspec.Struct):
+    """What one round of decisions must save, all of it or nothing."""
+
+    people: list[Person] = []
+    seats: list[Seat] = []
+    matches: list[Match] = []
+    dates: list[VideoDate] = []
+    met: list[tuple[Pair, Instant | None]] = []
+    """Pairs that have met, and when; None takes it back."""
+    blocks: list[tuple[tuple[str, str], Instant | None]] = []
+    """(who blocks, whom), and since when; None lifts the block."""
+    quality: list[Quality] = []
+    bars: list[tuple[Pair, Instant | None]] = []
+    """Pairs kept apart, and until when; None lifts the bar."""
+    erased: list[Erasure] = []
+    """Who is erased, after everything else is saved."""
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.seats
+            or self.matches
+            or self.quality
+            or self.met
+            or self.bars
+            or self.people
+            or self.blocks
+            or self.dates
+            or self.erased
+        )

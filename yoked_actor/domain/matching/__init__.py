@@ -1,0 +1,50 @@
+"""Who meets whom: limits and tiers, compatibility, fairness, the index of waiting users."""
+
+from __future__ import annotations
+
+from yoked_actor.domain.matching.census import Census, take_census
+from yoked_actor.domain.matching.compatibility import admits, attracted, both_adults
+from yoked_actor.domain.matching.fairness import (
+    MOST_CREDIT,
+    POINT,
+    Ticket,
+    Weighted,
+    age_fit,
+    density_points,
+    nearness,
+    policy_by,
+)
+from yoked_actor.domain.matching.idlers import Idlers
+from yoked_actor.domain.matching.pool import Choice, Pool
+from yoked_actor.domain.matching.quality import GroupQuality, Percentiles, QualityReport
+from yoked_actor.domain.matching.relaxation import Rejections, Relaxation
+from yoked_actor.domain.matching.tiers import EVERYBODY, Limits, Tier, Tiers, Widening
+
+__all__ = [
+    "EVERYBODY",
+    "MOST_CREDIT",
+    "POINT",
+    "Census",
+    "Choice",
+    "GroupQuality",
+    "Idlers",
+    "Limits",
+    "Percentiles",
+    "Pool",
+    "QualityReport",
+    "Rejections",
+    "Relaxation",
+    "Ticket",
+    "Tier",
+    "Tiers",
+    "Weighted",
+    "Widening",
+    "admits",
+    "age_fit",
+    "attracted",
+    "both_adults",
+    "density_points",
+    "nearness",
+    "policy_by",
+    "take_census",
+]

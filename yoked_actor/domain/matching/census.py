@@ -1,0 +1,170 @@
+"""Counting those who wait by what keeps them from one of them, all at once.
+
+One pass of NumPy over the groups whose genders suit; everybody else is counted by the group. The
+distances of that pass come from chords and are off by a hair, so whoever stands at the very edge of
+somebody's limits is measured again. All distances are between shown places (see `shown_places`): a
+count that changes at an exact distance would tell it to somebody who moves their own limits.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from math import ceil, cos, radians, sin
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from yoked_actor.domain.matching.fairness import Ticket
+from yoked_actor.domain.matching.group import Group, reach2
+from yoked_actor.domain.matching.pool import Pool
+from yoked_actor.domain.matching.relaxation import Rejections, Relaxation
+from yoked_actor.domain.matching.tiers import Limits
+from yoked_actor.domain.people import (
+    ADULT_AGE,
+    EARTH_RADIUS_KM,
+    age_on,
+    band_km,
+    born_number,
+    haversine_km,
+)
+from yoked_actor.domain.time import Instant, utc_date
+
+Mask = NDArray[np.bool_]
+
+
+class Census(msgspec.Struct, frozen=True):
+    """Who waits besides one user, and what keeps them from that user."""
+
+    pool: int
+    rejected_by: Rejections
+    nearest: Relaxation | None
+
+
+def take_census(
+    pool: Pool,
+    ticket: Ticket,
+    limits: Limits,
+    now: Instant,
+    apart: Iterable[str],
+    shown: tuple[float, float],
+) -> Census:
+    """Count all others in the pool, as they look to a ticket that looks inside `limits`.
+
+    `apart` names everybody whom a block, a meeting or a bar keeps from the ticket's user; `shown`
+    is where that user is shown to be.
+    """
+    own = pool.entry(ticket.user_id)
+    others = len(pool) - (own is not None)
+    left_out: dict[object, list[int]] = defaultdict(list)
+    for user_id in {*apart, ticket.user_id}:
+        if (entry := pool.entry(user_id)) is not None:
+            left_out[_kind(entry.ticket)].append(entry.row)
+    count = _Count(ticket, limits, now, shown)
+    suiting = history = 0
+    for group in pool.suiting(ticket.person):
+        rows = left_out.get(_kind(group.entries[0].ticket), [])
+        suiting += len(group)
+        history += len(rows)
+        count.look_at(group, rows)
+    if own is not None and ticket.person.gender in ticket.person.seeking:
+        # Nobody is one of the others, or has a history with themselves.
+        suiting, history = suiting - 1, history - 1
+    rejected = Rejections(others - suiting, history, count.age, count.distance)
+    return Census(others, rejected, count.nearest())
+
+
+class _Count:
+    """What the groups have shown so far."""
+
+    def __init__(
+        self, ticket: Ticket, limits: Limits, now: Instant, shown: tuple[float, float]
+    ) -> None:
+        today = utc_date(now)
+        person = ticket.person
+        self._limits = limits
+        self._age = age_on(person.birth_date, today)
+        self._today = born_number(today)
+        self._lat, self._lon = radians(shown[0]), radians(shown[1])
+        self._cos_lat = cos(self._lat)
+        self._years: list[NDArray[np.int64]] = []
+        self._kms: list[NDArray[np.float64]] = []
+        self.age = 0
+        self.distance = 0
+
+    def look_at(self, group: Group, left_out: list[int]) -> None:
+        """Count a group whose genders suit, but for some rows of it."""
+        columns, limits = group.columns, self._limits
+        here = np.ones(len(group), np.bool_)
+        here[left_out] = False
+        born = columns["born"]
+        wanted = born <= self._today - 10_000 * limits.min_age
+        wanted &= born > self._today - 10_000 * (limits.max_age + 1)
+        wants = here & (columns["min_age"] <= self._age) & (columns["max_age"] >= self._age)
+        fit = np.count_nonzero(wants & wanted)
+        self.age += int(np.count_nonzero(here) - fit)
+        rows = np.flatnonzero(wants)
+        wanted = wanted[rows]
+        chords2 = self._chords2(group, rows)
+        near_them = self._within(group, rows, chords2, columns["reach2"][rows], theirs=True)
+        near_me = self._within(group, rows, chords2, reach2(limits.max_km), theirs=False)
+        self.distance += int(fit - np.count_nonzero(wanted & near_them & near_me))
+        others = rows[~wanted & near_them & near_me]
+        ages = (self._today - born[others].astype(np.int64)) // 10_000
+        ages = ages[ages >= ADULT_AGE]
+        self._years.append(np.maximum(limits.min_age - ages, ages - limits.max_age))
+        too_far = chords2[wanted & near_them & ~near_me]
+        halves = np.minimum(1.0, np.sqrt(too_far) / 2)
+        self._kms.append(2 * EARTH_RADIUS_KM * np.arcsin(halves))
+
+    def nearest(self) -> Relaxation | None:
+        """The least that the ticket's user could do to their own limits to admit somebody."""
+        limits = self._limits
+        found: list[tuple[float, Relaxation]] = []
+        if len(years := np.concatenate([*self._years, np.zeros(0, np.int64)])):
+            by = int(years.min())
+            gives = int(np.count_nonzero(years <= by))
+            share = by / (limits.max_age - limits.min_age + 1)
+            found.append((share, Relaxation("age", by, "years", gives)))
+        if len(kms := np.concatenate([*self._kms, np.zeros(0)])):
+            by = max(1, ceil(band_km(float(kms.min())) - limits.max_km))
+            gives = int(np.count_nonzero(kms <= limits.max_km + by))
+            found.append((by / limits.max_km, Relaxation("distance", by, "km", gives)))
+        return min(found, key=lambda one: one[0])[1] if found else None
+
+    def _chords2(self, group: Group, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The squared chords, on a globe of radius 1."""
+        columns = group.columns
+        x = columns["shown_x"][rows] - self._cos_lat * cos(self._lon)
+        y = columns["shown_y"][rows] - self._cos_lat * sin(self._lon)
+        z = columns["shown_z"][rows] - sin(self._lat)
+        chords2: NDArray[np.float64] = x * x + y * y + z * z
+        return chords2
+
+    def _within(
+        self,
+        group: Group,
+        rows: NDArray[np.intp],
+        chords2: NDArray[np.float64],
+        reach: NDArray[np.float64] | float,
+        *,
+        theirs: bool,
+    ) -> Mask:
+        """Who lies inside one's own reach, or has this user inside theirs."""
+        within: Mask = chords2 <= reach
+        # What rounding, and the hair that every reach is raised by, can make of a squared chord.
+        doubt = 8e-9 * np.asarray(reach) + 2e-17
+        for index in np.flatnonzero(np.abs(chords2 - reach) <= doubt).tolist():
+            entry = group.entries[rows[index]]
+            most = entry.max_km if theirs else self._limits.max_km
+            km = haversine_km(
+                *(self._lat, self._cos_lat, self._lon),
+                *(entry.shown_lat, entry.shown_cos_lat, entry.shown_lon),
+            )
+            within[index] = km <= most
+        return within
+
+
+def _kind(ticket: Ticket) -> object:
+    return (ticket.person.gender, ticket.person.seeking)

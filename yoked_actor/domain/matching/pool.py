@@ -1,0 +1,196 @@
+"""The waiting users who can be paired now, and the best partner among ALL of them.
+
+Most who come are paired in the same step. So who comes is looked for first, and is put where others
+find them (`admit`) only when that search has found nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from heapq import heapify, heappop, heappush
+
+import msgspec
+
+from yoked_actor.domain.matching.fairness import DAWN, Policy, Ticket
+from yoked_actor.domain.matching.group import Entry, Group
+from yoked_actor.domain.matching.search import Search
+from yoked_actor.domain.matching.tiers import Limits, Tiers
+from yoked_actor.domain.people import WITHOUT_SECRET, Person, ShownPlaces
+from yoked_actor.domain.time import Instant, utc_date
+
+MOST_STALE_CHANGES = 64
+"""How many awaited changes may be of tickets that are gone, beyond as many as there are tickets."""
+
+GroupKey = tuple[str, frozenset[str]]
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """The best partner, how well they stood, and who was passed over for them."""
+
+    ticket: Ticket
+    total: int
+    passed_over: list[str]
+
+
+class Pool:
+    """All tickets, indexed. The lobby is its only owner."""
+
+    def __init__(self, policy: Policy, tiers: Tiers, places: ShownPlaces = WITHOUT_SECRET) -> None:
+        self._policy = policy
+        self._places = places
+        self._tiers = tiers
+        self._entries: dict[str, Entry] = {}
+        self._arriving: dict[str, Ticket] = {}
+        self._groups: dict[GroupKey, Group] = {}
+        self._changes: list[tuple[Instant, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._entries) + len(self._arriving)
+
+    def __contains__(self, user_id: str) -> bool:
+        return user_id in self._entries or user_id in self._arriving
+
+    def get(self, user_id: str) -> Ticket | None:
+        """The ticket of a user, if they can be paired."""
+        entry = self._entries.get(user_id)
+        return self._arriving.get(user_id) if entry is None else entry.ticket
+
+    def tickets(self) -> Iterator[Ticket]:
+        """Every ticket, in no particular order."""
+        yield from (entry.ticket for entry in self._entries.values())
+        yield from self._arriving.values()
+
+    def entry(self, user_id: str) -> Entry | None:
+        """Where a user's ticket stands in its group, if they can be paired."""
+        return self._entries.get(user_id)
+
+    def suiting(self, person: Person) -> Iterator[Group]:
+        """The groups whose people and this person have the genders that each other seeks."""
+        return (group for key, group in self._groups.items() if _may_suit(person, key))
+
+    def expect(self, ticket: Ticket, now: Instant) -> None:
+        """Take a ticket that can look for others, and be found once it is admitted."""
+        if ticket.user_id in self._entries:
+            self.put(ticket, now)
+        else:
+            self._arriving[ticket.user_id] = ticket
+
+    def admit(self, now: Instant) -> None:
+        """Let all who were expected be found from now on."""
+        if self._arriving:
+            arriving, self._arriving = self._arriving, {}
+            for ticket in arriving.values():
+                self.put(ticket, now)
+
+    def put(self, ticket: Ticket, now: Instant) -> None:
+        """Add a ticket, or replace the one its user had."""
+        before = self._entries.get(ticket.user_id)
+        if before is not None:
+            if before.ticket == ticket:
+                return
+            self.discard(ticket.user_id)
+        limits = self._tiers.limits(ticket.person, ticket.tier)
+        standing = self._policy.standing(ticket, now)
+        entry = Entry(ticket, limits, standing, self._places.of(ticket.person, now))
+        self._entries[ticket.user_id] = entry
+        key = _group_of(ticket.person)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = Group()
+        group.add(entry)
+        self._await_change(entry)
+
+    def discard(self, user_id: str) -> None:
+        """Take a user's ticket out, if there is one."""
+        self._arriving.pop(user_id, None)
+        entry = self._entries.pop(user_id, None)
+        if entry is None:
+            return
+        key = _group_of(entry.ticket.person)
+        group = self._groups[key]
+        group.remove(entry)
+        if not len(group):
+            del self._groups[key]
+        self._drop_stale_changes()
+
+    def shift(self, by: int, now: Instant) -> None:
+        """Move the time since when each ticket waits by so many microseconds."""
+        tickets = list(self.tickets())
+        for ticket in tickets:
+            self.discard(ticket.user_id)
+        self._changes.clear()
+        for ticket in tickets:
+            moved = msgspec.structs.replace(ticket, waiting_since=ticket.waiting_since + by)
+            self.put(moved, now)
+
+    def in_order(self, user_ids: Iterable[str], now: Instant) -> list[Ticket]:
+        """The tickets of some users, in the order of the policy."""
+        found = map(self.get, user_ids)
+        tickets = [ticket for ticket in found if ticket is not None]
+        if len(tickets) > 1:
+            tickets.sort(key=lambda ticket: (-self.base(ticket, now), ticket.user_id))
+        return tickets
+
+    def base(self, ticket: Ticket, now: Instant) -> int:
+        """Where a ticket stands at an instant, for whoever looks."""
+        standing = self._policy.standing(ticket, now)
+        return standing.key + self._policy.slopes[standing.phase] * (now - DAWN)
+
+    def best_partner(
+        self,
+        seeker: Ticket,
+        limits: Limits,
+        now: Instant,
+        allowed: Callable[[str], bool],
+        beyond: Limits | None = None,
+    ) -> Choice | None:
+        """The best of all whom the seeker would accept inside `limits` and who accept the seeker.
+
+        `allowed` says of those who suit by gender, age and distance whether nothing else stands
+        between the two. Whoever lies inside the limits `beyond` is known not to be acceptable.
+        """
+        self._catch_up(now)
+        if beyond is not None and utc_date(seeker.waiting_since) != utc_date(now):
+            beyond = None  # A birthday may have brought somebody into limits that are known.
+        search = Search(seeker, limits, self._policy, now, allowed, beyond)
+        for group in self.suiting(seeker.person):
+            search.look_at(group)
+        if search.best is None:
+            return None
+        return Choice(search.best.ticket, search.best_total, search.passed_over())
+
+    def _catch_up(self, now: Instant) -> None:
+        """Move the tickets whose standing has changed by now."""
+        while self._changes and self._changes[0][0] <= now:
+            at, user_id = heappop(self._changes)
+            entry = self._entries.get(user_id)
+            if entry is None or entry.standing.changes_at != at:
+                continue
+            group = self._groups[_group_of(entry.ticket.person)]
+            group.stand(entry, self._policy.standing(entry.ticket, now))
+            self._await_change(entry)
+
+    def _await_change(self, entry: Entry) -> None:
+        if entry.standing.changes_at is not None:
+            heappush(self._changes, (entry.standing.changes_at, entry.user_id))
+            self._drop_stale_changes()
+
+    def _drop_stale_changes(self) -> None:
+        """Keep the heap within a multiple of the tickets; the cost is paid by what made it grow."""
+        if len(self._changes) <= 2 * len(self._entries) + MOST_STALE_CHANGES:
+            return
+        self._changes = [
+            (entry.standing.changes_at, user_id)
+            for user_id, entry in self._entries.items()
+            if entry.standing.changes_at is not None
+        ]
+        heapify(self._changes)
+
+
+def _group_of(person: Person) -> GroupKey:
+    return (person.gender, person.seeking)
+
+
+def _may_suit(seeker: Person, group: GroupKey) -> bool:
+    gender, seeking = group
+    return gender in seeker.seeking and seeker.gender in seeking

@@ -1,0 +1,274 @@
+"""One search for the best partner: exact over all, looking at few.
+
+The search walks the tickets that the seeker's limits can admit in falling order of their standing,
+and stops as soon as no later one can win: what a pair adds is bounded. The walk is over the few
+cells of place and birth year inside the limits, or over the whole group when there are no few. When
+it grows long, one pass of NumPy over the group finds everybody who passes by age and distance, and
+only the best of those are looked at. The numbers of that pass are approximate where they come from
+angles; whoever could win by them is checked exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import cos, radians, sin
+
+import numpy as np
+from numpy.typing import NDArray
+
+from yoked_actor.domain.matching.fairness import DAWN, Policy, Ticket
+from yoked_actor.domain.matching.group import (
+    ALL_YEARS,
+    Entry,
+    Group,
+    Line,
+    cells_around,
+    reach2,
+    walk,
+)
+from yoked_actor.domain.matching.tiers import Limits
+from yoked_actor.domain.people import EARTH_RADIUS_KM, age_on, born_number, haversine_km
+from yoked_actor.domain.time import Instant, utc_date
+
+_SHORT_WALK = 160
+_MOST_LINES = 32
+_MOST_CELLS = 400
+_SLACK = 20_000
+"""How far, in millionths of a point, the nearness of the NumPy pass may be off: two steps of it."""
+_NEAR_KM = 0.001
+
+
+class Search:
+    """Looks for the best partner of one seeker at one instant."""
+
+    __slots__ = (
+        "_age",
+        "_allowed",
+        "_beyond",
+        "_born_after",
+        "_born_by",
+        "_bound",
+        "_cells",
+        "_cos_lat",
+        "_lat",
+        "_lifts",
+        "_limits",
+        "_lon",
+        "_passed",
+        "_person",
+        "_policy",
+        "_swept",
+        "_today",
+        "best",
+        "best_base",
+        "best_total",
+    )
+
+    def __init__(
+        self,
+        seeker: Ticket,
+        limits: Limits,
+        policy: Policy,
+        now: Instant,
+        allowed: Callable[[str], bool],
+        beyond: Limits | None = None,
+    ) -> None:
+        person = seeker.person
+        today = utc_date(now)
+        self._person = person
+        self._limits = limits
+        self._policy = policy
+        self._allowed = allowed
+        self._beyond = beyond
+        self._age = age_on(person.birth_date, today)
+        self._today = born_number(today)
+        self._born_by = self._today - 10_000 * limits.min_age
+        self._born_after = self._today - 10_000 * (limits.max_age + 1)
+        self._lat = radians(person.lat)
+        self._lon = radians(person.lon)
+        self._cos_lat = cos(self._lat)
+        self._cells = cells_around(person.lat, person.lon, limits.max_km, _MOST_CELLS)
+        elapsed = now - DAWN
+        self._lifts = (policy.slopes[0] * elapsed, policy.slopes[1] * elapsed)
+        self._bound = policy.pair_bound
+        self._passed: list[tuple[int, str]] = []
+        self._swept: list[tuple[Group, NDArray[np.intp], NDArray[np.int64]]] = []
+        self.best: Entry | None = None
+        self.best_base = 0
+        self.best_total = 0
+
+    def look_at(self, group: Group) -> None:
+        """Look for someone better in a group whose genders suit."""
+        lines = self._lines(group)
+        patience = _SHORT_WALK + len(group) // 250
+        for base, entry in walk(lines, self._lifts):
+            if self._is_settled(base + self._bound, entry):
+                return
+            if patience == 0:
+                break
+            patience -= 1
+            self._consider(entry, base)
+        else:
+            return
+        self._sweep(group)
+
+    def passed_over(self) -> list[str]:
+        """Who was acceptable and stood higher than the best, but for what the pair adds."""
+        if self.best is None or self._bound == 0:
+            return []
+        passed = {user_id for base, user_id in self._passed if base > self.best_base}
+        for group, rows, bases in self._swept:
+            for index in np.flatnonzero(bases > self.best_base).tolist():
+                entry = group.entries[rows[index]]
+                user_id = entry.user_id
+                if user_id in passed or not self._allowed(user_id):
+                    continue
+                if self._km_if_acceptable(entry) is not None:
+                    passed.add(user_id)
+        passed.discard(self.best.user_id)
+        return sorted(passed)
+
+    def _is_settled(self, most: int, entry: Entry) -> bool:
+        """Whether neither this one, with so much at most, nor anybody after it can win."""
+        best = self.best
+        if best is None or most > self.best_total:
+            return False
+        return most < self.best_total or (self._bound == 0 and entry.user_id > best.user_id)
+
+    def _lines(self, group: Group) -> Sequence[Line]:
+        """Ordered lists that together hold everybody inside the limits."""
+        if self._cells is None:
+            return [group.order]
+        find = group.places.get
+        places = [years for cell in self._cells if (years := find(cell)) is not None]
+        first_year, last_year = self._born_after // 10_000, self._born_by // 10_000
+        if (last_year - first_year + 1) * len(places) <= _MOST_LINES:
+            return [
+                phases
+                for years in places
+                for year in range(first_year, last_year + 1)
+                if (phases := years.get(year)) is not None
+            ]
+        if len(places) > _MOST_LINES:
+            return [group.order]
+        return [years[ALL_YEARS] for years in places]
+
+    def _km_if_acceptable(self, entry: Entry) -> float | None:
+        """The distance of somebody acceptable; None for anybody else."""
+        if not self._born_after < entry.born <= self._born_by:
+            return None
+        if not entry.min_age <= self._age <= entry.max_age:
+            return None
+        km = haversine_km(self._lat, self._cos_lat, self._lon, entry.lat, entry.cos_lat, entry.lon)
+        if km > self._limits.max_km or km > entry.max_km:
+            return None
+        beyond = self._beyond
+        if beyond is not None and km <= beyond.max_km:
+            age = (self._today - entry.born) // 10_000
+            if beyond.min_age <= age <= beyond.max_age:
+                return None
+        return km if self._allowed(entry.user_id) else None
+
+    def _consider(self, entry: Entry, base: int) -> None:
+        km = self._km_if_acceptable(entry)
+        if km is None:
+            return
+        total = base
+        if self._bound:
+            person = entry.ticket.person
+            age = (self._today - entry.born) // 10_000
+            total += self._policy.pair_terms(self._person, self._age, person, age, km)
+            self._passed.append((base, entry.user_id))
+        best = self.best
+        if (
+            best is None
+            or total > self.best_total
+            or (total == self.best_total and entry.user_id < best.user_id)
+        ):
+            self.best, self.best_base, self.best_total = entry, base, total
+
+    def _sweep(self, group: Group) -> None:
+        """Look at the whole group at once."""
+        rows, chords2 = self._rows_inside(group)
+        if not len(rows):
+            return
+        columns = group.columns
+        phases = columns["phase"][rows]
+        bases = columns["key"][rows] + np.where(phases == 0, *self._lifts)
+        totals = bases
+        if self._bound:
+            totals = bases + self._pair_terms(group, rows, chords2)
+            self._swept.append((group, rows, bases))
+        wanted = 64
+        while len(rows) > wanted:
+            least = np.partition(totals, len(rows) - wanted)[len(rows) - wanted]
+            chosen = totals >= least
+            if self._settle_among(group, rows[chosen], bases[chosen], totals[chosen]):
+                return
+            rest = ~chosen
+            rows, bases, totals = rows[rest], bases[rest], totals[rest]
+            wanted *= 16
+        self._settle_among(group, rows, bases, totals)
+
+    def _rows_inside(self, group: Group) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Who passes by age and, as far as can be told, by distance; and the squared chords."""
+        columns = group.columns
+        born = columns["born"]
+        rows = np.flatnonzero(
+            (born > self._born_after)
+            & (born <= self._born_by)
+            & (columns["min_age"] <= self._age)
+            & (columns["max_age"] >= self._age)
+        )
+        x = columns["x"][rows] - self._cos_lat * cos(self._lon)
+        y = columns["y"][rows] - self._cos_lat * sin(self._lon)
+        z = columns["z"][rows] - sin(self._lat)
+        chords2 = x * x + y * y + z * z
+        near = (chords2 <= columns["reach2"][rows]) & (chords2 <= reach2(self._limits.max_km))
+        return rows[near], chords2[near]
+
+    def _pair_terms(
+        self, group: Group, rows: NDArray[np.intp], chords2: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """`Weighted.pair_terms` for many; the nearness may be off by a step."""
+        columns, person = group.columns, self._person
+        spans = columns["wanted_span"][rows]
+        theirs = np.abs(2 * self._age - columns["wanted_ages"][rows])
+        fit = 2000 - np.minimum(1000, 1000 * theirs // spans)
+        ages = (self._today - columns["born"][rows].astype(np.int64)) // 10_000
+        mine = np.abs(2 * ages - person.min_age - person.max_age)
+        fit -= np.minimum(1000, 1000 * mine // (person.max_age - person.min_age + 2))
+        km = 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(1.0, np.sqrt(chords2) / 2))
+        # Where steps of nearness are finer than what chords can tell, too near is near enough.
+        limits = np.maximum(
+            np.minimum(columns["wanted_km"][rows], person.max_distance_km), _NEAR_KM
+        )
+        near = np.floor(10_000 * (1.0 - np.minimum(1.0, km / limits))).astype(np.int64)
+        terms: NDArray[np.int64] = 500_000 * fit + 10_000 * near
+        return terms
+
+    def _settle_among(
+        self,
+        group: Group,
+        rows: NDArray[np.intp],
+        bases: NDArray[np.int64],
+        totals: NDArray[np.int64],
+    ) -> bool:
+        """Consider these by falling total; True when nobody later can win."""
+        slack = _SLACK if self._bound else 0
+        entries = group.entries
+        order = np.argsort(-totals, kind="stable")
+        found = zip(
+            rows[order].tolist(), bases[order].tolist(), totals[order].tolist(), strict=True
+        )
+        for row, base, total in found:
+            entry = entries[row]
+            if self._is_settled(total + slack, entry):
+                # Equals stand in no order here: the next one's id may be less.
+                if total + slack < self.best_total:
+                    return True
+                continue
+            # Hardly anybody here is too far after all, so what costs least to ask comes first.
+            if self._allowed(entry.user_id):
+                self._consider(entry, base)
+        return False

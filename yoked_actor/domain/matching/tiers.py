@@ -1,0 +1,105 @@
+"""Tiers: how far a waiting user's own limits have opened (R4, R8).
+
+A tier grows with the user's own wait and widens that user's own limits only. The last one, forced,
+has no limits of age or distance at all; what is hard stays hard.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from math import inf
+from typing import Protocol
+
+import msgspec
+
+from yoked_actor.domain.people import ADULT_AGE, OLDEST_AGE
+from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import Instant, after
+
+
+class Tier(IntEnum):
+    """How wide a user's limits are; the numbers are those of the wire."""
+
+    EXACT = 1
+    WIDER = 2
+    WIDEST = 3
+    FORCED = 99
+
+
+class Widening(msgspec.Struct, frozen=True):
+    """What a tier does to the limits, and from which wait on."""
+
+    tier: Tier
+    after_s: float
+    years: int
+    distance_factor: float
+
+
+class Wishes(Protocol):
+    """Whoever has wishes of age and distance."""
+
+    @property
+    def min_age(self) -> int: ...
+    @property
+    def max_age(self) -> int: ...
+    @property
+    def max_distance_km(self) -> float: ...
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Whom a user would accept, by age and distance."""
+
+    min_age: int
+    max_age: int
+    max_km: float
+
+
+EVERYBODY = Limits(ADULT_AGE, 10_000, inf)
+
+
+class Tiers:
+    """The tiers in their order, and what each means for a person."""
+
+    @classmethod
+    def by(cls, rules: Rules) -> Tiers:
+        """The tiers of the rules."""
+        return cls(
+            (
+                Widening(Tier.WIDER, rules.tier2_after_s, rules.tier2_years, rules.tier2_distance),
+                Widening(Tier.WIDEST, rules.tier3_after_s, rules.tier3_years, rules.tier3_distance),
+            ),
+            rules.forced_after_s,
+        )
+
+    def __init__(self, widenings: tuple[Widening, ...], forced_after_s: float) -> None:
+        self._widenings = {widening.tier: widening for widening in widenings}
+        self._edges = [(widening.after_s, widening.tier) for widening in widenings]
+        self._edges.append((forced_after_s, Tier.FORCED))
+
+    def tier_at(self, waiting_since: Instant, now: Instant) -> Tier:
+        """The tier of a wait."""
+        tier = Tier.EXACT
+        for after_s, reached in self._edges:
+            if after(waiting_since, after_s) <= now:
+                tier = reached
+        return tier
+
+    def next_edge(self, waiting_since: Instant, tier: Tier) -> Instant | None:
+        """When a wait reaches the next tier; None when there is none."""
+        for after_s, reached in self._edges:
+            if reached > tier:
+                return after(waiting_since, after_s)
+        return None
+
+    def limits(self, person: Wishes, tier: Tier) -> Limits:
+        """Whom a person accepts in a tier."""
+        if tier is Tier.FORCED:
+            return EVERYBODY
+        if tier is Tier.EXACT:
+            return Limits(person.min_age, person.max_age, person.max_distance_km)
+        widening = self._widenings[tier]
+        return Limits(
+            max(ADULT_AGE, person.min_age - widening.years),
+            min(max(OLDEST_AGE, person.max_age), person.max_age + widening.years),
+            person.max_distance_km * widening.distance_factor,
+        )

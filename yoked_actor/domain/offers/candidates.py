@@ -1,0 +1,274 @@
+"""The people of a frozen pool as columns of numbers, and who of them suits one (R3, R4, R43).
+
+Exact, and the same on every machine: positions are taken to the nearest 40 cm as whole numbers on a
+globe, ages are whole years, and what follows is integers, or floats that hold integers, or a single
+correctly rounded operation. A distance is judged a metre too strictly rather than too kindly.
+
+Those who may suit are narrowed down by genders, by place (cells of half a degree within reach) and
+by age before anything else is looked at. When that leaves more than `MOST_LOOKED_AT`, every n-th of
+them is looked at, beginning with another one for each user and day, and all of them only when those
+do not fill the set. Lists by place are kept and shared by all who live there; how many is bounded,
+and what is dropped is made again.
+
+A large pool waits for memory more than for anything else. So what is asked of many people at once
+is kept in rows, with those of a place side by side, and not in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import chain
+from math import cos, floor, pi, radians, sin, sqrt
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from yoked_actor.domain.matching import Limits
+from yoked_actor.domain.offers.cells import REACHES_KM, Cell, cells_within, place_of
+from yoked_actor.domain.offers.frozen_pool import (
+    FrozenPerson,
+    FrozenPool,
+    pairs_by_first,
+    pairs_by_second,
+)
+from yoked_actor.domain.offers.scoring import ONE, Facts, Ints, content, likeness
+from yoked_actor.domain.offers.tags import Tags
+from yoked_actor.domain.people import ADULT_AGE, EARTH_RADIUS_KM, age_on, haversine_km
+from yoked_actor.domain.time import utc_date
+
+Kind = tuple[str, tuple[str, ...]]
+Numbers = NDArray[np.int64]
+Rows = NDArray[np.int64]
+
+_GLOBE = 1 << 24
+"""The radius of the globe of whole numbers: 38 cm a unit."""
+_TOO_STRICT = 2
+_ANYWHERE = (2.0 * _GLOBE + 4) ** 2
+"""No two positions are further apart, squared."""
+_CLOSED = 32_000
+_AGES = np.arange(200, dtype=np.int16)
+"""Nobody wishes for anybody as old as the last one."""
+_MOST_LISTED = 15_000_000
+MOST_LOOKED_AT = 2048
+
+
+class Suiting(msgspec.Struct, frozen=True):
+    """Who suits somebody, and by how many points of content."""
+
+    numbers: Numbers
+    points: Ints
+    complete: bool
+    """Whether everybody was looked at."""
+
+
+class _Listed:
+    """Candidates within reach of a place, by rising age."""
+
+    __slots__ = ("_edges", "rows")
+
+    def __init__(self, rows: Rows, ages: NDArray[np.int16]) -> None:
+        theirs = ages[rows]
+        order = np.argsort(theirs, kind="stable")
+        self.rows: Rows = rows[order]
+        # How many are younger than each age.
+        self._edges: list[int] = np.searchsorted(theirs[order], _AGES).tolist()
+
+    def aged(self, limits: Limits) -> Rows:
+        """Those whose age lies inside the limits."""
+        edges, last = self._edges, len(self._edges) - 1
+        return self.rows[edges[min(limits.min_age, last)] : edges[min(limits.max_age + 1, last)]]
+
+
+class Candidates:
+    """Everybody who can be offered; people are known by their number in the pool."""
+
+    def __init__(self, pool: FrozenPool) -> None:
+        self._people = people = pool.people
+        self._numbers, self._rows = _by_place(people)
+        self._apart = pairs_by_first(pool.apart, len(people))
+        self._not_again = pairs_by_first(pool.not_again, len(people))
+        self._accepted_by = pairs_by_second(pool.accepted, len(people))
+        today = utc_date(pool.offered_at)
+        self._years = [age_on(person.birth_date, today) for person in people]
+        self._spots = [_on_globe(person) for person in people]
+        self._angles = [_angles(person) for person in people]
+        self._wishes = [_reach2(person.max_distance_km) for person in people]
+        # By row:
+        in_rows = [people[number] for number in self._numbers]
+        count = len(people)
+        self._ages = np.array(self._years, np.int16)[self._numbers]
+        # Who is not to be offered (any more) accepts nobody's age.
+        self._min_ages = np.fromiter((min(p.min_age, _CLOSED) for p in in_rows), np.int16, count)
+        self._min_ages[self._ages < ADULT_AGE] = _CLOSED
+        self._max_ages = np.fromiter((min(p.max_age, _CLOSED) for p in in_rows), np.int16, count)
+        # Who accepts an age, for each that somebody has: hardly more than a hundred.
+        self._accepting: dict[int, NDArray[np.bool_]] = {}
+        self._reaches = np.array(self._wishes, np.float64)[self._numbers]
+        spots = np.fromiter(chain.from_iterable(self._spots), np.float64, 4 * count)
+        self._globe = spots.reshape(count, 4)[self._numbers]
+        self._tags = Tags([person.interests for person in in_rows])
+        self._kinds = _by_kind(in_rows)
+        self._by_cell: dict[Kind, dict[Cell, Rows]] = {}
+        self._listed: dict[tuple[Kind, Cell, int], _Listed] = {}
+        self._listed_rows = 0
+
+    def is_adult(self, one: int) -> bool:
+        """Whether one is old enough to be offered anybody."""
+        return self._years[one] >= ADULT_AGE
+
+    def close(self, number: int) -> None:
+        """Offer somebody no more."""
+        row = self._rows[number]
+        self._min_ages[row] = _CLOSED
+        for accepting in self._accepting.values():
+            accepting[row] = False
+
+    def suiting(self, one: int, limits: Limits, taken: list[int], lot: int | None) -> Suiting:
+        """Everybody inside one's limits who accepts them and whom nothing keeps from them.
+
+        With a `lot`, which says where to begin, no more than `MOST_LOOKED_AT` are looked at.
+        """
+        rows = self._around(one, limits.max_km).aged(limits)
+        every = 1 if lot is None else -(-len(rows) // MOST_LOOKED_AT)
+        if every > 1 and lot is not None:
+            rows = np.ascontiguousarray(rows[lot % every :: every])
+        rows = rows[self._open_to(one, rows, taken)]
+        chord2, reaches = self._chords(one, rows), self._reaches.take(rows)
+        inside = (chord2 <= np.minimum(reaches, _reach2(limits.max_km))).nonzero()[0]
+        rows, chord2, reaches = rows.take(inside), chord2.take(inside), reaches.take(inside)
+        # By the narrower of both one's own wishes, so that the points are the same for both.
+        narrower = np.maximum(np.minimum(reaches, self._wishes[one]), 1)
+        lost = np.minimum(np.sqrt(chord2 / narrower) * ONE, ONE).astype(np.int64)
+        years = np.abs(self._ages.take(rows) - self._years[one]).astype(np.int64)
+        points = content(years, self._tags.likeness(int(self._rows[one]), rows), lost)
+        return Suiting(self._numbers.take(rows), points, every <= 1)
+
+    def sure(self, one: int, numbers: Numbers) -> NDArray[np.bool_]:
+        """Who of these has accepted an offer of this one."""
+        accepted_by = self._accepted_by[one]
+        if not len(accepted_by):
+            return np.zeros(0, np.bool_)
+        return np.isin(numbers, accepted_by)
+
+    def facts(self, one: int, other: int) -> Facts:
+        """What the points of two were made of."""
+        a, b = self._people[one], self._people[other]
+        x, y, z, _ = self._spots[one]
+        their_x, their_y, their_z, _ = self._spots[other]
+        chord2 = (x - their_x) ** 2 + (y - their_y) ** 2 + (z - their_z) ** 2
+        narrower = max(1.0, min(self._wishes[one], self._wishes[other]))
+        shared = tuple(sorted(set(a.interests).intersection(b.interests)))
+        km = haversine_km(*self._angles[one], *self._angles[other])
+        return Facts(
+            abs(self._years[one] - self._years[other]),
+            shared,
+            likeness(len(shared), len(a.interests), len(b.interests)),
+            max(1, -floor(-km)),
+            int(min(sqrt(chord2 / narrower) * ONE, ONE)),
+        )
+
+    def _chords(self, one: int, rows: Rows) -> NDArray[np.float64]:
+        """The squares of how far these are from one, through the globe.
+
+        |a - b|^2 as |b|^2 - 2ab + |a|^2: all of it whole numbers below 2^53, so that each sum is
+        exact whichever way it is made.
+        """
+        x, y, z, square = self._spots[one]
+        toward = np.array((-2.0 * x, -2.0 * y, -2.0 * z, 1.0))
+        chords: NDArray[np.float64] = self._globe.take(rows, axis=0).dot(toward) + square
+        return chords
+
+    def _open_to(self, one: int, rows: Rows, taken: list[int]) -> NDArray[np.bool_]:
+        """Who of these accepts one's age, and is not kept from them."""
+        age = self._years[one]
+        accepting = self._accepting.get(age)
+        if accepting is None:
+            accepting = (self._min_ages <= age) & (self._max_ages >= age)
+            self._accepting[age] = accepting
+        kept = self._rows.take(
+            np.concatenate((self._apart[one], self._not_again[one], [one, *taken]))
+        )
+        before = accepting.take(kept)
+        accepting[kept] = False
+        found = accepting.take(rows)
+        accepting[kept] = before
+        return found
+
+    def _around(self, one: int, km: float) -> _Listed:
+        """Those of the genders that fit, in the cells within reach."""
+        person = self._people[one]
+        kind, cell = (person.gender, person.seeking), place_of(person.lat, person.lon)
+        reach = bisect_left(REACHES_KM, km)
+        if reach == len(REACHES_KM):
+            cell = (0, 0)
+        listed = self._listed.get((kind, cell, reach))
+        if listed is None:
+            if self._listed_rows > _MOST_LISTED:
+                self._listed.clear()
+                self._listed_rows = 0
+            listed = self._list(kind, cell, reach)
+            self._listed_rows += len(listed.rows)
+            self._listed[kind, cell, reach] = listed
+        return listed
+
+    def _list(self, kind: Kind, cell: Cell, reach: int) -> _Listed:
+        cells = self._by_cell.get(kind)
+        if cells is None:
+            cells = self._by_cell[kind] = self._cells(kind)
+        if reach == len(REACHES_KM):
+            near = list(cells.values())
+        else:
+            within = cells_within(cell, REACHES_KM[reach])
+            near = [cells[one] for one in within if one in cells]
+        return _Listed(np.concatenate([np.empty(0, np.int64), *near]), self._ages)
+
+    def _cells(self, kind: Kind) -> dict[Cell, Rows]:
+        gender, seeking = kind
+        found: dict[Cell, list[int]] = {}
+        for (other, sought), rows in self._kinds.items():
+            if other in seeking and gender in sought:
+                for row in rows:
+                    person = self._people[self._numbers[row]]
+                    found.setdefault(place_of(person.lat, person.lon), []).append(row)
+        return {cell: np.array(rows, np.int64) for cell, rows in found.items()}
+
+
+def _by_place(people: Sequence[FrozenPerson]) -> tuple[Numbers, Rows]:
+    """The number of each row, and the row of each number, with those of a place side by side."""
+    cells = [place_of(person.lat, person.lon) for person in people]
+    flat = np.fromiter(chain.from_iterable(cells), np.int64, 2 * len(cells)).reshape(-1, 2)
+    numbers = np.lexsort((flat[:, 1], flat[:, 0]))
+    rows = np.empty_like(numbers)
+    rows[numbers] = np.arange(len(people))
+    return numbers, rows
+
+
+def _by_kind(people: Sequence[FrozenPerson]) -> dict[Kind, list[int]]:
+    kinds: dict[Kind, list[int]] = {}
+    for row, person in enumerate(people):
+        kinds.setdefault((person.gender, person.seeking), []).append(row)
+    return kinds
+
+
+def _on_globe(person: FrozenPerson) -> tuple[int, int, int, int]:
+    """A position in whole units, and the square of its distance from the centre."""
+    lat, lon = radians(person.lat), radians(person.lon)
+    flat = _GLOBE * cos(lat)
+    x, y, z = round(flat * cos(lon)), round(flat * sin(lon)), round(_GLOBE * sin(lat))
+    return x, y, z, x * x + y * y + z * z
+
+
+def _reach2(km: float) -> float:
+    """The squared chord that a distance reaches, in whole units."""
+    half = km / EARTH_RADIUS_KM / 2
+    if half >= pi / 2:
+        return _ANYWHERE
+    return float(floor(max(0.0, 2 * _GLOBE * sin(half) - _TOO_STRICT) ** 2))
+
+
+def _angles(person: FrozenPerson) -> tuple[float, float, float]:
+    """A position in radians, with the cosine of its latitude between the two."""
+    lat = radians(person.lat)
+    return lat, cos(lat), radians(person.lon)

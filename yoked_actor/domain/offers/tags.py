@@ -1,0 +1,57 @@
+"""Who likes what, as bits, so that the likeness of one person with many is quickly found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from yoked_actor.domain.offers.scoring import Ints, likeness
+
+_WORDS = 4
+_COMMON_TAGS = 64 * _WORDS
+"""So many tags are bits of words; the others have lists of who named them."""
+
+
+class Tags:
+    """The tags of people, who are known by their row."""
+
+    def __init__(self, interests: Sequence[tuple[str, ...]]) -> None:
+        named = Counter(tag for tags in interests for tag in tags)
+        common = sorted((tag for tag in named if named[tag] > 1), key=lambda t: (-named[t], t))
+        bits = {tag: bit for bit, tag in enumerate(common[:_COMMON_TAGS])}
+        rest = frozenset(common[_COMMON_TAGS:])
+        count = len(interests)
+        self._counts = np.fromiter((len(tags) for tags in interests), np.int64, count)
+        self._rest: list[tuple[str, ...]] = []
+        words, who = [], {tag: list[int]() for tag in rest}
+        for row, tags in enumerate(interests):
+            word = 0
+            rare = []
+            for tag in tags:
+                if tag in bits:
+                    word |= 1 << bits[tag]
+                elif tag in rest:
+                    rare.append(tag)
+                    who[tag].append(row)
+            words.append(word.to_bytes(8 * _WORDS, "little"))
+            self._rest.append(tuple(rare))
+        by_person = np.frombuffer(b"".join(words), "<u8").reshape(count, _WORDS)
+        self._words = np.ascontiguousarray(by_person.T)
+        self._who = {tag: np.array(rows, np.int64) for tag, rows in who.items()}
+        self._marked = np.zeros(count, np.bool_)
+
+    def likeness(self, one: int, others: Ints) -> Ints:
+        """How alike the tags of one and of others are."""
+        shared = np.zeros(len(others), np.int64)
+        for words in self._words:
+            mine = words[one]
+            if mine:
+                shared += np.bitwise_count(words.take(others) & mine)
+        for tag in self._rest[one]:
+            self._marked[self._who[tag]] = True
+            shared += self._marked.take(others)
+            self._marked[self._who[tag]] = False
+        alike: Ints = likeness(shared, int(self._counts[one]), self._counts.take(others))
+        return alike

@@ -1,0 +1,41 @@
+"""What operators look at: alerts, objectives, the last hour, the audit."""
+
+from __future__ import annotations
+
+from yoked_actor.domain.ops.alerts import (
+    Alert,
+    AlertChange,
+    AlertState,
+    DeadLetterChange,
+    DeadLetters,
+    Limits,
+    Numbers,
+    RaisedAlert,
+    judge,
+    percentile,
+    readings,
+)
+from yoked_actor.domain.ops.audit import AuditEntry
+from yoked_actor.domain.ops.objectives import EventCounts, Goal, Objective, Tally
+from yoked_actor.domain.ops.recent import Minute, RecentMinutes
+
+__all__ = [
+    "Alert",
+    "AlertChange",
+    "AlertState",
+    "AuditEntry",
+    "DeadLetterChange",
+    "DeadLetters",
+    "EventCounts",
+    "Goal",
+    "Limits",
+    "Minute",
+    "Numbers",
+    "Objective",
+    "RaisedAlert",
+    "RecentMinutes",
+    "Tally",
+    "judge",
+    "percentile",
+    "readings",
+]

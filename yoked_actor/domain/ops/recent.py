@@ -1,0 +1,77 @@
+"""The last hour, minute by minute: what the operator's charts are drawn from.
+
+Counted as it happens, so that whoever opens the console sees the hour before as well. Minutes in
+which nothing happened are not there; an hour is all that is kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+
+from yoked_actor.domain.lobby import CancelReason, Changes, MatchStatus, Outcome
+from yoked_actor.domain.matching import Tier
+from yoked_actor.domain.time import MICROSECONDS, Instant
+
+MINUTE = 60 * MICROSECONDS
+MINUTES = 60
+"""How many minutes are kept."""
+
+
+class Minute:
+    """What happened in one minute."""
+
+    __slots__ = ("cancelled", "outcomes", "starts_at", "tiers", "wait_s", "waiting")
+
+    def __init__(self, starts_at: Instant, waiting: int) -> None:
+        self.starts_at = starts_at
+        self.waiting = waiting
+        """The most who waited at once."""
+        self.tiers: Counter[Tier] = Counter()
+        """Matches, by the wider tier of the two."""
+        self.outcomes: Counter[Outcome] = Counter()
+        self.cancelled: Counter[CancelReason] = Counter()
+        self.wait_s = 0.0
+        """How long both sides of all matches had waited, together."""
+
+    @property
+    def matches(self) -> int:
+        """How many matches were made."""
+        return self.tiers.total()
+
+
+class RecentMinutes:
+    """Counts by the minute, for an hour."""
+
+    def __init__(self) -> None:
+        self._minutes: deque[Minute] = deque(maxlen=MINUTES)
+        self._waiting = 0
+
+    def count(self, changes: Changes, waiting: int, now: Instant) -> None:
+        """Count what a round has decided, and how many wait after it."""
+        minute = self._at(now)
+        self._waiting = waiting
+        minute.waiting = max(minute.waiting, waiting)
+        for quality in changes.quality:
+            minute.tiers[max(quality.a_tier, quality.b_tier)] += 1
+            minute.wait_s += quality.a_wait_s + quality.b_wait_s
+        for match in changes.matches:
+            if match.status is MatchStatus.COMPLETED and match.outcome is not None:
+                minute.outcomes[match.outcome] += 1
+            elif match.cancelled_for is not None:
+                minute.cancelled[match.cancelled_for] += 1
+
+    def shift(self, by: int) -> None:
+        """The clock was stepped by so many microseconds: move what was counted along."""
+        for minute in self._minutes:
+            minute.starts_at = (minute.starts_at + by) // MINUTE * MINUTE
+
+    def since(self, now: Instant) -> list[Minute]:
+        """The minutes of the last hour in which something happened, the oldest first."""
+        first = now // MINUTE - MINUTES + 1
+        return [minute for minute in self._minutes if minute.starts_at // MINUTE >= first]
+
+    def _at(self, now: Instant) -> Minute:
+        starts_at = now // MINUTE * MINUTE
+        if not self._minutes or self._minutes[-1].starts_at < starts_at:
+            self._minutes.append(Minute(starts_at, self._waiting))
+        return self._minutes[-1]

@@ -1,0 +1,122 @@
+"""People: profiles, preferences, age and distance (R1, R2), and what a partner may see of them."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from math import asin, cos, radians, sin, sqrt
+
+import msgspec
+
+from yoked_actor.domain.time import Instant, utc_date
+
+ADULT_AGE = 18
+OLDEST_AGE = 100
+EARTH_RADIUS_KM = 6371.0088
+USER_ID = r"^[A-Za-z0-9_.:@-]{1,64}$"
+"""The form of a user's id, as a regular expression that JSON Schema takes too."""
+_USER_ID = re.compile(USER_ID)
+
+
+class ShownPlace(msgspec.Struct, frozen=True, gc=False):
+    """Where a person is shown to be, and since when. See `shown_places`."""
+
+    lat: float
+    lon: float
+    changed_at: Instant
+
+
+class Person(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A complete profile with preferences."""
+
+    user_id: str
+    display_name: str
+    birth_date: date
+    gender: str
+    lat: float
+    lon: float
+    time_zone: str
+    interests: tuple[str, ...]
+    seeking: frozenset[str]
+    min_age: int
+    max_age: int
+    max_distance_km: float
+    shown: ShownPlace | None = None
+    """None in a profile that came from outside: it is worked out when it is stored."""
+
+
+class Card(msgspec.Struct, frozen=True, gc=False):
+    """What a partner sees: never a position, never a birth date."""
+
+    user_id: str
+    display_name: str
+    age: int
+    gender: str
+    interests: tuple[str, ...]
+    distance_km: int
+    """The upper edge of a band; between shown places, never exact ones."""
+
+
+class ProfileProblem(Exception):
+    """A profile that is refused, with the stable code of the reason."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def is_user_id(text: str) -> bool:
+    """Whether `text` can be the id of a user."""
+    return _USER_ID.fullmatch(text) is not None
+
+
+def age_on(birth_date: date, today: date) -> int:
+    """Whole years lived by `today`. Who was born on 29 February has a birthday on 1 March."""
+    had_birthday = (today.month, today.day) >= (birth_date.month, birth_date.day)
+    return today.year - birth_date.year - (not had_birthday)
+
+
+def age_at(person: Person, now: Instant) -> int:
+    """Age of a person at an instant."""
+    return age_on(person.birth_date, utc_date(now))
+
+
+def haversine_km(
+    lat_a: float, cos_a: float, lon_a: float, lat_b: float, cos_b: float, lon_b: float
+) -> float:
+    """Great-circle distance of two positions in radians, with the cosines of their latitudes."""
+    half_lat = sin((lat_b - lat_a) / 2)
+    half_lon = sin((lon_b - lon_a) / 2)
+    h = half_lat * half_lat + cos_a * cos_b * (half_lon * half_lon)
+    return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h)))
+
+
+def distance_km(a: Person, b: Person) -> float:
+    """Great-circle distance of two people."""
+    lat_a, lat_b = radians(a.lat), radians(b.lat)
+    return haversine_km(lat_a, cos(lat_a), radians(a.lon), lat_b, cos(lat_b), radians(b.lon))
+
+
+def born_number(day: date) -> int:
+    """A day as the number yyyymmdd: who has turned n by today was born by today - n * 10000."""
+    return 10_000 * day.year + 100 * day.month + day.day
+
+
+def check_person(person: Person, now: Instant, genders: frozenset[str]) -> None:
+    """Raise `ProfileProblem` unless the profile is one that may spin."""
+    today = utc_date(now)
+    if person.birth_date > today:
+        raise ProfileProblem("bad_request", "birth_date lies in the future")
+    age = age_on(person.birth_date, today)
+    if age > 130:
+        raise ProfileProblem("bad_request", "birth_date lies too far in the past")
+    if age < ADULT_AGE:
+        raise ProfileProblem("underage", f"you must be {ADULT_AGE} or older")
+    known = ", ".join(sorted(genders))
+    if person.gender not in genders:
+        raise ProfileProblem("bad_request", f"gender must be one of {known}")
+    if not person.seeking or not person.seeking <= genders:
+        raise ProfileProblem("bad_request", f"preferences.seeking must name some of {known}")
+    if not ADULT_AGE <= person.min_age <= person.max_age:
+        raise ProfileProblem("bad_request", f"preferences need {ADULT_AGE} <= min_age <= max_age")

@@ -1,0 +1,45 @@
+"""Time as values: instants, local days, zones, and rates over time."""
+
+from __future__ import annotations
+
+from yoked_actor.domain.time.instants import (
+    MICROSECONDS,
+    Instant,
+    after,
+    from_datetime,
+    seconds_between,
+    to_datetime,
+    utc_date,
+)
+from yoked_actor.domain.time.local_day import (
+    LONGEST_LOOK_BACK,
+    Run,
+    is_current,
+    local_date,
+    next_run,
+    reckon,
+    run_instant,
+)
+from yoked_actor.domain.time.token_bucket import TokenBucket
+from yoked_actor.domain.time.zones import tzdata_version, zone_named, zone_names
+
+__all__ = [
+    "LONGEST_LOOK_BACK",
+    "MICROSECONDS",
+    "Instant",
+    "Run",
+    "TokenBucket",
+    "after",
+    "from_datetime",
+    "is_current",
+    "local_date",
+    "next_run",
+    "reckon",
+    "run_instant",
+    "seconds_between",
+    "to_datetime",
+    "tzdata_version",
+    "utc_date",
+    "zone_named",
+    "zone_names",
+]

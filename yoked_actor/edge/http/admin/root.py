@@ -1,0 +1,48 @@
+"""For the operator: what goes on, as only they may see it."""
+
+from __future__ import annotations
+
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.time import Instant, after, to_datetime
+from yoked_actor.edge.http.app import Doors, Refused, answer
+from yoked_actor.edge.http.parameters import read_moment
+from yoked_actor.wire.people import http
+
+DEFAULT_HOURS = 24.0
+MOST_HOURS = 31 * 24.0
+
+
+def add_admin_calls(app: QuartTrio, doors: Doors) -> None:
+    """`/api/admin/...`; the token must have the role of an operator."""
+
+    @app.get("/api/admin/quality")
+    async def quality() -> Response:
+        await doors.operator()
+        now = doors.clock.now()
+        since = _since(now)
+        report = await doors.store.quality(since, doors.settings.store.max_reported)
+        return answer(
+            http.QualityAnswer(
+                to_datetime(since), to_datetime(now), report.matches, report.complete, report.groups
+            )
+        )
+
+
+def _since(now: Instant) -> Instant:
+    """From when on to look: `since`, an instant, or so many `hours` back from now."""
+    hours, since = request.args.get("hours"), read_moment("since")
+    if hours is not None and since is not None:
+        raise Refused(Code.BAD_REQUEST, "give hours or since, not both")
+    if since is not None:
+        # Clamped before it becomes a date again: far away there are none.
+        return min(max(since, after(now, -3600 * MOST_HOURS)), now)
+    try:
+        length = DEFAULT_HOURS if hours is None else float(hours)
+    except ValueError:
+        raise Refused(Code.BAD_REQUEST, "hours is not a number") from None
+    if not 0 < length <= MOST_HOURS:
+        raise Refused(Code.BAD_REQUEST, f"hours must be over 0, up to {MOST_HOURS:g}")
+    return after(now, -3600 * length)

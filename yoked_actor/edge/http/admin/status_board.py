@@ -1,0 +1,251 @@
+"""The status board: tells the operators who watch how things stand, every few moments.
+
+It looks only while somebody watches; all who watch are told what one look has found. A watcher is
+no user: it has no session, and the lobby does not know of it. One who does not read is cut off by
+the transport, as everybody is. A fault here is logged and ends the watching, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from heapq import nsmallest
+
+import structlog
+import trio
+from msgspec.structs import replace
+
+from yoked_actor.actors.lobby import DRAINING, INTERNAL_ERROR, Connection, Renew, notice_of
+from yoked_actor.actors.people import NO_LONGER_WELCOME
+from yoked_actor.actors.supervisor import Trouble
+from yoked_actor.domain.jobs import JobStatus
+from yoked_actor.domain.lobby import Code, Explanation
+from yoked_actor.domain.matching import Ticket
+from yoked_actor.domain.ops import Minute, percentile
+from yoked_actor.domain.time import Instant, to_datetime
+from yoked_actor.edge.auth import Identity
+from yoked_actor.edge.http.admin.jobs import alert_entries
+from yoked_actor.edge.http.app import Doors
+from yoked_actor.store import StoreUnavailable
+from yoked_actor.wire.lobby import Draining, Error, Event, Ok, encode, event_of, ok_reply
+from yoked_actor.wire.lobby import commands as cmd
+from yoked_actor.wire.ops import CommitPart, DegradedPart, HourPart, MinutePart, Status, WaiterPart
+
+_log = structlog.get_logger()
+
+TICKETS_AT_ONCE = 5_000
+"""How many tickets are looked at before others get their turn."""
+
+
+class Watcher:
+    """One socket of an operator."""
+
+    __slots__ = ("_connection", "_seq", "user_id")
+
+    def __init__(self, connection: Connection, user_id: str) -> None:
+        self._connection = connection
+        self.user_id = user_id
+        self._seq = 0
+
+    async def receive(self, text: bytes, now: Instant, renew: Renew) -> None:
+        """Hear one message. Raises `NotAnObject` when the protocol is broken."""
+        try:
+            command = cmd.decode_command(text)
+        except cmd.BadCommand as bad:
+            self.say(Error(re=bad.id, code=Code.BAD_REQUEST, message=bad.message))
+            return
+        if isinstance(command, cmd.Heartbeat):
+            self.say(Ok(re=command.id, at=to_datetime(now)))
+        elif isinstance(command, cmd.Hello):
+            self.say(ok_reply(command.id, await renew(command)))
+        else:
+            message = "this socket only watches"
+            self.say(Error(re=command.id, code=Code.WRONG_STATE, message=message))
+
+    def say(self, message: Ok | Error) -> None:
+        """Answer a command."""
+        self._connection.send(encode(message))
+        self._connection.flush()
+
+    def tell(self, event: Event) -> None:
+        """Tell an event, with the next number."""
+        self._seq += 1
+        self._connection.send(encode(replace(event, seq=self._seq)))
+        self._connection.flush()
+
+    def hang_up(self, code: int, reason: str) -> None:
+        """Close the socket."""
+        self._connection.close(code, reason)
+
+
+class StatusBoard:
+    """Looks for those who watch."""
+
+    def __init__(self, doors: Doors) -> None:
+        self._doors = doors
+        self._settings = doors.settings.console
+        self._watchers: dict[Watcher, None] = {}
+        self._somebody_came = trio.Event()
+        self._last: Status | None = None
+        self._jobs: dict[JobStatus, int] = {}
+        self._waiters: list[WaiterPart] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more may watch."""
+        return len(self._watchers) >= self._settings.max_watchers
+
+    def admit(self, connection: Connection, watch: cmd.Watch, identity: Identity) -> Watcher:
+        """Let a socket of an operator watch."""
+        watcher = Watcher(connection, identity.user_id)
+        at, expires_at = to_datetime(self._doors.clock.now()), to_datetime(identity.expires_at)
+        watcher.say(Ok(re=watch.id, at=at, expires_at=expires_at))
+        # While others watch, the last look was a moment ago.
+        if self._watchers and self._last is not None:
+            watcher.tell(self._last)
+        self._watchers[watcher] = None
+        self._somebody_came.set()
+        return watcher
+
+    def forget(self, watcher: Watcher) -> None:
+        """A socket is gone."""
+        self._watchers.pop(watcher, None)
+
+    def drain(self, reconnect_after_s: float) -> None:
+        """Tell all who watch that the server is about to stop, and hang up."""
+        at = to_datetime(self._doors.clock.now())
+        event = Draining(seq=0, at=at, reconnect_after_s=reconnect_after_s)
+        for watcher in list(self._watchers):
+            watcher.tell(event)
+            watcher.hang_up(DRAINING, "the server is about to stop")
+
+    async def run(self) -> None:
+        """Look while somebody watches."""
+        while True:
+            while not self._watchers:
+                self._last = None
+                self._somebody_came = trio.Event()
+                await self._somebody_came.wait()
+            try:
+                self._last = await self._look()
+                self._expel_suspended()
+                for watcher in list(self._watchers):
+                    watcher.tell(self._last)
+            except Exception:
+                _log.exception("status_failed")
+                for watcher in list(self._watchers):
+                    watcher.hang_up(INTERNAL_ERROR, "internal error")
+                self._watchers.clear()
+                continue
+            await trio.sleep(self._settings.status_every_s)
+
+    def _expel_suspended(self) -> None:
+        for watcher in list(self._watchers):
+            suspension = self._doors.sessions.suspensions.of(watcher.user_id)
+            if suspension is not None:
+                now = to_datetime(self._doors.clock.now())
+                watcher.tell(event_of(notice_of(suspension), 0, now, ()))
+                watcher.hang_up(NO_LONGER_WELCOME, "suspended")
+                del self._watchers[watcher]
+
+    async def _look(self) -> Status:
+        doors = self._doors
+        longest = await self._longest()
+        jobs = await self._count_jobs()
+        now, metrics = doors.clock.now(), doors.metrics
+        minutes = metrics.recent.since(now)
+        commits = list(metrics.last_commits_s)
+        return Status(
+            seq=0,
+            at=to_datetime(now),
+            waiting=doors.view.waiting(),
+            longest=tuple(longest),
+            minutes=tuple(_minute_part(minute) for minute in minutes),
+            hour=_hour_part(minutes),
+            connections=metrics.count_sockets(),
+            sessions=len(doors.sessions),
+            mailbox=len(doors.sessions.around.mailbox),
+            commits=CommitPart(
+                percentile(commits, 0.5), percentile(commits, 0.99), doors.store.pending_writes
+            ),
+            jobs=jobs,
+            alerts=tuple(alert_entries(doors.alarm)),
+            stalled=doors.is_stalled(),
+            draining=doors.sessions.around.draining,
+            degraded=tuple(_degraded_part(one) for one in doors.supervisor.degraded()),
+        )
+
+    async def _longest(self) -> list[WaiterPart]:
+        """Who has waited longest, and why; a part at a time, so that nobody has to wait for it.
+
+        As last seen while a commit does not end: what it decides must not show.
+        """
+        with trio.move_on_after(self._settings.status_every_s):
+            self._waiters = await self._look_at_longest()
+        return self._waiters
+
+    async def _look_at_longest(self) -> list[WaiterPart]:
+        doors, most = self._doors, self._settings.longest_shown
+        tickets, found = list(doors.view.tickets()), list[Ticket]()
+        for start in range(0, len(tickets), TICKETS_AT_ONCE):
+            found += tickets[start : start + TICKETS_AT_ONCE]
+            found = nsmallest(most, found, key=lambda one: (one.waiting_since, one.user_id))
+            await trio.lowlevel.checkpoint()
+        parts = []
+        for ticket in found:
+            reply = await doors.matchmaker.explain(ticket.user_id)
+            if isinstance(reply, Explanation):
+                parts.append(
+                    WaiterPart(
+                        ticket.user_id,
+                        reply.waiting_s,
+                        reply.tier,
+                        reply.next_tier_in_s,
+                        reply.pool,
+                        reply.rejected_by,
+                        reply.nearest,
+                    )
+                )
+            await trio.lowlevel.checkpoint()
+        return parts
+
+    async def _count_jobs(self) -> dict[JobStatus, int]:
+        try:
+            counts = await self._doors.store.jobs.open_counts()
+        except StoreUnavailable:
+            return self._jobs  # As last seen: that the store is in trouble is told besides.
+        jobs: Counter[JobStatus] = Counter()
+        for (_, status), count in counts.items():
+            jobs[status] += count
+        self._jobs = dict(jobs)
+        return self._jobs
+
+
+def _degraded_part(trouble: Trouble) -> DegradedPart:
+    started_at = trouble.started_at
+    return DegradedPart(
+        trouble.actor,
+        trouble.error,
+        to_datetime(trouble.failed_at),
+        trouble.failures,
+        None if started_at is None else to_datetime(started_at),
+    )
+
+
+def _minute_part(minute: Minute) -> MinutePart:
+    matches = minute.matches
+    return MinutePart(
+        to_datetime(minute.starts_at),
+        minute.waiting,
+        matches,
+        dict(minute.tiers),
+        minute.wait_s / (2 * matches) if matches else None,
+    )
+
+
+def _hour_part(minutes: list[Minute]) -> HourPart:
+    return HourPart(
+        sum(minute.matches for minute in minutes),
+        dict(sum((minute.tiers for minute in minutes), Counter())),
+        dict(sum((minute.outcomes for minute in minutes), Counter())),
+        dict(sum((minute.cancelled for minute in minutes), Counter())),
+    )

@@ -1,0 +1,46 @@
+"""The contract, given out: two documents for programs and one page for people."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from quart import Response
+from quart_trio import QuartTrio
+
+from yoked_actor.edge.http.app import Doors
+from yoked_actor.edge.http.contract_page import contract_page, page_policy
+from yoked_actor.edge.http.pages import cacheable
+from yoked_actor.wire.call import Condition
+from yoked_actor.wire.contract import asyncapi, openapi
+from yoked_actor.wire.lobby import encode
+
+
+def add_contract_calls(app: QuartTrio, doors: Doors) -> None:
+    """`/openapi.json`, `/asyncapi.json` and `/docs`."""
+    policy = page_policy()
+    only: list[Condition] = ["always"]
+    if doors.dev:
+        only += ["dev"] if doors.mock_clock is None else ["dev", "mock_clock"]
+
+    @lru_cache(maxsize=1)
+    def documents(limits: str) -> tuple[str, str, str]:
+        http, socket = openapi(doors.settings, only), asyncapi(doors.settings)
+        return encode(http).decode(), encode(socket).decode(), contract_page(http, socket)
+
+    def current() -> tuple[str, str, str]:
+        # Made anew when a reload has changed what they tell of.
+        return documents(repr(doors.settings.edge))
+
+    current()
+
+    @app.get("/openapi.json")
+    async def openapi_document() -> Response:
+        return await cacheable(current()[0], "application/json")
+
+    @app.get("/asyncapi.json")
+    async def asyncapi_document() -> Response:
+        return await cacheable(current()[1], "application/json")
+
+    @app.get("/docs")
+    async def docs() -> Response:
+        return await cacheable(current()[2], "text/html", policy=policy)

@@ -1,0 +1,123 @@
+"""The contract for people: one page, made from the two documents and nothing else.
+
+It stands alone: no script, nothing to load, and its only style is its own, so that it can be saved
+and read anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from yoked_actor.edge.http.pages import page_file, render
+from yoked_actor.wire.contract import Document
+
+
+def contract_page(http: Document, socket: Document) -> str:
+    """The page of an OpenAPI and an AsyncAPI document."""
+    schemas = {**http["components"]["schemas"], **socket["components"]["schemas"]}
+    messages = socket["components"]["messages"]
+    return render(
+        "docs.html",
+        http=http,
+        socket=socket,
+        style=Markup(page_file("docs.css")),
+        schemas=schemas,
+        shared=_shared(http, socket, schemas),
+        commands={key[8:]: messages[key] for key in messages if key.startswith("command.")},
+        replies={key[6:]: messages[key] for key in messages if key.startswith("reply.")},
+        events={key[6:]: messages[key] for key in messages if key.startswith("event.")},
+        resolve=lambda schema: _resolve(schema, schemas),
+        kind=_kind,
+        limits=_limits,
+        prose=_prose,
+        pretty=_pretty,
+    )
+
+
+def page_policy() -> str:
+    """The policy of that page: nothing but its own style, known by its digest."""
+    digest = base64.b64encode(hashlib.sha256(page_file("docs.css").encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none';"
+        " form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def _shared(http: Document, socket: Document, schemas: Document) -> Document:
+    """The types that others are made of: those that are no message, body or answer themselves."""
+    own = {_name(message["payload"]) for message in socket["components"]["messages"].values()}
+    for path in http["paths"].values():
+        for call in path.values():
+            for part in (call.get("requestBody", {}), *call["responses"].values()):
+                own |= {_name(content["schema"]) for content in part.get("content", {}).values()}
+    # These are answers too, but large ones that are used in several places.
+    own -= {"JobEntry", "Profile", "Snapshot"}
+    return {name: schemas[name] for name in sorted(schemas) if name not in own}
+
+
+def _name(schema: Document) -> str:
+    return str(schema.get("$ref", "")).rpartition("/")[2]
+
+
+def _resolve(schema: Document, schemas: Document) -> Document:
+    resolved: Document = schemas[_name(schema)] if "$ref" in schema else schema
+    return resolved
+
+
+def _kind(schema: Document) -> Markup:
+    """What a field takes, in words."""
+    if "$ref" in schema:
+        name = _name(schema)
+        return Markup('<a href="#type-{0}">{0}</a>').format(name)
+    if "anyOf" in schema:
+        return Markup(" or ").join(_kind(option) for option in schema["anyOf"])
+    if "enum" in schema:
+        return Markup(", ").join(Markup("<code>{}</code>").format(v) for v in schema["enum"])
+    if schema.get("type") == "array":
+        return Markup("list of {}").format(_kind(schema.get("items", {})))
+    words = {"date-time": "moment", "date": "day"}
+    return escape(words.get(schema.get("format", ""), schema.get("type", "any JSON")))
+
+
+def _limits(schema: Document) -> str:
+    """What else a field's value must keep to."""
+    least = schema.get("minLength", schema.get("minItems", schema.get("minimum")))
+    most = schema.get("maxLength", schema.get("maxItems", schema.get("maximum")))
+    unit = "characters" if "maxLength" in schema else "entries" if "maxItems" in schema else ""
+    if "exclusiveMinimum" in schema:
+        bounds = f"over {schema['exclusiveMinimum']:,}" + (f", at most {most:,}" if most else "")
+    elif least is not None and most is not None:
+        bounds = f"{least:,} to {most:,}"
+    elif most is not None:
+        bounds = f"at most {most:,}"
+    elif least is not None:
+        bounds = f"at least {least:,}"
+    else:
+        return ""
+    return f"{bounds} {unit}".rstrip()
+
+
+def _prose(text: str) -> Markup:
+    """Text in which words between backticks are code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _pretty(value: Any, indent: int = 0) -> str:
+    """JSON in which whatever is short enough stands on one line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + indent <= 76 or not isinstance(value, dict | list):
+        return line
+    inner = indent + 2
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key)}: {_pretty(part, inner)}" for key, part in value.items()]
+    else:
+        parts = [_pretty(part, inner) for part in value]
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    body = f",\n{' ' * inner}".join(parts)
+    return f"{start}\n{' ' * inner}{body}\n{' ' * indent}{end}"

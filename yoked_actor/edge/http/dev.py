@@ -1,0 +1,55 @@
+"""For one's own machine only: be anybody, and move the mock clock."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from yoked_actor.actors.clock import advance
+from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.people import is_user_id
+from yoked_actor.domain.time import to_datetime
+from yoked_actor.edge.http.app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http.user import store_profile
+from yoked_actor.wire.people import http
+
+T = TypeVar("T")
+
+
+def add_dev_calls(app: QuartTrio, doors: Doors) -> None:
+    """`/api/dev/login`, and `/api/dev/clock/advance` where the clock is a mock."""
+
+    @app.post("/api/dev/login")
+    async def login() -> Response:
+        body = await _read_json(http.LoginBody)
+        if not doors.tokens.can_sign:
+            algorithm = doors.settings.auth.algorithm
+            why = f"tokens are signed elsewhere: auth.algorithm is {algorithm}"
+            raise Refused(Code.FORBIDDEN, why)
+        if not is_user_id(body.user_id):
+            raise Refused(Code.BAD_REQUEST, "user_id has 1-64 of A-Z a-z 0-9 _ . : @ -")
+        if body.profile is not None:
+            session = await doors.session_of(body.user_id)
+            await store_profile(doors, session, body.profile)
+        ttl_s = doors.settings.auth.dev_token_ttl_s
+        token = doors.tokens.sign(body.user_id, doors.clock.now(), ttl_s)
+        return answer(http.LoginAnswer(token, body.user_id))
+
+    mock = doors.mock_clock
+    if mock is None:
+        return
+
+    @app.post("/api/dev/clock/advance")
+    async def advance_clock() -> Response:
+        body = await _read_json(http.AdvanceBody)
+        await advance(mock, body.seconds)
+        return answer(http.TimeAnswer(to_datetime(doors.clock.now())))
+
+
+async def _read_json(kind: type[T]) -> T:
+    """The body, which must say that it is JSON: pages of other sites may not send that unasked."""
+    if request.mimetype != "application/json":
+        raise Refused(Code.BAD_REQUEST, "send it with Content-Type: application/json")
+    return await read_body(kind)

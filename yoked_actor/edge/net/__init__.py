@@ -1,0 +1,56 @@
+"""Sockets: listening, limits, transports, keepalive."""
+
+from __future__ import annotations
+
+from yoked_actor.edge.net.forwarded import TrustedProxies, says_https
+from yoked_actor.edge.net.keepalive import EdgeObserver, Keepalive, SilentObserver, Watched
+from yoked_actor.edge.net.limits import AddressLimiter, EdgeLimits
+from yoked_actor.edge.net.listening import (
+    EdgeMetrics,
+    edge_limits,
+    open_listeners,
+    tls_context,
+    without_wire_timeouts,
+)
+from yoked_actor.edge.net.origins import Origins
+from yoked_actor.edge.net.replaying_stream import ReplayingStream
+from yoked_actor.edge.net.request_head import (
+    WEBSOCKET_PATH,
+    MalformedRequest,
+    RequestHead,
+    path_of,
+    plain_answer,
+    receive_head,
+    wants_websocket,
+)
+from yoked_actor.edge.net.socket_transport import SocketTransport
+from yoked_actor.edge.net.stream_transport import StreamTransport
+from yoked_actor.edge.net.transport import Transport
+
+__all__ = [
+    "WEBSOCKET_PATH",
+    "AddressLimiter",
+    "EdgeLimits",
+    "EdgeMetrics",
+    "EdgeObserver",
+    "Keepalive",
+    "MalformedRequest",
+    "Origins",
+    "ReplayingStream",
+    "RequestHead",
+    "SilentObserver",
+    "SocketTransport",
+    "StreamTransport",
+    "Transport",
+    "TrustedProxies",
+    "Watched",
+    "edge_limits",
+    "open_listeners",
+    "path_of",
+    "plain_answer",
+    "receive_head",
+    "says_https",
+    "tls_context",
+    "wants_websocket",
+    "without_wire_timeouts",
+]

@@ -1,0 +1,234 @@
+"""A WebSocket conversation: hello first, then commands, until one side has had enough.
+
+An operator's begins with `watch` instead, and has nothing to do with sessions or the lobby.
+
+This is where the close codes of the contract are decided; what a command means is the session's
+business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.lobby import DRAINING, INTERNAL_ERROR, Session, Sessions, UserSuspended
+from yoked_actor.domain.lobby import Code, Refusal, Renewed, Reply
+from yoked_actor.domain.time import TokenBucket
+from yoked_actor.edge.auth import BadToken, Identity, Tokens
+from yoked_actor.edge.http import StatusBoard, Watcher
+from yoked_actor.edge.ws.connection import RATE_LIMITED, WebSocketConnection
+from yoked_actor.edge.ws.expiries import Expiries
+from yoked_actor.edge.ws.strangers import Strangers
+from yoked_actor.settings import EdgeSettings
+from yoked_actor.store import StoreUnavailable
+from yoked_actor.wire.lobby import (
+    BadCommand,
+    Command,
+    Error,
+    Hello,
+    NotAnObject,
+    Watch,
+    decode_command,
+    encode,
+    suspended_error,
+)
+
+PROTOCOL_ERROR = 4000
+BAD_TOKEN = 4003
+
+
+class Conversations:
+    """Holds every conversation; `hold` is the front door's WebSocket handler."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        tokens: Tokens,
+        clock: Clock,
+        settings: EdgeSettings,
+        arrived: Callable[[tuple[str]], None],
+        board: StatusBoard,
+    ) -> None:
+        self.sessions = sessions
+        self.tokens = tokens
+        self.clock = clock
+        self.settings = settings
+        self.arrived = arrived
+        """Told who has been welcomed."""
+        self.board = board
+        self.expiries = Expiries(clock)
+        self.strangers = Strangers(settings.hello_timeout_s)
+
+    async def hold(self, connection: WebSocketConnection) -> None:
+        """Talk to one client until the connection ends."""
+        conversation = _Conversation(self, connection)
+        connection.frames = conversation
+        self.strangers.expect(conversation)
+        try:
+            await connection.run(conversation.hear)
+        finally:
+            self.strangers.forget(conversation)
+            conversation.end()
+
+    async def run(self) -> None:
+        """Hang up on clients that never say hello. Runs until cancelled."""
+        await self.strangers.run()
+
+
+class _Conversation:
+    """What is known of one client while it talks."""
+
+    __slots__ = (
+        "_all",
+        "_bucket",
+        "_connection",
+        "_device",
+        "_early",
+        "_identity",
+        "_session",
+        "_watcher",
+    )
+
+    def __init__(self, all: Conversations, connection: WebSocketConnection) -> None:
+        settings, now_s = all.settings, trio.current_time()
+        self._all = all
+        self._bucket = TokenBucket(settings.frames_per_s, settings.frames_burst, now_s)
+        self._connection = connection
+        self._early = 0
+        self._identity: Identity | None = None
+        self._session: Session | None = None
+        self._watcher: Watcher | None = None
+        self._device = 0
+
+    def admits_frame(self) -> bool:
+        """Whether one more frame, of any kind, is within the rate; if so, it is counted."""
+        if self._session is None and self._watcher is None:
+            # Nobody needs many frames for a hello, and nobody is known yet who could be blamed.
+            self._early += 1
+            if self._early > self._all.settings.frames_before_hello:
+                return False
+        return self._bucket.take(trio.current_time())
+
+    def on_ping(self) -> None:
+        """A ping is a sign of life of the user, as `heartbeat` is."""
+        if self._session is not None and self._is_listened_to(self._session):
+            self._session.beat()
+
+    def _is_listened_to(self, session: Session) -> bool:
+        # What was still on the way when the user was suspended is not listened to.
+        return self._all.sessions.suspensions.of(session.user_id) is None
+
+    async def hear(self, text: bytes) -> None:
+        """Hear one message of the client."""
+        try:
+            if self._session is not None:
+                if self._is_listened_to(self._session):
+                    await self._session.receive(text, self._renew)
+            elif self._watcher is not None:
+                await self._watcher.receive(text, self._all.clock.now(), self._renew)
+            else:
+                self._all.strangers.forget(self)
+                await self._meet(decode_command(text))
+        except NotAnObject as error:
+            self._connection.close(PROTOCOL_ERROR, str(error))
+        except BadCommand as bad:
+            self._connection.send(
+                encode(Error(re=bad.id, code=Code.BAD_REQUEST, message=bad.message))
+            )
+            if bad.type in ("hello", "watch") and not bad.has_token:
+                self._connection.close(BAD_TOKEN, f"{bad.type} without a token")
+            else:
+                self._connection.close(PROTOCOL_ERROR, "hello expected")
+
+    async def _meet(self, first: Command) -> None:
+        connection, sessions = self._connection, self._all.sessions
+        if not isinstance(first, Hello | Watch):
+            connection.close(PROTOCOL_ERROR, "hello must be first")
+            return
+        if sessions.around.draining:
+            connection.close(DRAINING, "the server is about to stop")
+            return
+        try:
+            identity = await self._all.tokens.check(first.token, self._all.clock)
+        except BadToken as error:
+            connection.close(BAD_TOKEN, str(error))
+            return
+        try:
+            sessions.suspensions.check(identity.user_id)
+            if isinstance(first, Watch):
+                self._watch(first, identity)
+            else:
+                with trio.move_on_after(self._all.settings.welcome_timeout_s) as patience:
+                    await self._welcome(first, identity)
+                if patience.cancelled_caught:
+                    connection.close(INTERNAL_ERROR, "the server is too busy; try again")
+        except UserSuspended as error:
+            suspension = error.suspension
+            refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
+            connection.send(encode(refusal))
+            connection.close(BAD_TOKEN, "suspended")
+        except StoreUnavailable:
+            connection.close(INTERNAL_ERROR, "the store is not available; try again")
+
+    async def _welcome(self, hello: Hello, identity: Identity) -> None:
+        sessions, user_id = self._all.sessions, identity.user_id
+        session = await sessions.enter(user_id)
+        self._session, self._device = session, sessions.new_device()
+        self._speak_as(identity)
+        await session.attach(self._connection, hello, self._device, identity.expires_at)
+        self._all.arrived((user_id,))
+
+    def _watch(self, watch: Watch, identity: Identity) -> None:
+        connection, board = self._connection, self._all.board
+        if not identity.is_admin:
+            message = "this is for the operator"
+            connection.send(encode(Error(re=watch.id, code=Code.FORBIDDEN, message=message)))
+            connection.close(BAD_TOKEN, message)
+        elif board.is_full:
+            connection.close(RATE_LIMITED, "too many watch already")
+        else:
+            self._watcher = board.admit(connection, watch, identity)
+            self._speak_as(identity)
+
+    def _speak_as(self, identity: Identity) -> None:
+        self._identity = identity
+        self._all.expiries.put(self, self._all.tokens.ends_at(identity))
+
+    async def _renew(self, hello: Hello) -> Reply:
+        """Judge a hello on an open socket: a newer token of the same user lets it live on."""
+        known = self._identity
+        assert known is not None
+        if hello.resume is not None:
+            return Refusal(Code.WRONG_STATE, "hello was said already")
+        try:
+            newer = await self._all.tokens.check(hello.token, self._all.clock)
+        except BadToken as error:
+            return Refusal(Code.WRONG_STATE, f"hello was said already, and {error}")
+        if newer.user_id != known.user_id:
+            return Refusal(Code.WRONG_STATE, "hello was said already, and by another user")
+        if self._watcher is not None and not newer.is_admin:
+            return Refusal(Code.WRONG_STATE, "this socket watches, and the token is no operator's")
+        if newer.expires_at <= known.expires_at:
+            return Refusal(Code.WRONG_STATE, "hello was said already, and the token is not newer")
+        if self._connection.is_open:
+            self._speak_as(newer)
+        return Renewed(newer.expires_at)
+
+    def token_expired(self) -> None:
+        """The token has ended, and was not renewed."""
+        self._connection.close(BAD_TOKEN, "the token has expired")
+
+    def run_out_of_time(self) -> None:
+        """The time for a hello is over, and nothing was said."""
+        self._connection.close(PROTOCOL_ERROR, "no hello in time")
+
+    def end(self) -> None:
+        """The connection is gone."""
+        self._all.expiries.forget(self)
+        if self._session is not None:
+            self._session.detach(self._connection, self._device)
+            self._all.sessions.leave_soon(self._session)
+        if self._watcher is not None:
+            self._all.board.forget(self._watcher)

@@ -1,0 +1,347 @@
+"""How a start finds its settings: a TOML file, the environment, then flags; the later wins.
+
+Every problem of all three is reported at once, with the place it came from, because a server that
+stops at the first typo has to be started once per typo. Values of secrets are never repeated.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+import types
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+
+from yoked_actor.settings.base import SettingsModel
+from yoked_actor.settings.settings import Settings
+from yoked_actor.settings.tables import NAMES, full_key, name_in_variable, table_model
+
+PREFIX = "YOKED_"
+
+# The settings that have a flag of their own, so that a complaint can name it.
+FLAGS = {
+    ("server", "host"): "--host",
+    ("server", "port"): "--port",
+    ("server", "data_dir"): "--data",
+}
+
+# Enough to recognise a value by; a whole file pasted into one would bury the message.
+SHOWN_CHARACTERS = 80
+
+
+class SettingsError(Exception):
+    """The settings cannot be used. The text has one line for each problem."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def load_settings(
+    file: Path | None,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, Mapping[str, object]],
+) -> Settings:
+    """The settings of a start, or a `SettingsError` that tells everything that is wrong with them.
+
+    `overrides` holds what flags gave, by section and key; None stands for a flag not given.
+    """
+    gathered = _Gathered()
+    if file is not None:
+        gathered.add_file(file)
+    gathered.add_environment(environ)
+    gathered.add_flags(overrides)
+    return gathered.settings()
+
+
+def sections() -> dict[str, type[SettingsModel]]:
+    """The sections by name, in the order in which they are documented."""
+    return {
+        name: field.annotation
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, SettingsModel)
+    }
+
+
+def allowed(field: FieldInfo) -> str:
+    """What values a setting takes, in words that follow "must be"."""
+    kind, optional = _kind(field)
+    if get_origin(kind) is Literal:
+        choices = get_args(kind)
+        text = ", ".join(choices) if len(choices) == 1 else f"one of {', '.join(choices)}"
+    elif get_origin(kind) is dict:
+        text = "tables"
+    elif get_origin(kind) is tuple:
+        text = f"a list of {_members(kind)}"
+    else:
+        text = {int: "a whole number", float: "a number", Path: "a path"}.get(kind, "a text")
+    limits = _limits(field)
+    match limits.get("gt"), limits.get("ge"), limits.get("le"):
+        case None, None, None:
+            pass
+        case None, low, high:
+            text += f" from {low} to {high}"
+        case low, _, high:
+            text += f" over {low}, up to {high}"
+    if "min_length" in limits:
+        text += ", not empty"
+    return f"{text}, or unset" if optional else text
+
+
+def _kind(field: FieldInfo) -> tuple[Any, bool]:
+    """The bare type of a field, and whether it may be unset."""
+    kind: Any = field.annotation
+    optional = get_origin(kind) in (Union, types.UnionType)
+    if optional:
+        kind = next(member for member in get_args(kind) if member is not type(None))
+    return getattr(kind, "__origin__", kind) if hasattr(kind, "__metadata__") else kind, optional
+
+
+def _members(kind: Any) -> str:
+    """What a list holds: the title that the type of its members was given."""
+    for inner in getattr(get_args(kind)[0], "__metadata__", ()):
+        if inner.title:
+            return str(inner.title)
+    return "texts"
+
+
+def _limits(field: FieldInfo) -> dict[str, Any]:
+    metadata = list(field.metadata)
+    for member in get_args(field.annotation):
+        for inner in getattr(member, "__metadata__", ()):
+            metadata += inner.metadata
+    names = ("gt", "ge", "le", "min_length")
+    return {name: getattr(m, name) for m in metadata for name in names if hasattr(m, name)}
+
+
+class _Gathered:
+    """Values from all places, where each came from, and what was wrong on the way."""
+
+    def __init__(self) -> None:
+        self._sections = sections()
+        self._values: dict[str, dict[str, object]] = {}
+        self._sources: dict[tuple[str, str], str] = {}
+        self._problems: list[str] = []
+        self._wrong: set[tuple[str, str]] = set()
+
+    def add_file(self, file: Path) -> None:
+        try:
+            content = tomllib.loads(file.read_bytes().decode("utf-8"))
+        except OSError as error:
+            self._problems.append(f"{file}: cannot be read: {error.strerror}")
+            return
+        except ValueError as error:  # not TOML, or not UTF-8
+            self._problems.append(f"{file}: is not valid TOML: {error}")
+            return
+        for section, values in content.items():
+            if section not in self._sections:
+                self._problems.append(f"{file}: [{section}]: {self._unknown_section(section)}")
+            elif not isinstance(values, dict):
+                self._problems.append(f"{file}: {section}: must be a section, [{section}]")
+            else:
+                for key, value in values.items():
+                    self._add(section, key, value, str(file))
+
+    def add_environment(self, environ: Mapping[str, str]) -> None:
+        for variable in sorted(name for name in environ if name.startswith(PREFIX)):
+            section, separator, key = variable.removeprefix(PREFIX).lower().partition("__")
+            if not separator:
+                form = f"must have the form {PREFIX}SECTION__KEY"
+                self._problems.append(f"{variable}: {form}{self._instead(section)}")
+            elif section not in self._sections:
+                self._problems.append(f"{variable}: {self._unknown_section(section)}")
+            else:
+                self._add_variable(section, key, environ[variable], variable)
+
+    def _add_variable(self, section: str, key: str, text: str, variable: str) -> None:
+        fields = self._sections[section].model_fields
+        outer, _, rest = key.partition("__")
+        model = table_model(fields.get(outer))
+        if model is None or not rest:
+            field = fields.get(key)
+            self._add(section, key, _parsed(field, text) if field else text, variable)
+            return
+        name, _, leaf = rest.rpartition("__")
+        field = model.model_fields.get(leaf)
+        value = _parsed(field, text) if field else text
+        name = name_in_variable(section, outer, name)
+        self._add(section, outer, {name: {leaf: value}}, variable)
+
+    def add_flags(self, overrides: Mapping[str, Mapping[str, object]]) -> None:
+        for section, values in overrides.items():
+            for key, value in values.items():
+                if value is not None:
+                    self._add(section, key, value, FLAGS.get((section, key), "flag"))
+
+    def settings(self) -> Settings:
+        """All of it as one value; raises if anything was wrong."""
+        built: dict[str, Any] = {}
+        failed: set[str] = set()
+        for section, values in self._values.items():
+            try:
+                built[section] = self._validated(section, values)
+            except ValidationError as error:
+                failed.add(section)
+                self._tell_conflicts(error, section)
+        try:
+            settings = Settings(**built)
+        except ValidationError as error:
+            self._tell_conflicts(error, None, failed)
+        if self._problems:
+            raise SettingsError(self._problems)
+        return settings
+
+    def _validated(self, section: str, values: Mapping[str, object]) -> SettingsModel:
+        """A section, made without the values that are wrong by themselves, once these are told."""
+        model = self._sections[section]
+        values = {key: self._tables(section, key, value) for key, value in values.items()}
+        try:
+            return model.model_validate(values)
+        except ValidationError as error:
+            wrong = dict.fromkeys(str(d["loc"][0]) for d in error.errors() if d["loc"])
+            if not wrong:
+                raise
+        for key in wrong:
+            rule = f"must be {allowed(model.model_fields[key])}"
+            self._problems.append(self._line([(section, key)], rule))
+        # Conflicts with the default that takes the place of a wrong value are nobody's fault.
+        self._wrong |= {(section, key) for key in wrong}
+        return model.model_validate({k: v for k, v in values.items() if k not in wrong})
+
+    def _tables(self, section: str, key: str, given: object) -> object:
+        """A setting's tables, made without the values that are wrong, once these are told."""
+        model = table_model(self._sections[section].model_fields[key])
+        if model is None or not isinstance(given, Mapping):
+            return given
+        made: dict[str, SettingsModel] = {}
+        for name, values in given.items():
+            good = dict(values)
+            for _ in range(2):  # first what is wrong by itself, then what does not go together
+                try:
+                    made[name] = model.model_validate(good)
+                    break
+                except ValidationError as error:
+                    for leaf, rule in _faults(model, error).items():
+                        place = full_key(key, name, leaf)
+                        shown = _shown(good.pop(leaf))
+                        source = self._sources[section, place]
+                        self._problems.append(f"{source}: {section}.{place} = {shown}: {rule}")
+        return made
+
+    def _tell_conflicts(
+        self, error: ValidationError, section: str | None, failed: Collection[str] = ()
+    ) -> None:
+        for detail in error.errors():
+            for keys, rule in detail["ctx"]["conflicts"]:
+                places = [_place(section, key) for key in keys]
+                if not any(place in self._wrong or place[0] in failed for place in places):
+                    self._problems.append(self._line(places, rule))
+
+    def _add(self, section: str, key: str, value: object, source: str) -> None:
+        known = self._sections[section].model_fields
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"[{section}] has {', '.join(known)}"
+            self._problems.append(f"{source}: {section}.{key}: is not a setting; {hint}")
+            return
+        if table_model(known[key]) is not None:
+            self._add_tables(section, key, value, source)
+            return
+        self._values.setdefault(section, {})[key] = value
+        self._sources[section, key] = source
+
+    def _add_tables(self, section: str, key: str, value: object, source: str) -> None:
+        """Add tables by name to those of the places before; what is no table is told."""
+        model, names = table_model(self._sections[section].model_fields[key]), NAMES[section, key]
+        assert model is not None
+
+        def tell(place: str, what: str) -> None:
+            self._problems.append(f"{source}: {section}.{place}: {what}")
+
+        if not isinstance(value, dict):
+            tell(key, f"must be tables, [{section}.{key}.NAME]")
+            return
+        kept: Any = self._values.setdefault(section, {}).setdefault(key, {})
+        for name, leaves in value.items():
+            place = full_key(key, name)
+            if name not in names:
+                near = difflib.get_close_matches(name, names, 1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+                tell(place, f"is not a type of job; {hint}")
+                continue
+            if not isinstance(leaves, dict):
+                tell(place, f"must be a table, [{section}.{place}]")
+                continue
+            for leaf, inner in leaves.items():
+                place = full_key(key, name, leaf)
+                if leaf not in model.model_fields:
+                    tell(place, f"is not a setting; there are {', '.join(model.model_fields)}")
+                    continue
+                kept.setdefault(name, {})[leaf] = inner
+                self._sources[section, place] = source
+
+    def _line(self, places: list[tuple[str, str]], rule: str) -> str:
+        section, key = places[0]
+        field = self._sections[section].model_fields[key]
+        if field.annotation is SecretStr:
+            shown = "(hidden)"
+        else:
+            value = self._values.get(section, {}).get(key, field.default)
+            shown = _shown(value)
+        sources = dict.fromkeys(self._sources[p] for p in places if p in self._sources)
+        return f"{', '.join(sources)}: {section}.{key} = {shown}: {rule}"
+
+    def _unknown_section(self, section: str) -> str:
+        return f"there is no section {section}; there are {', '.join(self._sections)}"
+
+    def _instead(self, name: str) -> str:
+        """A suggestion for YOKED_SERVER_PORT, the likeliest slip."""
+        for section, model in self._sections.items():
+            key = name.removeprefix(f"{section}_")
+            if key != name and key in model.model_fields:
+                return f"; did you mean {PREFIX}{section.upper()}__{key.upper()}?"
+        return ""
+
+
+def _faults(model: type[SettingsModel], error: ValidationError) -> dict[str, str]:
+    """What is wrong with which key of a table, in words."""
+    found: dict[str, str] = {}
+    for detail in error.errors():
+        if detail["loc"]:
+            leaf = str(detail["loc"][0])
+            found[leaf] = f"must be {allowed(model.model_fields[leaf])}"
+        else:
+            found |= {keys[0]: rule for keys, rule in detail["ctx"]["conflicts"]}
+    return found
+
+
+def _shown(value: object) -> str:
+    shown = json.dumps(value, default=str, ensure_ascii=False)
+    return f"{shown[:SHOWN_CHARACTERS]}..." if len(shown) > SHOWN_CHARACTERS else shown
+
+
+def _place(section: str | None, key: str) -> tuple[str, str]:
+    """Where a key stands; a rule between sections names it in full."""
+    if section is None:
+        section, _, key = key.partition(".")
+    return section, key
+
+
+def _parsed(field: FieldInfo, text: str) -> object:
+    """The value that a variable's text stands for, as the type of its setting reads it."""
+    kind, optional = _kind(field)
+    # A secret made of digits is still a text.
+    if kind in (str, Path, SecretStr) or get_origin(kind) is Literal:
+        return text
+    if optional and not text:
+        return None
+    try:
+        document = tomllib.loads(f"value = {text}")
+    except ValueError:  # not TOML, so it is a bare text
+        return text
+    return document["value"] if len(document) == 1 else text

@@ -1,0 +1,102 @@
+"""What people read about the settings, rendered from their models so that it cannot drift.
+
+Run as a program in the repository's root, it writes `config/yoked.toml` and the tables of
+`docs/configuration.md` anew; `scripts/check --fix` does so.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from yoked_actor.settings.base import SettingsModel
+from yoked_actor.settings.loading import allowed, sections
+from yoked_actor.settings.tables import NAMES, table_model
+
+TEMPLATE = Path("config/yoked.toml")
+PAGE = Path("docs/configuration.md")
+BEGIN = "<!-- settings: begin -->"
+END = "<!-- settings: end -->"
+
+INTRODUCTION = """\
+Every setting of yoked-actor, with its default. Copy this file (config/local.toml is ignored by
+git), take the # off what you change, and start with `yoked-actor serve --config FILE`. The
+environment goes over the file: YOKED_SERVER__PORT=9000. Flags go over both.
+"""
+
+
+def render_template() -> str:
+    """The text of `config/yoked.toml`: all settings, commented out, each under its description."""
+    lines = [*_comment(INTRODUCTION)]
+    for section, model in sections().items():
+        lines += ["", "", *_comment(model.__doc__ or ""), f"[{section}]"]
+        for key, field in model.model_fields.items():
+            lines += ["", *_comment(field.description or ""), f"#{key} = {_example(field)}"]
+    return "\n".join(lines) + "\n"
+
+
+def render_tables() -> str:
+    """The tables of `docs/configuration.md`, one for each section."""
+    parts = []
+    for section, model in sections().items():
+        rows = [f"### `[{section}]`", "", model.__doc__ or "", ""]
+        rows += [
+            "| key | default | takes | meaning | changes by |",
+            "| --- | --- | --- | --- | --- |",
+        ]
+        for key, field in model.model_fields.items():
+            default = "unset" if field.default is None else f"`{_literal(field.default)}`"
+            how = "reload" if key in model.RELOADS else "restart"
+            rows.append(f"| `{key}` | {default} | {allowed(field)} | {field.description} | {how} |")
+        parts.append("\n".join(rows))
+        parts += [
+            _inner_table(section, key, table, how="reload" if key in model.RELOADS else "restart")
+            for key, field in model.model_fields.items()
+            if (table := table_model(field)) is not None
+        ]
+    return "\n\n".join(parts)
+
+
+def _inner_table(section: str, key: str, model: type[SettingsModel], *, how: str) -> str:
+    """The keys of a setting that holds tables by name."""
+    names = ", ".join(f"`{name}`" for name in NAMES[section, key])
+    rows = [f"### `[{section}.{key}.NAME]`", "", model.__doc__ or "", ""]
+    rows += [f"NAME is one of {names}; one with a dot is written in quotes.", ""]
+    rows += ["| key | default | takes | meaning | changes by |", "| --- | --- | --- | --- | --- |"]
+    for leaf, field in model.model_fields.items():
+        rows.append(f"| `{leaf}` | unset | {allowed(field)} | {field.description} | {how} |")
+    return "\n".join(rows)
+
+
+def with_tables(page: str) -> str:
+    """The page, with what stands between its two markers replaced by the tables."""
+    before, found_begin, rest = page.partition(BEGIN)
+    _, found_end, after = rest.partition(END)
+    if not (found_begin and found_end):
+        raise ValueError(f"the page needs the markers {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n{render_tables()}\n\n{END}{after}"
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {line}" for line in textwrap.wrap(" ".join(text.split()), 96)]
+
+
+def _example(field: FieldInfo) -> str:
+    """The default, or, since TOML cannot say unset, a value to start from."""
+    return _literal((field.examples or [None])[0] if field.default is None else field.default)
+
+
+def _literal(value: object) -> str:
+    """A value as TOML writes it; JSON agrees with TOML on all that settings use."""
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    TEMPLATE.write_text(render_template(), "utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")

@@ -1,0 +1,64 @@
+"""SQLite itself: connections, the writer, migrations, backup, errors."""
+
+from __future__ import annotations
+
+from yoked_actor.store.engine.audit import record_in
+from yoked_actor.store.engine.backup import back_up, check, restore
+from yoked_actor.store.engine.directory_lock import DirectoryLock, holder_of
+from yoked_actor.store.engine.errors import (
+    DatabaseCorrupt,
+    DatabaseLost,
+    DatabaseTooNew,
+    DataDirectoryInUse,
+    StoreError,
+    StoreUnavailable,
+    WriteRefused,
+    explain,
+)
+from yoked_actor.store.engine.invariants import INVARIANTS
+from yoked_actor.store.engine.open_files import OpenFiles
+from yoked_actor.store.engine.opening import (
+    check_is_current,
+    connect,
+    connect_for_writing,
+    explained,
+    migrate,
+    migration_names,
+    statement,
+)
+from yoked_actor.store.engine.readable import read_row, read_rows
+from yoked_actor.store.engine.runners import InlineRunner, Runner, ThreadRunner
+from yoked_actor.store.engine.writer import Batch, Writer
+
+__all__ = [
+    "INVARIANTS",
+    "Batch",
+    "DataDirectoryInUse",
+    "DatabaseCorrupt",
+    "DatabaseLost",
+    "DatabaseTooNew",
+    "DirectoryLock",
+    "InlineRunner",
+    "OpenFiles",
+    "Runner",
+    "StoreError",
+    "StoreUnavailable",
+    "ThreadRunner",
+    "WriteRefused",
+    "Writer",
+    "back_up",
+    "check",
+    "check_is_current",
+    "connect",
+    "connect_for_writing",
+    "explain",
+    "explained",
+    "holder_of",
+    "migrate",
+    "migration_names",
+    "read_row",
+    "read_rows",
+    "record_in",
+    "restore",
+    "statement",
+]

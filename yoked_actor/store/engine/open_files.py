@@ -1,0 +1,67 @@
+"""Sees whether the files that SQLite has open are still those at their paths.
+
+A file that is deleted or replaced while it is open goes on taking writes, which nobody will ever
+read: SQLite does not notice. So the paths are looked at before and after each commit, and whenever
+somebody asks whether the store is well. A look is two calls of the system, some microseconds.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import structlog
+
+from yoked_actor.store.engine.errors import DatabaseLost
+
+_log = structlog.get_logger()
+
+_Identity = tuple[int, int]
+
+
+class OpenFiles:
+    """The database and its write-ahead log, as they were when they were opened."""
+
+    def __init__(self, path: Path | None) -> None:
+        """To be made when the connection has been used; a database in memory has no files."""
+        self._path = path
+        self._opened: dict[str, _Identity] = {}
+        self._is_lost = False
+        if path is not None:
+            for name in (str(path), f"{path}-wal"):
+                found = _identity(name)
+                if found is not None:
+                    self._opened[name] = found
+
+    def lost(self) -> str | None:
+        """What has happened to a file, in words; None when all are where they were."""
+        problem = self._problem()
+        if (problem is not None) is not self._is_lost:
+            self._is_lost = problem is not None
+            if problem is None:
+                _log.warning("database_found", path=str(self._path))
+            else:
+                _log.critical("database_lost", path=str(self._path), problem=problem)
+        return problem
+
+    def check(self) -> None:
+        """Raise `DatabaseLost` if a file is not where it was."""
+        problem = self.lost()
+        if problem is not None:
+            raise DatabaseLost(problem)
+
+    def _problem(self) -> str | None:
+        for name, opened in self._opened.items():
+            found = _identity(name)
+            if found != opened:
+                what = "deleted or moved away" if found is None else "replaced by another file"
+                return f"{name} was {what} while it was open; nothing can be stored"
+        return None
+
+
+def _identity(name: str) -> _Identity | None:
+    try:
+        found = os.stat(name)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,162 @@
+"""What an erasure does to jobs: which are about the user, what they keep, and under which keys.
+
+A job is about a user when its payload names them, under one of the names below, or when its key
+does, between angle brackets (`user_part`). Neither a user id nor the name of a zone can have
+those, so no key is taken for another's.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import Any
+
+import msgspec
+
+from yoked_actor.domain.jobs import user_part
+from yoked_actor.domain.time import Instant
+
+PAYLOAD_KEYS = frozenset(
+    {
+        *("user_id", "user", "users", "user_ids", "partner", "candidate", "candidates", "who"),
+        *("a", "b", "reporter", "reported", "blocker", "blocked", "subject"),
+    }
+)
+"""Under which names a job's payload may say whom it is about."""
+
+DISMISSED = "dismiss_job"
+"""What the audit calls the dismissal of a dead letter; its detail is the reason, in free words."""
+
+ERASE_JOB = "users.erase"
+"""The type of the job that erases: it is not stopped by what it does."""
+
+
+def jobs_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
+    """Jobs about a user, of those with an id greater than `after`."""
+    mark = user_part(user)
+    found = db.execute(
+        "SELECT id, payload, dedup_key FROM jobs"
+        " WHERE id > ?2 AND (instr(payload, ?1) OR instr(dedup_key, ?3))",
+        (user, after, mark),
+    )
+    return [
+        job_id
+        for job_id, payload, key in found
+        if (key is not None and mark in key) or _payload_names(payload, user)
+    ]
+
+
+def _payload_names(payload: str, user: str) -> bool:
+    """Whether a payload that holds a user's id names the user; one that cannot be read may."""
+    try:
+        return _names(msgspec.json.decode(payload), user)
+    except msgspec.MsgspecError:
+        return True
+
+
+def keys_naming(db: sqlite3.Connection, user: str, after: int | None) -> list[tuple[str, str]]:
+    """Keys that name a user; with `after`, only those of jobs with a greater id."""
+    mark = user_part(user)
+    if after is None:
+        ledger = "SELECT type, key FROM job_ledger WHERE instr(key, ?)"
+        return db.execute(ledger, (mark,)).fetchall()
+    jobs = "SELECT type, dedup_key FROM jobs WHERE id > ? AND instr(dedup_key, ?)"
+    return db.execute(jobs, (after, mark)).fetchall()
+
+
+def errors_naming(
+    db: sqlite3.Connection, user: str, after: int, since: Instant | None
+) -> list[int]:
+    """Jobs whose errors name a user: all of them, or those that are new since an instant."""
+    found = db.execute(
+        "SELECT id FROM jobs WHERE id > ?2 AND (instr(last_error, ?1)"
+        " OR instr(progress_note, ?1) OR instr(dismissed_reason, ?1))"
+        " UNION SELECT job_id FROM job_attempts WHERE job_id > ?2 AND instr(error, ?1)",
+        (user, after),
+    ).fetchall()
+    if since is not None:
+        # Older jobs may have failed, told of progress or been dismissed meanwhile. Every error that
+        # is kept is an attempt's.
+        found += db.execute(
+            "SELECT job_id FROM job_attempts WHERE ended_at >= ?2 AND instr(error, ?1)"
+            " UNION SELECT id FROM jobs WHERE status = 'in_progress' AND instr(progress_note, ?1)"
+            " UNION SELECT id FROM jobs WHERE status = 'dead_letter' AND dismissed_at >= ?2"
+            " AND instr(dismissed_reason, ?1)",
+            (user, since),
+        ).fetchall()
+    return [job_id for (job_id,) in found]
+
+
+def erase_from_jobs(
+    db: sqlite3.Connection,
+    user: str,
+    tombstone: str,
+    now: Instant,
+    jobs: tuple[int, ...],
+    keys: tuple[tuple[str, str], ...],
+    errors: tuple[int, ...],
+) -> None:
+    """End the jobs about a user, and take the user out of keys and errors."""
+    # What runs now may still fail with an error that names the user.
+    db.execute("UPDATE jobs SET overtaken = 1 WHERE status = 'in_progress'")
+    for job_id in dict.fromkeys(jobs):
+        db.execute(
+            "UPDATE jobs SET payload = '{}', last_error = NULL, progress_note = NULL,"
+            " dismissed_reason = iif(dismissed_at IS NULL, NULL, ''),"
+            " completed_at = iif(status IN ('pending', 'failed'), ?2, completed_at),"
+            " cancel_asked = cancel_asked OR (status = 'in_progress' AND type <> ?3),"
+            " status = iif(status IN ('pending', 'failed'), 'cancelled', status)"
+            " WHERE id = ?1",
+            (job_id, now, ERASE_JOB),
+        )
+        db.execute("UPDATE job_attempts SET error = '' WHERE job_id = ?", (job_id,))
+        db.execute("DELETE FROM job_answers WHERE job_id = ?", (job_id,))
+        db.execute(
+            "UPDATE audit SET detail = '' WHERE action = ? AND subject = ?",
+            (DISMISSED, str(job_id)),
+        )
+        # A key may name the user in another form, and is worth nothing without its job.
+        unmarked = db.execute(
+            "SELECT type, dedup_key FROM jobs"
+            " WHERE id = ? AND instr(dedup_key, ?) AND NOT instr(dedup_key, ?)",
+            (job_id, user, user_part(user)),
+        ).fetchone()
+        if unmarked is not None:
+            kind, key = unmarked
+            _rename(db, kind, key, f"{user_part(tombstone)}:{job_id}")
+    for kind, key in dict.fromkeys(keys):
+        _rename(db, kind, key, key.replace(user_part(user), user_part(tombstone)))
+    word = re.compile(rf"(?<![\w.@-]){re.escape(user)}(?![\w@-])")
+    db.create_function("buried", 1, lambda text: text and word.sub(tombstone, text))
+    for job_id in dict.fromkeys(errors):
+        db.execute(
+            "UPDATE jobs SET last_error = buried(last_error),"
+            " progress_note = buried(progress_note),"
+            " dismissed_reason = buried(dismissed_reason) WHERE id = ?",
+            (job_id,),
+        )
+        db.execute("UPDATE job_attempts SET error = buried(error) WHERE job_id = ?", (job_id,))
+    db.execute("UPDATE jobs SET dismissed_by = ?2 WHERE dismissed_by = ?1", (user, tombstone))
+    db.execute(
+        "UPDATE audit SET detail = buried(detail) WHERE action = ?2 AND instr(detail, ?1)",
+        (user, DISMISSED),
+    )
+
+
+def _rename(db: sqlite3.Connection, kind: str, key: str, new: str) -> None:
+    db.execute("UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (new, kind, key))
+    # By the ledger, because jobs have no index by their key.
+    db.execute(
+        "UPDATE jobs SET dedup_key = ?1 WHERE dedup_key = ?3"
+        " AND id = (SELECT job_id FROM job_ledger WHERE type = ?2 AND key = ?1)",
+        (new, kind, key),
+    )
+
+
+def _names(value: Any, user: str, *, by_key: bool = False) -> bool:
+    """Whether a payload names a user where a payload names users."""
+    if isinstance(value, dict):
+        return any(_names(part, user, by_key=key in PAYLOAD_KEYS) for key, part in value.items())
+    if isinstance(value, list):
+        return any(_names(part, user, by_key=by_key) for part in value)
+    return by_key and value == user

@@ -1,0 +1,140 @@
+"""Reading what a zone's run of offers is made from, in one snapshot.
+
+Receivers are the people of the zone, but for those whose last set is too near (R41). A user who is
+suspended at the instant of the run is neither receiver nor candidate. Candidates are
+they, and everybody of other zones in the cells that somebody's widest limits reach; what reaches
+over 1,000 km counts as 1,000 km there, so that one traveller does not bring in the whole world.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+from typing import TypeVar
+
+import msgspec
+
+from yoked_actor.domain.offers import (
+    NO_VOTES,
+    FrozenPool,
+    OfferRules,
+    Votes,
+    cells_within,
+    freeze,
+    frozen_person,
+    place_of,
+    reach_class,
+)
+from yoked_actor.domain.people import Person
+from yoked_actor.domain.time import MICROSECONDS, Instant
+from yoked_actor.store.engine import read_row, read_rows, statement
+from yoked_actor.store.lobby import rows
+
+TOO_NEAR = 12 * 3600 * MICROSECONDS
+"""Nobody gets two sets within this (R41)."""
+NEWEST_MATCHES = 2_000_000
+"""Votes of matches before these are not counted."""
+
+_RECEIVERS = statement("offers/pool_receivers")
+_PEOPLE = statement("offers/pool_people")
+_VOTES = statement("offers/pool_votes")
+_APART = statement("offers/pool_apart")
+_NOT_AGAIN = statement("offers/pool_not_again")
+_ACCEPTED = statement("offers/pool_accepted")
+_DAY = 86_400 * MICROSECONDS
+_ROWS_AT_ONCE = 100
+
+T = TypeVar("T")
+_decode_ids = msgspec.json.Decoder(list[str]).decode
+
+
+def read_pool(
+    db: sqlite3.Connection,
+    zone: str,
+    day: date,
+    offered_at: Instant,
+    expires_at: Instant,
+    rules: OfferRules,
+    rematch_after_days: float | None,
+) -> FrozenPool:
+    """The pool of a run, as the database has it now."""
+    db.execute("BEGIN")  # one snapshot for all of it
+    try:
+        near = {"zone": zone, "day": day.isoformat(), "at": offered_at, "apart": TOO_NEAR}
+        residents: list[Person] = []
+        receivers: list[str] = []
+        for *row, has_set in _giving_way(db.execute(_RECEIVERS, near)):
+            person = read_row(tuple(row), rows.person_of, "people")
+            if person is None:
+                continue
+            residents.append(person)
+            if not has_set:
+                receivers.append(row[0])
+        cells = _json(sorted(_cells_of(residents, rules.tier3_distance)))
+        found = db.execute(_PEOPLE, {"cells": cells, "zone": zone, "at": offered_at})
+        others = read_rows(_giving_way(found), rows.person_of, "people")
+        votes = {
+            who: Votes(*counts)
+            for who, *counts in db.execute(_VOTES, {"newest": NEWEST_MATCHES, "at": offered_at})
+        }
+        people, receiving = [*residents, *others], frozenset(receivers)
+        ids = _json([person.user_id for person in people])
+        met_after = (
+            None if rematch_after_days is None else offered_at - round(rematch_after_days * _DAY)
+        )
+        return freeze(
+            zone,
+            day,
+            offered_at,
+            expires_at,
+            (
+                frozen_person(
+                    person,
+                    receives=person.user_id in receiving,
+                    votes=votes.get(person.user_id, NO_VOTES),
+                )
+                for person in _giving_way(people)
+            ),
+            apart=db.execute(_APART, {"people": ids, "met_after": met_after}),
+            not_again=_offered_of_late(db, receivers, day, rules.not_again_days),
+            accepted=db.execute(_ACCEPTED, (ids,)),
+        )
+    finally:
+        db.execute("ROLLBACK")
+
+
+def _giving_way(rows: Iterable[T]) -> Iterator[T]:
+    """The same, giving up the interpreter now and then: commits are waiting for it."""
+    for number, row in enumerate(rows):
+        if number % _ROWS_AT_ONCE == 0:
+            time.sleep(0)
+        yield row
+
+
+def _offered_of_late(
+    db: sqlite3.Connection, receivers: list[str], day: date, days: int
+) -> Iterator[tuple[str, str]]:
+    # Until tomorrow: who came over the date line may have had the set of a later date.
+    dates = [(day + timedelta(days=n)).isoformat() for n in range(-days, 2)]
+    asked = {"people": _json(receivers), "days": _json(dates)}
+    for user_id, candidates in db.execute(_NOT_AGAIN, asked):
+        for candidate in _decode_ids(candidates):
+            yield user_id, candidate
+
+
+def _cells_of(people: Iterable[Person], widest: float) -> set[int]:
+    """The numbers of the cells that anybody's widest limits reach, as the index counts them."""
+    found: set[int] = set()
+    for place, km in {
+        (place_of(person.lat, person.lon), reach_class(person.max_distance_km * widest))
+        for person in people
+    }:
+        for row, column in cells_within(place, km):
+            found.add((row + 180) * 720 + (column + 360) % 720)
+    return found
+
+
+def _json(values: list[str] | list[int]) -> str:
+    return msgspec.json.encode(values).decode()

@@ -1,0 +1,14 @@
+"""Reports, exports and erasure of users in the database."""
+
+from __future__ import annotations
+
+from yoked_actor.store.people.erasure import erase_in
+from yoked_actor.store.people.privacy import SqlitePrivacy
+from yoked_actor.store.people.reports import TooManyReports, add_report_in
+
+__all__ = [
+    "SqlitePrivacy",
+    "TooManyReports",
+    "add_report_in",
+    "erase_in",
+]

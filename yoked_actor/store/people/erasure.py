@@ -1,0 +1,213 @@
+"""Erasing a user: which rows name them, and what becomes of each, in one transaction.
+
+What belongs to the user alone is deleted. What others remember too (matches, having met, video
+dates, answers, connections) keeps its place, with a tombstone for the user: a text that no token
+can have as its `sub`, drawn by lots, so that nothing leads from it to the user.
+
+Some tables are long and have no index by user, because nothing else asks for one. `find_traces`
+looks through them beforehand, on a connection that nobody waits for; the transaction then looks
+only at what was written since.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+
+import msgspec
+
+from yoked_actor.domain.lobby import Erasure
+from yoked_actor.domain.time import Instant
+from yoked_actor.store.jobs import erase_from_jobs, errors_naming, jobs_naming, keys_naming
+from yoked_actor.store.offers import drop_offer
+
+COLUMNS = frozenset(
+    {
+        *("people.user_id", "seats.user_id", "suspended.user_id", "suspended.by"),
+        *("matches.a", "matches.b", "dates.a", "dates.b", "met.a", "met.b", "bars.a", "bars.b"),
+        *("blocks.blocker", "blocks.blocked"),
+        *("reports.reporter", "reports.reported", "reports.resolved_by", "reports.reason"),
+        "reports.resolution",
+        *("offer_sets.user_id", "offers.user_id", "offers.candidate", "offer_pools.content"),
+        *("offer_answers.user_id", "offer_answers.candidate", "connections.a", "connections.b"),
+        *("jobs.payload", "jobs.dedup_key", "jobs.last_error", "job_ledger.key"),
+        *("jobs.progress_note", "jobs.dismissed_by", "jobs.dismissed_reason"),
+        *("job_answers.receiver_id", "job_answers.body"),
+        *("job_attempts.error", "audit.who", "audit.subject", "audit.detail"),
+    }
+)
+"""Every column that can name a user, or speak of one."""
+
+_RECENT = 3600 * 1_000_000
+_DISTANCE = (
+    "distance_km = 0, shown_km = NULL, distance_score = 0, preference_match = 0, priority = 0"
+)
+
+
+class Traces(msgspec.Struct, frozen=True):
+    """Where a user is named in the long tables, up to some rows of them."""
+
+    looked_at: Instant = 0
+    match: int = 0
+    date: int = 0
+    job: int = 0
+    pool: int = 0
+    """The last row of each that was looked at."""
+    matches: tuple[int, ...] = ()
+    dates: tuple[int, ...] = ()
+    jobs: tuple[int, ...] = ()
+    errors: tuple[int, ...] = ()
+    """Jobs whose errors, notes or dismissals speak of the user."""
+    keys: tuple[tuple[str, str], ...] = ()
+    pools: tuple[tuple[int, str, str], ...] = ()
+    """Number, day and zone of the runs whose pool the user is in."""
+    offers: tuple[tuple[str, str, int], ...] = ()
+    """Day, user and rank of the offers that name the user as candidate."""
+
+
+def find_traces(
+    db: sqlite3.Connection, user_id: str, now: Instant, before: Traces | None = None
+) -> Traces:
+    """Look through the long tables; with `before`, only through what came since."""
+    seen = before or Traces()
+    offers = "SELECT day, user_id, rank FROM offers WHERE candidate = ?1"
+    if before is not None:
+        # A run that was made meanwhile was not over then, or was frozen a moment ago.
+        offers += " AND day IN (SELECT day FROM offer_runs WHERE outputs IS NULL OR frozen_at > ?2)"
+    since = None if before is None else seen.looked_at - _RECENT
+    between = (user_id, seen.match)
+    return Traces(
+        now,
+        _last(db, "matches", "number"),
+        _last(db, "dates", "number"),
+        _last(db, "jobs", "id"),
+        _last(db, "offer_pools", "number"),
+        (*seen.matches, *_numbers(db, "matches", between)),
+        (*seen.dates, *_numbers(db, "dates", (user_id, seen.date))),
+        (*seen.jobs, *jobs_naming(db, user_id, seen.job)),
+        (*seen.errors, *errors_naming(db, user_id, seen.job, since)),
+        (*seen.keys, *keys_naming(db, user_id, None if before is None else seen.job)),
+        (*seen.pools, *_pools_with(db, user_id, seen.pool)),
+        (
+            *seen.offers,
+            *db.execute(offers, (user_id,) if since is None else (user_id, since)).fetchall(),
+        ),
+    )
+
+
+def erase_in(db: sqlite3.Connection, erasure: Erasure, before: Traces | None) -> None:
+    """Erase a user, in a transaction that is under way."""
+    user, tombstone, now = erasure.user_id, erasure.tombstone, erasure.at
+    traces = find_traces(db, user, now, before)
+    db.execute("INSERT INTO erased (tombstone, at) VALUES (?, ?)", (tombstone, now))
+    for table, column in (
+        *(("people", "user_id"), ("seats", "user_id"), ("suspended", "user_id")),
+        *(("bars", "a"), ("bars", "b"), ("blocks", "blocker"), ("blocks", "blocked")),
+    ):
+        db.execute(f"DELETE FROM {table} WHERE {column} = ?", (user,))
+    _bury_pairs(db, user, tombstone, traces)
+    _empty_reports(db, user, tombstone)
+    _erase_offers(db, user, tombstone, traces)
+    erase_from_jobs(db, user, tombstone, now, traces.jobs, traces.keys, traces.errors)
+    db.execute("UPDATE suspended SET by = ?2 WHERE by = ?1", (user, tombstone))
+    db.execute("UPDATE audit SET subject = ?2, detail = '' WHERE subject = ?1", (user, tombstone))
+    db.execute("UPDATE audit SET who = ?2 WHERE who = ?1", (user, tombstone))
+    # A block names two users: the one it is for, and in the detail the other.
+    db.execute("UPDATE audit SET detail = ?2 WHERE detail = ?1", (user, tombstone))
+
+
+def _bury_pairs(db: sqlite3.Connection, user: str, tombstone: str, traces: Traces) -> None:
+    for number in dict.fromkeys(traces.matches):
+        turned = db.execute("SELECT a, b FROM matches WHERE number = ?", (number,)).fetchone()
+        other = turned[1] if turned[0] == user else turned[0]
+        if (turned[0] == user) == (tombstone < other):
+            side = "a" if turned[0] == user else "b"
+            db.execute(f"UPDATE matches SET {side} = ? WHERE number = ?", (tombstone, number))
+        else:
+            # The pair is kept in order, so the two change sides, with all that is theirs.
+            db.execute(
+                "UPDATE matches SET a = ?, b = ?, a_acknowledged = b_acknowledged,"
+                " b_acknowledged = a_acknowledged, a_vote = b_vote, b_vote = a_vote"
+                " WHERE number = ?",
+                (*sorted((tombstone, other)), number),
+            )
+            db.execute(
+                "UPDATE quality SET a_group = b_group, b_group = a_group, a_tier = b_tier,"
+                " b_tier = a_tier, a_wait_s = b_wait_s, b_wait_s = a_wait_s"
+                " WHERE match_number = ?",
+                (number,),
+            )
+        # From the distances to a few partners the place of the erased one could be worked out.
+        db.execute(f"UPDATE quality SET {_DISTANCE} WHERE match_number = ?", (number,))
+    for number in dict.fromkeys(traces.dates):
+        for side in "ab":
+            db.execute(
+                f"UPDATE dates SET {side} = ?2 WHERE number = ?3 AND {side} = ?1",
+                (user, tombstone, number),
+            )
+    for table in ("met", "connections"):
+        for side, other in ("ab", "ba"):
+            db.execute(
+                f"UPDATE {table} SET a = min({other}, ?2), b = max({other}, ?2) WHERE {side} = ?1",
+                (user, tombstone),
+            )
+
+
+def _empty_reports(db: sqlite3.Connection, user: str, tombstone: str) -> None:
+    # The words of a report speak of both, so they go with either.
+    for column in ("reporter", "reported"):
+        db.execute(
+            f"UPDATE reports SET {column} = ?2, reason = '',"
+            " resolution = iif(resolution IS NULL, NULL, '')"
+            f" WHERE {column} = ?1",
+            (user, tombstone),
+        )
+    db.execute("UPDATE reports SET resolved_by = ?2 WHERE resolved_by = ?1", (user, tombstone))
+
+
+def _erase_offers(db: sqlite3.Connection, user: str, tombstone: str, traces: Traces) -> None:
+    own = "(SELECT day FROM offer_sets WHERE user_id = ?1)"
+    db.execute(f"DELETE FROM offers WHERE user_id = ?1 AND day IN {own}", (user,))
+    db.execute("DELETE FROM offer_sets WHERE user_id = ?", (user,))
+    db.execute("DELETE FROM offer_answers WHERE user_id = ?", (user,))
+    for day, receiver, rank in dict.fromkeys(traces.offers):
+        drop_offer(db, day, receiver, rank)
+        db.execute(
+            "UPDATE offer_answers SET candidate = ?4"
+            " WHERE user_id = ?1 AND candidate = ?2 AND day = ?3",
+            (receiver, user, day, tombstone),
+        )
+    for number, day, zone in dict.fromkeys(traces.pools):
+        db.execute("DELETE FROM offer_pools WHERE number = ?", (number,))
+        db.execute(
+            "UPDATE offer_runs SET erased = erased + 1 WHERE day = ? AND zone = ?", (day, zone)
+        )
+
+
+def _pools_with(db: sqlite3.Connection, user: str, after: int) -> list[tuple[int, str, str]]:
+    wanted = msgspec.msgpack.encode(user)
+    return [
+        (number, day, zone)
+        for number, day, zone, content in db.execute(
+            "SELECT number, day, zone, content FROM offer_pools WHERE number > ?", (after,)
+        )
+        if _may_hold(content, wanted)
+    ]
+
+
+def _may_hold(content: bytes, wanted: bytes) -> bool:
+    """Whether a pool names a user; one that cannot be read may, and is dropped with them."""
+    try:
+        return wanted in zlib.decompress(content)
+    except zlib.error:
+        return True
+
+
+def _numbers(db: sqlite3.Connection, table: str, between: tuple[str, int]) -> list[int]:
+    query = f"SELECT number FROM {table} WHERE number > ?2 AND (a = ?1 OR b = ?1)"
+    return [number for (number,) in db.execute(query, between)]
+
+
+def _last(db: sqlite3.Connection, table: str, column: str) -> int:
+    (last,) = db.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()
+    return int(last)

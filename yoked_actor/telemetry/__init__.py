@@ -1,0 +1,24 @@
+"""Logs, metrics, error reports."""
+
+from __future__ import annotations
+
+from yoked_actor.telemetry.error_reports import CannotReport, report_errors
+from yoked_actor.telemetry.log import configure_logging
+from yoked_actor.telemetry.metrics import (
+    CONTENT_TYPE,
+    CalendarMetrics,
+    JobMetrics,
+    Metrics,
+    count_of,
+)
+
+__all__ = [
+    "CONTENT_TYPE",
+    "CalendarMetrics",
+    "CannotReport",
+    "JobMetrics",
+    "Metrics",
+    "configure_logging",
+    "count_of",
+    "report_errors",
+]

@@ -1,0 +1,29 @@
+"""The contract: tables of what can be said and called, and the two documents made from them.
+
+The documents come from the tables of `calls` and `exchanges` and from the very types that the
+server validates with, so what is documented is what is done. Limits are those of the settings.
+"""
+
+from __future__ import annotations
+
+from yoked_actor.wire.call import Call
+from yoked_actor.wire.contract.asyncapi import SOCKET_PATH, SUBPROTOCOL, asyncapi
+from yoked_actor.wire.contract.calls import CALLS, ERRORS
+from yoked_actor.wire.contract.exchanges import CLOSE_CODES, EVENT_EXAMPLES, EXCHANGES, Exchange
+from yoked_actor.wire.contract.openapi import openapi
+from yoked_actor.wire.contract.schemas import Document
+
+__all__ = [
+    "CALLS",
+    "CLOSE_CODES",
+    "ERRORS",
+    "EVENT_EXAMPLES",
+    "EXCHANGES",
+    "SOCKET_PATH",
+    "SUBPROTOCOL",
+    "Call",
+    "Document",
+    "Exchange",
+    "asyncapi",
+    "openapi",
+]

@@ -1,0 +1,53 @@
+"""What the two documents of the contract have in common: schemas of types, and the error codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from yoked_actor import __version__
+from yoked_actor.wire.contract.calls import ERRORS
+from yoked_actor.wire.problems import STATUS
+
+JSON = "application/json"
+_REF = "#/components/schemas/{name}"
+
+Document = dict[str, Any]
+
+
+class Schemas:
+    """The JSON Schemas of a set of types, by type."""
+
+    def __init__(self, types: Iterable[type]) -> None:
+        unique = list(dict.fromkeys(types))
+        refs, self.components = msgspec.json.schema_components(unique, ref_template=_REF)
+        self._refs = dict(zip(unique, refs, strict=True))
+
+    def ref(self, kind: type) -> Document:
+        """Where the schema of a type is."""
+        return dict(self._refs[kind])
+
+    def of(self, kind: type) -> Document:
+        """The schema of a type."""
+        name = self._refs[kind]["$ref"].rpartition("/")[2]
+        return dict(self.components[name])
+
+
+def info(title: str, description: str) -> Document:
+    """What both documents say of themselves."""
+    return {
+        "title": title,
+        "version": __version__,
+        "description": description,
+        "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
+    }
+
+
+def error_codes() -> list[Document]:
+    """Every error code with its HTTP status and meaning."""
+    return [
+        {"code": code.value, "status": STATUS[code], "meaning": meaning}
+        for code, meaning in ERRORS.items()
+    ]

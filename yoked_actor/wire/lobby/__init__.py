@@ -1,0 +1,56 @@
+"""Commands and events of the socket."""
+
+from __future__ import annotations
+
+from yoked_actor.wire.lobby import commands, events, rendering
+from yoked_actor.wire.lobby.commands import (
+    BadCommand,
+    Command,
+    Hello,
+    NotAnObject,
+    Reason,
+    SubjectId,
+    UserId,
+    Watch,
+    decode_command,
+)
+from yoked_actor.wire.lobby.events import (
+    Draining,
+    Error,
+    Event,
+    IceServers,
+    OfferPart,
+    Ok,
+    Welcome,
+    encode,
+)
+from yoked_actor.wire.lobby.rendering import event_of, offer_parts, ok_reply, suspended_error
+from yoked_actor.wire.lobby.signal_data import problem_with
+
+__all__ = [
+    "BadCommand",
+    "Command",
+    "Draining",
+    "Error",
+    "Event",
+    "Hello",
+    "IceServers",
+    "NotAnObject",
+    "OfferPart",
+    "Ok",
+    "Reason",
+    "SubjectId",
+    "UserId",
+    "Watch",
+    "Welcome",
+    "commands",
+    "decode_command",
+    "encode",
+    "event_of",
+    "events",
+    "offer_parts",
+    "ok_reply",
+    "problem_with",
+    "rendering",
+    "suspended_error",
+]

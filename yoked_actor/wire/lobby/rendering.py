@@ -1,0 +1,203 @@
+"""What the lobby says, in the form that crosses the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, cast
+
+import msgspec
+
+from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.time import Instant, to_datetime
+from yoked_actor.wire.lobby.events import (
+    ConnectionEvent,
+    DateEnded,
+    DatePart,
+    DateStarted,
+    Ending,
+    EndReason,
+    Error,
+    Event,
+    IceServers,
+    Idle,
+    MatchCancelled,
+    Matched,
+    MatchPart,
+    Nudge,
+    OfferPart,
+    OffersEvent,
+    Ok,
+    OutcomeEvent,
+    Signal,
+    Snapshot,
+    SuspendedEvent,
+    TierEvent,
+    Voting,
+    Waiting,
+)
+
+_UNITS_PER_POINT = 10_000
+
+
+def _moment(at: Instant | None) -> datetime | None:
+    return None if at is None else to_datetime(at)
+
+
+def snapshot_part(snapshot: told.Snapshot, ice_servers: IceServers) -> Snapshot:
+    """The wire form of a snapshot."""
+    match, date = snapshot.match, snapshot.date
+    return Snapshot(
+        state=snapshot.state,
+        credit=snapshot.credit,
+        waiting_since=_moment(snapshot.waiting_since),
+        tier=snapshot.tier,
+        match=None
+        if match is None
+        else MatchPart(
+            match.match_id,
+            match.partner,
+            match.acknowledged,
+            match.voted,
+            _moment(match.acknowledge_by),
+            _moment(match.vote_by),
+        ),
+        date=None
+        if date is None
+        else DatePart(
+            date.date_id, date.partner, date.initiator, to_datetime(date.ends_at), ice_servers
+        ),
+        last_outcome=snapshot.last_outcome,
+        last_match_id=snapshot.last_match_id,
+    )
+
+
+def offer_parts(offers: tuple[told.OfferView, ...]) -> tuple[OfferPart, ...]:
+    """The wire form of offers."""
+    return tuple(
+        OfferPart(
+            one.offer_id,
+            one.candidate,
+            one.units / _UNITS_PER_POINT,
+            one.reasons,
+            to_datetime(one.offered_at),
+            to_datetime(one.expires_at),
+            cast("Literal['accept', 'decline'] | None", one.answer),
+        )
+        for one in offers
+    )
+
+
+def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
+    """The wire form of what the lobby answered to a command."""
+    match reply:
+        case told.Refusal(code, message):
+            return Error(re=re, code=code, message=message)
+        case told.SpinReply(state, match_id):
+            return Ok(re=re, state=state, match_id=match_id)
+        case told.LeaveReply(state):
+            return Ok(re=re, state=state)
+        case told.AcknowledgeReply(_, vote_by):
+            return Ok(re=re, vote_by=_moment(vote_by))
+        case told.VoteReply(outcome):
+            return Ok(re=re, outcome=outcome)
+        case told.OfferAnswered(connection_id):
+            return Ok(re=re, connection_id=connection_id)
+        case told.DateOpened(date_id):
+            return Ok(re=re, date_id=date_id)
+        case told.Renewed(expires_at):
+            return Ok(re=re, expires_at=to_datetime(expires_at))
+        case told.Explanation():
+            return Ok(
+                re=re,
+                waiting_s=reply.waiting_s,
+                tier=reply.tier,
+                next_tier_in_s=reply.next_tier_in_s,
+                pool=reply.pool,
+                rejected_by=reply.rejected_by,
+                nearest=reply.nearest,
+            )
+        case _:
+            return Ok(re=re)
+
+
+def suspended_error(re: str, message: str, reason: str, until: Instant | None) -> Error:
+    """The refusal of a hello of a suspended user."""
+    code = told.Code.SUSPENDED
+    return Error(re=re, code=code, message=message, reason=reason, until=_moment(until))
+
+
+def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServers) -> Event:
+    """The wire form of what the lobby says to a user."""
+    match notice:
+        case told.Matched(match_id, partner, by):
+            return Matched(
+                seq=seq, at=at, match_id=match_id, partner=partner, acknowledge_by=to_datetime(by)
+            )
+        case told.VotingOpened(match_id, by):
+            return Voting(seq=seq, at=at, match_id=match_id, vote_by=to_datetime(by))
+        case told.OutcomeReached(match_id, outcome, following, credit, date_id):
+            return OutcomeEvent(
+                seq=seq,
+                at=at,
+                match_id=match_id,
+                outcome=Ending(outcome),
+                next=following,
+                credit=credit,
+                date_id=date_id,
+            )
+        case told.MatchLeft():
+            return _match_left(notice, seq, at)
+        case told.NowWaiting(since, reason):
+            return Waiting(seq=seq, at=at, since=to_datetime(since), reason=reason)
+        case told.TierReached(tier):
+            return TierEvent(seq=seq, at=at, tier=tier)
+        case told.Nudge(expires_at):
+            return Nudge(seq=seq, at=at, expires_at=to_datetime(expires_at))
+        case told.NowIdle(reason):
+            return Idle(seq=seq, at=at, reason=reason)
+        case told.MatchCancelled(match_id, why, following):
+            return MatchCancelled(
+                seq=seq, at=at, match_id=match_id, reason=EndReason(why), next=following
+            )
+        case told.DateStarted(date_id, partner, initiator, ends_at):
+            return DateStarted(
+                seq=seq,
+                at=at,
+                date_id=date_id,
+                partner=partner,
+                initiator=initiator,
+                ends_at=to_datetime(ends_at),
+                ice_servers=ice_servers,
+            )
+        case told.Signalled(date_id, data):
+            return Signal(seq=seq, at=at, date_id=date_id, data=msgspec.Raw(data))
+        case told.DateEnded(date_id, ending):
+            return DateEnded(seq=seq, at=at, date_id=date_id, reason=ending)
+        case told.OffersMade(day, offers):
+            return OffersEvent(seq=seq, at=at, date=day, offers=offer_parts(offers))
+        case told.ConnectionOpened(connection_id, partner):
+            return ConnectionEvent(seq=seq, at=at, connection_id=connection_id, partner=partner)
+        case told.Suspended(reason, until):
+            return SuspendedEvent(seq=seq, at=at, reason=reason, until=_moment(until))
+    raise TypeError(f"no event for {notice!r}")
+
+
+def _match_left(notice: told.MatchLeft, seq: int, at: datetime) -> Event:
+    """How a match ended that the user left: `outcome` once voting was open."""
+    if not notice.was_voting:
+        return MatchCancelled(
+            seq=seq,
+            at=at,
+            match_id=notice.match_id,
+            reason=EndReason.YOU_LEFT,
+            next=notice.next,
+        )
+    return OutcomeEvent(
+        seq=seq,
+        at=at,
+        match_id=notice.match_id,
+        outcome=Ending.CANCELLED if notice.outcome is None else Ending(notice.outcome),
+        next=notice.next,
+        credit=notice.credit,
+        reason="you_left",
+    )

@@ -1,0 +1,33 @@
+"""The admin API and the console's status."""
+
+from __future__ import annotations
+
+from yoked_actor.wire.ops import console, http, objectives
+from yoked_actor.wire.ops.calls import ADMIN_CALLS
+from yoked_actor.wire.ops.console import CONSOLE_CALLS
+from yoked_actor.wire.ops.objectives import OBJECTIVE_CALLS
+from yoked_actor.wire.ops.status import (
+    CommitPart,
+    DegradedPart,
+    HourPart,
+    MinutePart,
+    Status,
+    WaiterPart,
+)
+from yoked_actor.wire.ops.status_example import STATUS
+
+__all__ = [
+    "ADMIN_CALLS",
+    "CONSOLE_CALLS",
+    "OBJECTIVE_CALLS",
+    "STATUS",
+    "CommitPart",
+    "DegradedPart",
+    "HourPart",
+    "MinutePart",
+    "Status",
+    "WaiterPart",
+    "console",
+    "http",
+    "objectives",
+]

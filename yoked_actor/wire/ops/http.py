@@ -1,0 +1,240 @@
+"""What crosses HTTP between the server and its operator."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from yoked_actor.domain.jobs import JobCause, JobStatus
+from yoked_actor.domain.lobby import MatchStatus, State
+from yoked_actor.domain.matching import Tier
+from yoked_actor.domain.offers import Finding, ZoneRunStatus
+from yoked_actor.domain.ops import Alert
+from yoked_actor.wire.people import Words
+
+
+class ProgressEntry(msgspec.Struct, frozen=True):
+    """How far a run has come, as its handler says."""
+
+    done: int
+    total: int | None
+    note: str
+
+
+class DismissalEntry(msgspec.Struct, frozen=True):
+    """Who has dismissed a dead letter, when, and why."""
+
+    at: datetime
+    by: str
+    reason: str
+
+
+class JobEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A job. In a list, `last_error` is the last line of it."""
+
+    id: int
+    type: str
+    status: JobStatus
+    attempts: int
+    fence: int
+    priority: int
+    key: str | None
+    scheduled_for: datetime
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+    owner: str | None
+    lease_until: datetime | None
+    cancel_asked: bool
+    last_error: str | None
+    max_attempts: int | None = None
+    """Its own, when it is not that of its type."""
+    progress: ProgressEntry | None = None
+    dismissal: DismissalEntry | None = None
+
+
+class JobsAnswer(msgspec.Struct, frozen=True):
+    """Jobs, the newest first."""
+
+    jobs: list[JobEntry]
+
+
+class AttemptEntry(msgspec.Struct, frozen=True):
+    """An attempt that did not end well, with its traceback."""
+
+    attempt: int
+    fence: int
+    cause: JobCause
+    owner: str | None
+    started_at: datetime | None
+    ended_at: datetime
+    error: str
+
+
+class AnswerEntry(msgspec.Struct, frozen=True):
+    """What a receiver has answered to a run: the status, its id, and the beginning of the body."""
+
+    fence: int
+    at: datetime
+    status: int
+    receiver_id: str | None
+    body: str
+
+
+class JobAnswer(JobEntry, frozen=True, kw_only=True):
+    """All that is known of a job."""
+
+    payload: Any
+    """An object; whatever else is there when the row is damaged, text that is not JSON included."""
+    payload_version: int
+    history: list[AttemptEntry]
+    answers: list[AnswerEntry]
+
+
+class DismissBody(msgspec.Struct, frozen=True):
+    """Why nobody needs to look at a dead letter any more."""
+
+    reason: Words
+
+
+class RequeueBody(msgspec.Struct, frozen=True):
+    """Of which type all dead letters are to run from the start."""
+
+    type: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+
+
+class RequeueAnswer(msgspec.Struct, frozen=True):
+    """The ids of the jobs that are queued again."""
+
+    requeued: list[int]
+
+
+class AlertEntry(msgspec.Struct, frozen=True):
+    """An alert that stands, with its number as last seen.
+
+    One about dead letters names the type of the jobs, the kind of error, how many there were so
+    far, and the first job.
+    """
+
+    alert: Alert
+    value: float
+    limit: float
+    raised_at: datetime
+    job_type: str | msgspec.UnsetType = msgspec.UNSET
+    error_kind: str | msgspec.UnsetType = msgspec.UNSET
+    count: int | msgspec.UnsetType = msgspec.UNSET
+    job_id: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class AlertsAnswer(msgspec.Struct, frozen=True):
+    """The alerts that stand now."""
+
+    alerts: list[AlertEntry]
+
+
+class DrainAnswer(msgspec.Struct, frozen=True):
+    """The server takes its leave: how long it waits for votes at most, and when to come back."""
+
+    status: Literal["draining"]
+    votes_s: float
+    reconnect_after_s: float
+
+
+class WaitingEntry(msgspec.Struct, frozen=True):
+    """Somebody who waits."""
+
+    user_id: str
+    waited_s: float
+    tier: Tier
+
+
+class QueueAnswer(msgspec.Struct, frozen=True):
+    """How many can be paired now, and those of them who have waited longest."""
+
+    waiting: int
+    longest: list[WaitingEntry]
+
+
+class UserAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a user stands. No position and no birth date: an operator needs neither."""
+
+    user_id: str
+    in_memory: bool
+    connected: bool
+    """Whether a socket is open."""
+    online: bool
+    """Whether a socket is open, or they called over HTTP just now."""
+    display_name: str | None
+    age: int | None
+    gender: str | None
+    time_zone: str | None
+    state: State
+    credit: int
+    waiting_since: datetime | None
+    match_id: str | None
+    date_id: str | None
+    last_match_id: str | None
+    blocks: int
+    """How many users they have blocked."""
+
+
+class MatchEntry(msgspec.Struct, frozen=True):
+    """An open match. Votes are sealed, from the operator too."""
+
+    match_id: str
+    users: list[str]
+    status: MatchStatus
+    paired_at: datetime
+    closes_at: datetime | None
+
+
+class MatchesAnswer(msgspec.Struct, frozen=True):
+    """How many matches are open, and the newest of them."""
+
+    open: int
+    matches: list[MatchEntry]
+
+
+class OfferRunBody(msgspec.Struct, frozen=True):
+    """Which run to start."""
+
+    zone: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+    date: date
+
+
+class OfferRunAnswer(msgspec.Struct, frozen=True):
+    """A run, and whether it was started just now; if not, nothing was done."""
+
+    zone: str
+    date: date
+    scheduled_at: datetime
+    status: ZoneRunStatus
+    is_new: bool
+
+
+class OfferRefreezeAnswer(msgspec.Struct, frozen=True):
+    """A run that was frozen again: for how many users who have no set yet, and how often by now."""
+
+    zone: str
+    date: date
+    users: int
+    refrozen: int
+
+
+class OfferVerifyAnswer(msgspec.Struct, frozen=True):
+    """What is not as a run made it: nothing, one hopes.
+
+    Not `complete`: what the run was made from was dropped, so sets were only held against their
+    digests. `findings` are the first of `found`. `earlier` sets are from before the run was frozen
+    again: they stand, and were held against their digests as well.
+    """
+
+    zone: str
+    date: date
+    sets: int
+    complete: bool
+    found: int
+    findings: list[Finding]
+    earlier: int = 0

@@ -1,0 +1,47 @@
+"""What the contract shows of a person's own data, and of an operator's review."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+from yoked_actor.domain.people import OwnMatch, OwnProfile, OwnReport, OwnSeat, PersonalData, Since
+from yoked_actor.wire.examples import MATCH, moment
+from yoked_actor.wire.people import care as http_care
+
+OWN_DATA = PersonalData(
+    user_id="ana",
+    exported_at=moment(55),
+    profile=OwnProfile(
+        *("Ana", date(1998, 4, 2), "woman", 52.52, 13.4, "Europe/Berlin"),
+        *(["climbing", "jazz"], ["man"], 24, 36, 50.0),
+    ),
+    seat=OwnSeat("idle", 10),
+    suspended=None,
+    blocks=[Since("mallory", moment(0))],
+    met=[Since("ben", moment(4))],
+    kept_apart_until=[],
+    matches=[
+        OwnMatch(
+            *(MATCH, "ben", "completed", moment(3), True, moment(4), "yes", "yes_pass"),
+            *(None, moment(9), 1, 2.5, 3),
+        )
+    ],
+    dates=[],
+    reports=[OwnReport("mallory", "rude", moment(0), MATCH)],
+    offers=[],
+    connections=[],
+)
+REPORTS = http_care.ReportsAnswer(
+    [
+        http_care.ReportEntry(
+            *(7, moment(0), "ana", "mallory", "rude", MATCH, 3, True),
+            *(moment(50), "root", "suspended"),
+        )
+    ]
+)
+AUDIT = http_care.AuditAnswer(
+    [http_care.AuditRow(12, moment(50), "root", "suspend", "mallory", "rude to three people")]
+)
+SUSPEND = http_care.SuspendBody("rude to three people", datetime(2026, 1, 8, 8, tzinfo=UTC))
+RESOLVE = http_care.ResolveBody("suspended")
+CHANGED = http_care.Changed(True)
