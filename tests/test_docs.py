@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from yoked_actor.cli.main import main
 from yoked_actor.telemetry import Metrics
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SNIPPET_PAGES = [ROOT / "docs" / "testing-kit.md", ROOT / "docs" / "client.md"]
 LOCAL = "http://127.0.0.1:8080"
 
@@ -159,10 +160,42 @@ def test_every_command_line_that_is_named_exists(page):
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_file_that_is_named_exists(page):
     named = re.findall(r"`((?:tests|scripts|config|docs|yoked_actor)/[\w./-]*)", prose(page))
-    layers = re.findall(r"`((?:actors|domain|edge|store|wire)/[\w./-]+)`", prose(page))
+    layers = re.findall(
+        r"`((?:actors|app|cli|domain|edge|settings|store|telemetry|wire)/[\w./-]+)`", prose(page)
+    )
     missing = [name for name in named if not (ROOT / name).exists()]
     missing += [name for name in layers if not (ROOT / "yoked_actor" / name).exists()]
     assert missing == []
+
+
+def definitions_in(module: Path) -> set[str]:
+    """The functions and classes of a module, methods as `Class.method`."""
+    found: set[str] = set()
+    for node in ast.parse(module.read_text("utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            found |= {
+                f"{node.name}.{inner.name}"
+                for inner in node.body
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+            }
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found.add(node.name)
+    return found
+
+
+def test_the_functions_of_the_walks_exist_and_their_hops_are_counted():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    walks = re.findall(r"^<!-- walk -->\n### (.+)\n((?:(?!^#|^<!--).*\n)+)", page, re.MULTILINE)
+    assert len(walks) == 5
+    for name, text in walks:
+        hops = re.findall(
+            r"^\d+\. `([\w/]+\.py)`: `([\w.]+)`(?: (?:and|or) `([\w.]+)`)?", text, re.M
+        )
+        assert len(hops) == len(re.findall(r"^\d+\. ", text, re.M)), name
+        assert [str(len(hops))] == re.findall(r"^(\d+) (?:more )?hops", text, re.M), name
+        for module, *functions in hops:
+            known = definitions_in(ROOT / "yoked_actor" / module)
+            assert {function for function in functions if function} <= known, (name, module)
 
 
 SNIPPETS = [

@@ -26,8 +26,8 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.actors.offers import Calendar
 from yoked_actor.domain.lobby import Changes
-from yoked_actor.domain.ops import percentile
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.statistics import percentile
 from yoked_actor.settings import load_settings
 from yoked_actor.store import InlineRunner, enqueue_in, open_store
 from yoked_actor.telemetry import Metrics

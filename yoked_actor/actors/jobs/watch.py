@@ -12,7 +12,8 @@ from collections.abc import Callable
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.ops import Numbers, percentile
+from yoked_actor.domain.ops import Numbers
+from yoked_actor.domain.statistics import percentile
 from yoked_actor.domain.time import after
 from yoked_actor.settings import JobSettings
 from yoked_actor.store import JobStore, StoreUnavailable

@@ -20,7 +20,8 @@ from yoked_actor.actors.supervisor import Trouble
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.lobby import Code, Explanation
 from yoked_actor.domain.matching import Ticket
-from yoked_actor.domain.ops import Minute, percentile
+from yoked_actor.domain.ops import Minute
+from yoked_actor.domain.statistics import percentile
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.edge.auth import Identity
 from yoked_actor.edge.http.admin.jobs import alert_entries
