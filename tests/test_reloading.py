@@ -132,7 +132,7 @@ async def test_a_running_server_goes_by_the_new_settings(
         server = world.server
         await world.join("ana")
         server.metrics.commit_failures.inc(3)
-        server.alarm.stir()
+        server.alarm.wake()
         await trio.sleep(20)
         assert list(server.alarm.standing) == []
         text = (

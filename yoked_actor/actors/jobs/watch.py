@@ -51,12 +51,12 @@ class JobWatch:
         """Whether something was due at the last look."""
         self._wake: Callable[[], None] | None = None
 
-    def tell(self, wake: Callable[[], None]) -> None:
-        """Call this when there is something to look at."""
+    def on_change(self, wake: Callable[[], None]) -> None:
+        """Call `wake` whenever a number may have changed."""
         self._wake = wake
 
-    def stir(self) -> None:
-        """Something has happened."""
+    def wake(self) -> None:
+        """A number may have changed."""
         if self._wake is not None:
             self._wake()
 
@@ -70,7 +70,7 @@ class JobWatch:
         newest.dead += dead
         newest.retried += retried
         self._durations.extend((now_s, one) for one in seconds)
-        self.stir()
+        self.wake()
 
     async def look(self) -> Numbers | None:
         """The numbers about jobs; None when the store cannot be asked."""

@@ -164,14 +164,14 @@ class StatusBoard:
             hour=_hour_part(minutes),
             connections=metrics.count_sockets(),
             sessions=len(doors.sessions),
-            mailbox=len(doors.sessions.around.mailbox),
+            mailbox=len(doors.sessions.context.mailbox),
             commits=CommitPart(
                 percentile(commits, 0.5), percentile(commits, 0.99), doors.store.pending_writes
             ),
             jobs=jobs,
             alerts=tuple(alert_entries(doors.alarm)),
             stalled=doors.is_stalled(),
-            draining=doors.sessions.around.draining,
+            draining=doors.sessions.context.draining,
             degraded=tuple(_degraded_part(one) for one in doors.supervisor.degraded()),
         )
 
