@@ -1,7 +1,6 @@
-"""The tables of the core, drawn for the documentation.
+"""Diagrams of the transition tables, for the documentation.
 
-`docs/lifecycle.md` and `docs/jobs.md` carry these drawings between markers, and a test compares:
-the picture cannot drift from the table.
+`docs/lifecycle.md` and `docs/jobs.md` contain these diagrams between markers. A test compares them.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _CREDIT = {
 
 
 def lifecycle_mermaid() -> str:
-    """The states and every way between them, as a Mermaid state diagram."""
+    """The states of a user and their transitions, as a Mermaid state diagram."""
     causes: dict[tuple[State, State], list[str]] = {}
     for (state, cause), following in TRANSITIONS.items():
         causes.setdefault((state, following), []).append(cause)
@@ -30,7 +29,7 @@ def lifecycle_mermaid() -> str:
 
 
 def jobs_mermaid() -> str:
-    """The statuses of a job and every way between them, as a Mermaid state diagram."""
+    """The statuses of a job and their transitions, as a Mermaid state diagram."""
     causes: dict[tuple[JobStatus, JobStatus], list[str]] = {}
     for (status, cause), following in JOB_TRANSITIONS.items():
         causes.setdefault((status, following), []).append(cause)
@@ -42,7 +41,7 @@ def jobs_mermaid() -> str:
 
 
 def ballot_table() -> str:
-    """What each combination of votes leads to, as a Markdown table: the row's voter comes first."""
+    """The verdict of every combination of votes, as a Markdown table; a row is my vote."""
     votes = list(Vote)
     lines = [
         f"| my vote | their vote: {' | '.join(votes)} |",

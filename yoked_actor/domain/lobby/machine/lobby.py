@@ -1,13 +1,13 @@
 """The machine that decides: `handle(event, now) -> effects`.
 
-The lobby knows everyone who is here, owns the waiting pool and every deadline, and is the only
-place where matches are made, decided and cancelled. It reads no clock, draws no lots and talks to
-nobody: events and instants come in, effects come out, and whoever drives it stores the `changes`
-before delivering the effects (R17). A round of decisions is then `settle`d, or, when it could not
-be stored, `undo`ne: the lobby is then exactly what it was, and the same events can be handled anew.
+The lobby owns the waiting pool and every deadline, and is the only code that makes, decides and
+cancels matches. It reads no clock, uses no randomness and does no I/O: events and instants come
+in, effects come out. Its driver, the matchmaker,
 
-The driver's duty is small: handle events in the order of their arrival, call `wake` when the
-instant `next_deadline` has come, and settle or undo what it has been given.
+- handles events in the order of their arrival, and calls `wake` at the instant `next_deadline`;
+- stores the `changes` of a round before it delivers the effects (R17);
+- then calls `settle`, or `undo` if the round could not be stored. After an undo the lobby is what
+  it was before the round, and the same events can be handled again.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.machine.due import run_deadline
 from yoked_actor.domain.lobby.machine.handlers import HANDLERS, NO_SIGN_OF_LIFE, state_reply
-from yoked_actor.domain.lobby.machine.mending import at_rest, mend
 from yoked_actor.domain.lobby.machine.nudges import nudge_idlers
 from yoked_actor.domain.lobby.machine.pairing import make_attempts
+from yoked_actor.domain.lobby.machine.repair import at_rest, repair
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import (
     Done,
@@ -44,7 +44,7 @@ from yoked_actor.domain.time import Instant, after
 
 
 class Lobby:
-    """Everyone who is here, and what becomes of them."""
+    """The state of all users in memory, and every decision about them."""
 
     def __init__(
         self, rules: Rules, next_number: int = 1, places: ShownPlaces = WITHOUT_SECRET
@@ -54,11 +54,11 @@ class Lobby:
         self._pairs = True
 
     def stop_pairing(self) -> None:
-        """Make no match any more, for what is left of this lobby's life: it is about to end."""
+        """Make no more matches: the server is shutting down."""
         self._pairs = False
 
     def handle(self, event: ev.Event, now: Instant) -> Effects:
-        """Decide what follows from an event. The user must have entered before."""
+        """Decide what follows from an event. The user must be in memory (`Entered`)."""
         if type(event) is ev.Entered:
             if event.user_id not in self.floor.seats.rows:
                 known = at_rest(event.known)
@@ -69,13 +69,12 @@ class Lobby:
             self.floor.hear(event.user_id, now)
         reply = HANDLERS[type(event)](step, event)
         self._try(step)
-        # A spin is answered with where it led, and a snapshot shows what the step made of it all.
         if reply is None:
             reply = state_reply(step, event)
         return Effects(reply, step.notices)
 
     def wake(self, now: Instant) -> list[tuple[str, Notice]]:
-        """Run every deadline that is due, in order; each is a step of its own."""
+        """Run every deadline that is due, in order, each as its own step."""
         notices: list[tuple[str, Notice]] = []
         while (deadline := self.floor.deadlines.pop_due(now)) is not None:
             step = Step(self.floor, now)
@@ -89,15 +88,15 @@ class Lobby:
         return self.floor.deadlines.next_at()
 
     def step_clock(self, by: int, now: Instant) -> None:
-        """The clock was stepped by so many microseconds; call it only when everything is settled.
+        """Follow a step of the clock by so many microseconds. The lobby must be settled.
 
-        Every window and wait stays as long as it was. It cannot be undone; call `restate` in each
+        The length of every window and wait stays. It cannot be undone; call `restate` in each
         round until its changes are stored.
         """
         step_clock(self.floor, by, now)
 
     def restate(self) -> None:
-        """Have what a step of the clock has moved stored with the changes of this round."""
+        """Store what a step of the clock moved with the changes of this round."""
         restate(self.floor)
 
     def changes(self) -> Changes:
@@ -105,15 +104,15 @@ class Lobby:
         return self.floor.changes()
 
     def settle(self) -> None:
-        """What was decided is stored."""
+        """The round is stored."""
         self.floor.settle()
 
     def undo(self) -> None:
-        """What was decided could not be stored: it never happened."""
+        """The round could not be stored: go back to the state before it."""
         self.floor.undo()
 
     def forget(self, user_id: str) -> bool:
-        """Let a user leave memory; call it only when everything is settled."""
+        """Drop a user from memory, if possible. The lobby must be settled."""
         return self.floor.forget(user_id)
 
     def restore(
@@ -123,10 +122,10 @@ class Lobby:
         dates: Sequence[VideoDate],
         now: Instant,
     ) -> None:
-        """Take up what an earlier process left (R18); all are awaited until the grace is over."""
+        """Restore what an earlier process left; its users have a grace period to return (R18)."""
         floor, rules = self.floor, self.rules
         floor.now = now
-        left = not_in_the_future(LeftOpen(*mend(users, matches, dates)), now)
+        left = not_in_the_future(LeftOpen(*repair(users, matches, dates)), now)
         users = [with_bars_cut(known, rules, now) for known in left.users]
         matches, dates = left.matches, left.dates
         for match in matches:
@@ -138,7 +137,7 @@ class Lobby:
             floor.put_date(date)
         for known in users:
             seat = floor.seat(known.user_id)
-            # As if heard at such an instant that the patience with them ends with the grace.
+            # Set so that the user is lost exactly when the grace period ends.
             patience_s = rules.resume_grace_s if seat.state is State.IDLE else rules.liveness_s
             floor.heard_at[known.user_id] = after(now, rules.resume_grace_s - patience_s)
             if seat.state is State.WAITING and seat.waiting_since is not None:
@@ -148,10 +147,10 @@ class Lobby:
         floor.settle()
 
     def _try(self, step: Step) -> None:
-        """Make the attempts that a step owes, and what follows from those that find nobody."""
+        """Make the attempts of a step, then notify and nudge for those that found no partner."""
         if step.attempts:
             if self._pairs:
                 make_attempts(step)
-            step.say_who_waits()
+            step.notify_waiting()
             nudge_idlers(step)
         step.floor.pool.admit(step.now)
