@@ -5,9 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, TypeVar
+
 from yoked_actor.domain.jobs import JOB_TRANSITIONS, JobStatus
 from yoked_actor.domain.lobby.ballot import VERDICTS, CreditChange, Verdict, Vote
 from yoked_actor.domain.lobby.lifecycle import TRANSITIONS, State, move
+
+S = TypeVar("S", bound=StrEnum)
 
 _CREDIT = {
     CreditChange.KEEP: "",
@@ -18,26 +24,12 @@ _CREDIT = {
 
 def lifecycle_mermaid() -> str:
     """The states of a user and their transitions, as a Mermaid state diagram."""
-    causes: dict[tuple[State, State], list[str]] = {}
-    for (state, cause), following in TRANSITIONS.items():
-        causes.setdefault((state, following), []).append(cause)
-    arrows = [
-        f"    {state} --> {following}: {', '.join(names)}"
-        for (state, following), names in causes.items()
-    ]
-    return "\n".join(["stateDiagram-v2", f"    [*] --> {State.IDLE}", *arrows])
+    return _mermaid(State.IDLE, TRANSITIONS)
 
 
 def jobs_mermaid() -> str:
     """The statuses of a job and their transitions, as a Mermaid state diagram."""
-    causes: dict[tuple[JobStatus, JobStatus], list[str]] = {}
-    for (status, cause), following in JOB_TRANSITIONS.items():
-        causes.setdefault((status, following), []).append(cause)
-    arrows = [
-        f"    {status} --> {following}: {', '.join(names)}"
-        for (status, following), names in causes.items()
-    ]
-    return "\n".join(["stateDiagram-v2", f"    [*] --> {JobStatus.PENDING}", *arrows])
+    return _mermaid(JobStatus.PENDING, JOB_TRANSITIONS)
 
 
 def ballot_table() -> str:
@@ -51,6 +43,17 @@ def ballot_table() -> str:
         cells = " | ".join(_cell(VERDICTS[mine, theirs]) for theirs in votes)
         lines.append(f"| **{mine}** | {cells} |")
     return "\n".join(lines)
+
+
+def _mermaid(first: S, transitions: Mapping[tuple[S, Any], S]) -> str:
+    causes: dict[tuple[S, S], list[str]] = {}
+    for (state, cause), following in transitions.items():
+        causes.setdefault((state, following), []).append(cause)
+    arrows = [
+        f"    {state} --> {following}: {', '.join(names)}"
+        for (state, following), names in causes.items()
+    ]
+    return "\n".join(["stateDiagram-v2", f"    [*] --> {first}", *arrows])
 
 
 def _cell(verdict: Verdict) -> str:
