@@ -108,9 +108,9 @@ def _apply(directory: Path, database: Path) -> None:
 
 
 def _refuse_beside_workers(directory: Path) -> None:
-    """Fail if a worker runs: it holds no lock, but its bell file is named after its process."""
-    for bell in directory.glob("jobs-*.bell"):
-        pid = bell.name.removeprefix("jobs-").removesuffix(".bell")
+    """Fail if a worker runs: it holds no lock, but its wake-up socket is named after its process."""
+    for path in directory.glob("jobs-*.bell"):
+        pid = path.name.removeprefix("jobs-").removesuffix(".bell")
         if pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists():
             raise StoreError(f"{directory} is in use by a worker (process {pid}); stop it first")
 

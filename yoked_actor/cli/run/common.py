@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from yoked_actor.actors.clock import read_machine_time
-from yoked_actor.actors.jobs import ring
+from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.app import starting
 from yoked_actor.app.server import DATABASE
 from yoked_actor.cli.common import Source
@@ -75,7 +75,7 @@ def with_store(
         raise click.ClickException(str(error)) from None
     if isinstance(result, Exception):
         raise click.ClickException(str(result))
-    ring(directory)
+    wake_other_processes(directory)
     return result
 
 
