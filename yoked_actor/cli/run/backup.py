@@ -108,7 +108,7 @@ def _apply(directory: Path, database: Path) -> None:
 
 
 def _refuse_beside_workers(directory: Path) -> None:
-    """Fail if a worker runs: it holds no lock, but its wake-up socket is named after its process."""
+    """Fail if a worker runs. It holds no lock, but the name of its wake-up socket has its PID."""
     for path in directory.glob("jobs-*.bell"):
         pid = path.name.removeprefix("jobs-").removesuffix(".bell")
         if pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists():
