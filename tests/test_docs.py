@@ -89,14 +89,29 @@ def test_every_page_can_be_reached_from_the_readme():
     assert {name_of(page) for page in PAGES} <= {name_of(page) for page in found}
 
 
+_RULING = re.compile(r"^\| (R\d+) \| (.+) \| (.+) \| (.+) \|$", re.MULTILINE)
+
+
 def test_every_ruling_that_is_cited_is_on_the_page_of_rulings():
     page = (ROOT / "docs" / "rulings.md").read_text("utf-8")
-    explained = set(re.findall(r"^\| (R\d+) \|", page, re.MULTILINE))
+    explained = {found[1] for found in _RULING.finditer(page)}
+    files = [*PAGES, *(ROOT / "tests").rglob("*.py")]
+    for pattern in ("*.py", "*.sql", "*.js"):
+        files += (ROOT / "yoked_actor").rglob(pattern)
     cited = set()
-    for folder, pattern in (("yoked_actor", "*.py"), ("yoked_actor", "*.sql"), ("tests", "*.py")):
-        for file in (ROOT / folder).rglob(pattern):
-            cited |= set(re.findall(r"\bR\d+\b", file.read_text("utf-8")))
+    for file in files:
+        cited |= set(re.findall(r"\bR\d+\b", file.read_text("utf-8")))
     assert cited <= explained
+
+
+def test_every_ruling_is_there_once_with_its_source_and_its_tests():
+    page = (ROOT / "docs" / "rulings.md").read_text("utf-8")
+    rows = [found.groups() for found in _RULING.finditer(page)]
+    numbers = [int(number[1:]) for number, *_ in rows]
+    assert numbers == sorted(set(numbers))
+    for number, _, source, tested in rows:
+        assert re.fullmatch(r"own|S[0-4](, S[0-4])*", source), number
+        assert re.fullmatch(r"`tests/[\w/]+\.py`(, `tests/[\w/]+\.py`)*", tested), number
 
 
 def test_every_test_that_a_page_names_exists():
@@ -148,7 +163,7 @@ def commands_in(page: Path) -> Iterator[list[str]]:
 @pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=name_of)
 def test_every_command_line_that_is_named_exists(page):
     for words in commands_in(page):
-        command = main.commands.get(words[0])
+        command = main.get_command(click.Context(main), words[0])
         if isinstance(command, click.Group) and len(words) > 1:
             command = command.commands.get(words[1])
         assert isinstance(command, click.Command), words
