@@ -22,10 +22,9 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher
 from yoked_actor.actors.jobs import bell as job_bell
 from yoked_actor.actors.offers import Calendar, OfferDesk
-from yoked_actor.actors.ops import Alarm
+from yoked_actor.actors.ops import Alarm, StatusBoard
 from yoked_actor.actors.people import Care
 from yoked_actor.client import Api, Client, CommandRefused
-from yoked_actor.edge.http import StatusBoard
 from yoked_actor.edge.net import Keepalive
 from yoked_actor.edge.ws import Conversations
 from yoked_actor.edge.ws.expiries import Expiries
@@ -130,11 +129,11 @@ async def test_people_meet_while_a_side_actor_fails_at_its_start(
             await meet_and_date(ana, ben)
             await trio.sleep(20)
             assert (await metrics(world))[("yoked_actor_restarts_total", actor)] == 3
-            alerts = world.server.alarm.standing
+            alerts = world.server.base.alarm.standing
             assert [one.value for one in alerts] == ["actor_restarts"]
             await trio.sleep(500)
             assert await degraded(world) == []
-            assert not world.server.alarm.standing
+            assert not world.server.base.alarm.standing
     failed = [one for one in logs if one["event"] == "actor_failed"]
     assert [one["actor"] for one in failed] == [actor] * 3
     assert all(isinstance(one["exc_info"], Fault) for one in failed)
@@ -303,5 +302,5 @@ async def test_a_plan_with_an_unreadable_date_is_made_anew(autojump_clock, tmp_p
         await world.start()
         await trio.sleep(1)
         assert await degraded(world) == []
-        [run] = await world.server.store.calendar.runs(status="planned")
+        [run] = await world.server.base.store.calendar.runs(status="planned")
         assert run.run.scheduled_at > world.now()

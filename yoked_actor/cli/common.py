@@ -16,7 +16,7 @@ import trio
 from yoked_actor.actors.clock import read_machine_time
 from yoked_actor.actors.jobs import ring
 from yoked_actor.app import starting
-from yoked_actor.app.server import DATABASE
+from yoked_actor.app.base import DATABASE
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.settings import Settings

@@ -17,7 +17,8 @@ import click
 import structlog
 import trio
 
-from yoked_actor.app.server import DATABASE, Server, open_server
+from yoked_actor.app.base import DATABASE
+from yoked_actor.app.server import Server, open_server
 from yoked_actor.app.signals import Orders, heard_signals
 from yoked_actor.app.starting import (
     address_of,
@@ -147,9 +148,9 @@ def demo_of(
         people=people,
         # Their ids must be new at every start: who has met a visitor does not meet them again.
         name=secrets.token_hex(4) if name is None else name,
-        genders=server.settings.matching.genders,
+        genders=server.base.settings.matching.genders,
         look=lambda: waiting_visitors(server),
-        now=server.clock.now,
+        now=server.base.clock.now,
         dial=dial,
         roles=roles,
     )
@@ -157,7 +158,7 @@ def demo_of(
 
 def waiting_visitors(server: Server) -> list[Seeker]:
     """Who is in line and not of the demo."""
-    floor, now = server.lobby.floor, server.clock.now()
+    floor, now = server.live.lobby.floor, server.base.clock.now()
     return [
         Seeker(floor.person(user_id), seconds_between(seat.waiting_since, now))
         for user_id, seat in floor.seats.rows.items()

@@ -19,9 +19,10 @@ from trio.testing import MockClock
 
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
+from yoked_actor.app.base import DATABASE
 from yoked_actor.app.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.app.reloading import reload
-from yoked_actor.app.server import DATABASE, open_server
+from yoked_actor.app.server import open_server
 from yoked_actor.app.signals import Orders, heard_signals
 from yoked_actor.app.starting import (
     address_of,
@@ -197,7 +198,7 @@ async def _serve(
                 if not dev:
                     orders.reload = read_again
                 every_s = watchdog_interval_s(os.environ)
-                beside.start_soon(feed_watchdog, notifier, every_s, server.matchmaker.answer)
+                beside.start_soon(feed_watchdog, notifier, every_s, server.live.matchmaker.answer)
                 if open_browser:
                     await trio.to_thread.run_sync(webbrowser.open, address)
                 await orders.stop.wait()

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from yoked_actor.actors.jobs import ring
 from yoked_actor.actors.people import erase_job, erase_without_a_server, refresh_job
-from yoked_actor.app.server import DATABASE
+from yoked_actor.app.base import DATABASE
 from yoked_actor.cli.common import (
     PATIENCE_S,
     json_option,

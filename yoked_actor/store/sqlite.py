@@ -339,7 +339,9 @@ def _open(
         if not shared:
             migrate(connection, path)
         connection.executescript(statement("lobby/intake"))
-        (boot,) = connection.execute(statement("engine/boot" if shared else "engine/start")).fetchone()
+        (boot,) = connection.execute(
+            statement("engine/boot" if shared else "engine/start")
+        ).fetchone()
         leases = LeaseClock()
         if machine is not None:
             leases = open_lease_clock(connection, machine, is_server=not shared)

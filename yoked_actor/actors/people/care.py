@@ -18,7 +18,7 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby import Session, Sessions, notice_of
+from yoked_actor.actors.lobby import NO_LONGER_WELCOME, Session, Sessions, notice_of
 from yoked_actor.domain.lobby import TOMBSTONE
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices as told
@@ -28,9 +28,6 @@ from yoked_actor.settings import StoreSettings
 from yoked_actor.store import Store, StoreUnavailable
 
 _log = structlog.get_logger()
-
-NO_LONGER_WELCOME = 4003
-"""The close code of a token that is not taken: clients do not come back by themselves."""
 
 
 def new_tombstone() -> str:
