@@ -125,7 +125,7 @@ async def test_a_running_server_goes_by_the_new_settings(
         server = world.server
         await world.join("ana")
         server.base.metrics.commit_failures.inc(3)
-        server.base.alarm.stir()
+        server.base.alarm.wake()
         await trio.sleep(20)
         assert list(server.base.alarm.standing) == []
         text = (

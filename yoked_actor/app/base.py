@@ -11,7 +11,7 @@ import msgspec
 from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.jobs import Dispatcher, ring
+from yoked_actor.actors.jobs import Dispatcher, wake_other_processes
 from yoked_actor.actors.ops import Alarm, LoopLag, free_share_of
 from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.settings import Settings
@@ -79,7 +79,7 @@ async def open_base(
             settings,
             metrics,
             threads=is_real,
-            ring=None if directory is None else partial(ring, directory),
+            wake_others=None if directory is None else partial(wake_other_processes, directory),
         )
         loop_lag = LoopLag(metrics.loop_lag)
         alarm = Alarm(
@@ -88,7 +88,7 @@ async def open_base(
             settings,
             metrics,
             alerts=store.alerts,
-            enqueued=dispatcher.poke,
+            enqueued=dispatcher.wake,
             loop_lag_s=lambda: loop_lag.p99_s,
             free_share=partial(free_share_of, directory) if directory and is_real else None,
             lost_files=store.lost_files,
@@ -102,7 +102,7 @@ async def open_base(
             dispatcher=dispatcher,
             loop_lag=loop_lag,
             alarm=alarm,
-            supervisor=Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir),
+            supervisor=Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake),
             directory=directory,
             mock_clock=mock_clock,
         )

@@ -65,9 +65,7 @@ async def open_edge(
         alarm=base.alarm,
         supervisor=supervisor,
     )
-    conversations = Conversations(
-        live.sessions, tokens, clock, settings.edge, delivery.announce, board
-    )
+    conversations = Conversations(live.sessions, tokens, clock, settings.edge, delivery.wake, board)
     app = create_app(settings.edge, dev=dev)
     api = Api(
         settings=settings,

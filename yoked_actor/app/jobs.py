@@ -8,7 +8,7 @@ from functools import partial
 
 import trio
 
-from yoked_actor.actors.jobs import listen, prune_job, register_upkeep
+from yoked_actor.actors.jobs import listen_for_wakeups, prune_job, register_upkeep
 from yoked_actor.actors.offers import OfferDelivery
 from yoked_actor.actors.people import prune_store_job
 from yoked_actor.app.base import Base
@@ -29,7 +29,7 @@ async def open_jobs(
 
     def wake() -> None:
         # Another process may have enqueued or cancelled a job, or stored a set of offers.
-        dispatcher.poke(from_outside=True)
+        dispatcher.wake(from_other_process=True)
         delivery.wake()
 
     async def enqueue_upkeep() -> None:
@@ -41,7 +41,9 @@ async def open_jobs(
         await nursery.start(run_side, "upkeep", enqueue_upkeep)
         nursery.start_soon(run_side, "dispatcher", dispatcher.run)
         if base.directory is not None:
-            nursery.start_soon(run_side, "job_bell", partial(listen, base.directory, wake))
+            nursery.start_soon(
+                run_side, "job_bell", partial(listen_for_wakeups, base.directory, wake)
+            )
         yield
         await dispatcher.drain()
         nursery.cancel_scope.cancel()

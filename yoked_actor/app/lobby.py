@@ -73,7 +73,7 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
         metrics,
         settings,
         stored_people=calendar.people_stored,
-        in_trouble=base.alarm.stir,
+        alert=base.alarm.wake,
     )
     metrics.expect(settings.matching.policy)
     metrics.watch(
@@ -81,7 +81,7 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
         sessions=sessions.__len__,
         mailbox=mailbox.__len__,
         writes=lambda: store.pending_writes,
-        ready=lambda: not (sessions.around.draining or matchmaker.stalled or store.lost_files()),
+        ready=lambda: not (sessions.context.draining or matchmaker.stalled or store.lost_files()),
     )
     async with trio.open_nursery() as nursery:
         nursery.start_soon(matchmaker.run)

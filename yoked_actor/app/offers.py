@@ -23,7 +23,7 @@ async def open_calendar(base: Base) -> AsyncIterator[Calendar]:
         enqueue_in,
         at=base.settings.offers.time_of_day(),
         metrics=base.metrics.calendar,
-        then=lambda turn: base.dispatcher.poke(),
+        then=lambda turn: base.dispatcher.wake(),
     )
     async with trio.open_nursery() as nursery:
         nursery.start_soon(base.supervisor.run_side, "calendar", calendar.run)
@@ -45,7 +45,7 @@ async def open_delivery(base: Base, live: Live) -> AsyncIterator[OfferDelivery]:
         settings,
         metrics,
         threads=base.threads,
-        stored=delivery.announce,
+        stored=delivery.wake,
     ).register(base.dispatcher)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(base.supervisor.run_side, "desk", delivery.run)

@@ -9,7 +9,7 @@ from functools import partial
 
 import trio
 
-from yoked_actor.actors.clock import LOOK_EVERY_S
+from yoked_actor.actors.clock import CHECK_EVERY_S
 from yoked_actor.app.base import Base
 
 
@@ -17,8 +17,8 @@ from yoked_actor.app.base import Base
 async def open_ops(base: Base) -> AsyncIterator[None]:
     """Run them until the block is left."""
     is_real = base.mock_clock is None
-    look_every_s = LOOK_EVERY_S if is_real else math.inf
-    watch_clock = partial(base.clock.watch, base.metrics.clock.count, look_every_s)
+    check_every_s = CHECK_EVERY_S if is_real else math.inf
+    watch_clock = partial(base.clock.watch, base.metrics.clock.count, check_every_s)
     run_side = base.supervisor.run_side
     async with trio.open_nursery() as nursery:
         nursery.start_soon(run_side, "clock", watch_clock)

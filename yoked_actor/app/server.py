@@ -57,7 +57,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
             connections_per_s=edge.connections_per_s,
             burst=edge.connections_burst,
         )
-        self.base.alarm.stir()
+        self.base.alarm.wake()
 
     def hurry(self) -> None:
         """End the drain at once."""

@@ -170,9 +170,9 @@ def _apply(directory: Path, database: Path) -> None:
 
 
 def _refuse_beside_workers(directory: Path) -> None:
-    """A worker takes no lock, but has a bell, which bears the number of its process."""
-    for bell in directory.glob("jobs-*.bell"):
-        pid = bell.name.removeprefix("jobs-").removesuffix(".bell")
+    """A worker takes no lock, but has a socket for wake-ups, named after its process id."""
+    for path in directory.glob("jobs-*.bell"):
+        pid = path.name.removeprefix("jobs-").removesuffix(".bell")
         if pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists():
             raise StoreError(f"{directory} is in use by a worker (process {pid}); stop it first")
 

@@ -14,7 +14,7 @@ import msgspec
 import trio
 
 from yoked_actor.actors.clock import read_machine_time
-from yoked_actor.actors.jobs import ring
+from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.app import starting
 from yoked_actor.app.base import DATABASE
 from yoked_actor.domain.people import is_user_id
@@ -95,7 +95,7 @@ def with_store(
         raise click.ClickException(str(error)) from None
     if isinstance(answer, Exception):
         raise click.ClickException(str(answer))
-    ring(directory)
+    wake_other_processes(directory)
     return answer
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.jobs import Dispatcher, listen, ring
+from yoked_actor.actors.jobs import Dispatcher, listen_for_wakeups, wake_other_processes
 from yoked_actor.actors.offers import (
     ByHand,
     Calendar,
@@ -241,12 +241,16 @@ async def _run(
     if not started.is_new:
         return started, None
     directory = settings.server.data_dir
-    dispatcher = Dispatcher(store.jobs, clock, settings, metrics, ring=lambda: ring(directory))
+    dispatcher = Dispatcher(
+        store.jobs, clock, settings, metrics, wake_others=lambda: wake_other_processes(directory)
+    )
     OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(clock.watch, metrics.clock.count)
         nursery.start_soon(dispatcher.run)
-        nursery.start_soon(listen, directory, partial(dispatcher.poke, from_outside=True))
+        nursery.start_soon(
+            listen_for_wakeups, directory, partial(dispatcher.wake, from_other_process=True)
+        )
         progress = await _watch(store, zone, day)
         await dispatcher.drain()
         nursery.cancel_scope.cancel()

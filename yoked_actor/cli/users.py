@@ -12,7 +12,7 @@ import trio
 from rich.console import Console
 from rich.table import Table
 
-from yoked_actor.actors.jobs import ring
+from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.actors.people import erase_job, erase_without_a_server, refresh_job
 from yoked_actor.app.base import DATABASE
 from yoked_actor.cli.common import (
@@ -273,7 +273,7 @@ async def _erase(settings: Settings, user_id: str, wait_s: float) -> str:
         raise _first(group) from None
     async with open_store(directory / DATABASE, runner=InlineRunner(), shared=True) as store:
         [asked] = await store.jobs.enqueue([erase_job(user_id, by, now())], now())
-        ring(directory)
+        wake_other_processes(directory)
         with trio.move_on_after(wait_s):
             while (job := await store.jobs.get(asked.job_id)) is not None:
                 if _is_over(job):

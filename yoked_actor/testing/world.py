@@ -94,7 +94,7 @@ class World:
         A machine that wakes up after it was suspended sees the same: its clock is forward.
         """
         self._wall.step(seconds)
-        self._clock.look()
+        self._clock.check()
 
     # People
 

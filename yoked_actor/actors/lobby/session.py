@@ -18,7 +18,7 @@ import trio
 
 from yoked_actor.actors.lobby.ice import ice_servers
 from yoked_actor.actors.lobby.matchmaker import Message, Then
-from yoked_actor.actors.lobby.session_context import Connection, Surroundings, event_of
+from yoked_actor.actors.lobby.session_context import Connection, SessionContext, event_of
 from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices as told
@@ -40,8 +40,8 @@ class Session:
     """One user's side of the conversation."""
 
     __slots__ = (
-        "_around",
         "_bucket",
+        "_context",
         "_kept",
         "_pending",
         "_replies",
@@ -58,11 +58,11 @@ class Session:
         "user_id",
     )
 
-    def __init__(self, user_id: str, around: Surroundings) -> None:
-        edge, now_s = around.settings.edge, trio.current_time()
-        self._around = around
+    def __init__(self, user_id: str, context: SessionContext) -> None:
+        edge, now_s = context.settings.edge, trio.current_time()
+        self._context = context
         self.user_id = user_id
-        self.session_id = around.new_session_id()
+        self.session_id = context.new_session_id()
         self.seq = 0
         self.connection: Connection | None = None
         self.in_flight = 0
@@ -85,10 +85,10 @@ class Session:
         """Put an event into the matchmaker's mailbox, or raise `MailboxFull`."""
         now_s = trio.current_time() if type(event) in (ev.Spin, ev.Vote) else -1.0
         try:
-            self._around.mailbox.put_nowait(Message(event, self, then, now_s))
+            self._context.mailbox.put_nowait(Message(event, self, then, now_s))
         except MailboxFull:
             if type(event) is ev.Spin:
-                self._around.metrics.objectives.count(Objective.SPINS, 0, 1, now_s)
+                self._context.metrics.objectives.count(Objective.SPINS, 0, 1, now_s)
             raise
         self.in_flight += 1
 
@@ -100,7 +100,7 @@ class Session:
         # Counted before there is room for it: the user must not leave memory meanwhile.
         self.in_flight += 1
         try:
-            await self._around.mailbox.put(Message(event, self, then))
+            await self._context.mailbox.put(Message(event, self, then))
         except BaseException:
             self.in_flight -= 1
             raise
@@ -122,7 +122,7 @@ class Session:
 
         `renew` judges the token of a hello that is said on an open socket.
         """
-        now = self._around.clock.now()
+        now = self._context.clock.now()
         try:
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
@@ -148,7 +148,7 @@ class Session:
         if not within_rate:
             self._refuse(id, told.Code.RATE_LIMITED, "too many commands; slow down")
             return
-        if len(self._pending) >= self._around.settings.session.max_pending_commands:
+        if len(self._pending) >= self._context.settings.session.max_pending_commands:
             self._refuse(id, told.Code.RATE_LIMITED, "too many commands await their reply")
             return
         kind = type(command)
@@ -168,7 +168,7 @@ class Session:
         elif kind is cmd.Watch:
             self._heard()
             self._refuse(id, told.Code.WRONG_STATE, "hello was said already")
-        elif kind is cmd.Spin and self._around.draining:
+        elif kind is cmd.Spin and self._context.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
         elif isinstance(command, cmd.Signal) and (refusal := self._objection(command, now)):
             self._heard()
@@ -198,7 +198,7 @@ class Session:
 
     def _objection(self, command: cmd.Signal, now: Instant) -> told.Refusal | None:
         """Why a signal is refused, whatever date it is for."""
-        limits = self._around.settings.date
+        limits = self._context.settings.date
         if len(command.data) > limits.max_signal_bytes:
             message = f"data is larger than {limits.max_signal_bytes} bytes"
             return told.Refusal(told.Code.TOO_LARGE, message)
@@ -228,7 +228,7 @@ class Session:
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
         session_id = self.session_id
         try:
-            await self._around.store.add_report(report, self._around.report_limits())
+            await self._context.store.add_report(report, self._context.report_limits())
         except TooManyReports as error:
             reply: told.Reply = told.Refusal(told.Code.RATE_LIMITED, str(error))
         except StoreUnavailable:
@@ -239,7 +239,7 @@ class Session:
 
     async def _answer_offer(self, command: cmd.AnswerOffer, now: Instant) -> None:
         self._heard()
-        id, session_id, desk = command.id, self.session_id, self._around.desk
+        id, session_id, desk = command.id, self.session_id, self._context.desk
         self._pending[id] = 1
         try:
             reply = await desk.answer(self.user_id, command.offer_id, command.answer)
@@ -250,16 +250,16 @@ class Session:
     async def _start_date(self, command: cmd.StartDate, now: Instant) -> None:
         self._heard()
         id, session_id = command.id, self.session_id
-        if self._around.draining:
+        if self._context.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
             return
         self._pending[id] = 1
         try:
-            partner = await self._around.desk.partner(self.user_id, command.connection_id)
+            partner = await self._context.desk.partner(self.user_id, command.connection_id)
         except StoreUnavailable:
             self._answered(session_id, id, _STORE_AWAY, now)
             return
-        if session_id != self.session_id or self._around.suspensions.of(self.user_id):
+        if session_id != self.session_id or self._context.suspensions.of(self.user_id):
             return
         if partner is None:
             message = f"you have no connection {command.connection_id!r}"
@@ -279,7 +279,7 @@ class Session:
         return rendering.snapshot_part(snapshot, self._ice_servers(now) if snapshot.date else ())
 
     def _ice_servers(self, now: Instant) -> wire.IceServers:
-        return ice_servers(self._around.settings.date, self.user_id, now)
+        return ice_servers(self._context.settings.date, self.user_id, now)
 
     def say_draining(self, now: Instant, reconnect_after_s: float) -> None:
         """Tell the user, once, that the server is about to stop."""
@@ -322,14 +322,14 @@ class Session:
         # Counted before there is room for it: who waits for that must not leave memory meanwhile.
         self.in_flight += 1
         try:
-            await self._around.mailbox.wait_for_room()
+            await self._context.mailbox.wait_for_room()
             # What takes a suspended user out may be in the mailbox already: nothing follows it.
-            self._around.suspensions.check(self.user_id)
+            self._context.suspensions.check(self.user_id)
         except BaseException:
             self.in_flight -= 1
             raise
         message = Message(ev.Attached(self.user_id, device), self, bind)
-        self._around.mailbox.put_nowait(message)
+        self._context.mailbox.put_nowait(message)
         try:
             await welcomed.wait()
         except trio.Cancelled:
@@ -341,7 +341,7 @@ class Session:
         if self.connection is connection:
             self.connection = None
         self.spoke_s = trio.current_time()
-        self._around.mailbox.put_always(Message(ev.Detached(self.user_id, device), self))
+        self._context.mailbox.put_always(Message(ev.Detached(self.user_id, device), self))
         self.in_flight += 1
 
     def _bind(
@@ -360,7 +360,7 @@ class Session:
             self.start_anew()
         seq = self.seq - len(missed or ())
         self.connection = connection
-        self._around.metrics.resumed(hello.resume is not None, missed is not None)
+        self._context.metrics.resumed(hello.resume is not None, missed is not None)
         welcome = wire.Welcome(
             seq=seq,
             at=to_datetime(now),
@@ -368,7 +368,7 @@ class Session:
             session=self.session_id,
             resumed=missed is not None,
             snapshot=self.show(snapshot, now),
-            heartbeat_every_s=self._around.settings.matching.heartbeat_every_s,
+            heartbeat_every_s=self._context.settings.matching.heartbeat_every_s,
             expires_at=to_datetime(expires_at),
         )
         connection.send(wire.encode(welcome))
@@ -389,7 +389,7 @@ class Session:
 
     def start_anew(self) -> None:
         """Remember nothing of what was said: a new conversation begins."""
-        self.session_id = self._around.new_session_id()
+        self.session_id = self._context.new_session_id()
         self.seq = 0
         self._kept = None
         self._replies = {}
@@ -404,7 +404,7 @@ class Session:
         """Send the reply to a command, and keep it for whoever repeats the command."""
         text = wire.encode(reply)
         self._replies[id] = text
-        if len(self._replies) > self._around.settings.session.kept_replies:
+        if len(self._replies) > self._context.settings.session.kept_replies:
             del self._replies[next(iter(self._replies))]
         for _ in range(self._pending.pop(id, 1)):
             self._send(text)
@@ -416,7 +416,7 @@ class Session:
         text = wire.encode(event)
         self.seq += 1
         if self._kept is None:
-            self._kept = deque(maxlen=self._around.settings.session.kept_events)
+            self._kept = deque(maxlen=self._context.settings.session.kept_events)
         self._kept.append(text)
         self._send(text)
 

@@ -17,7 +17,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.matchmaker import Message
 from yoked_actor.actors.lobby.session import Session
-from yoked_actor.actors.lobby.session_context import Desk, Surroundings
+from yoked_actor.actors.lobby.session_context import Desk, SessionContext
 from yoked_actor.actors.lobby.suspensions import Suspensions
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import events as ev
@@ -62,7 +62,7 @@ class Sessions:
         self._store = store
         self.suspensions = Suspensions(clock)
         """The suspended users; `care` keeps it up to date."""
-        self.around = Surroundings(
+        self.context = SessionContext(
             clock,
             mailbox,
             store,
@@ -96,12 +96,12 @@ class Sessions:
             if session.loading is None:
                 return session
             await session.loading.wait()
-        session = Session(user_id, self.around)
+        session = Session(user_id, self.context)
         session.loading = trio.Event()
         self._by_user[user_id] = session
         try:
             known = await self._store.load_user(user_id)
-            await self.around.mailbox.put(Message(ev.Entered(user_id, known), session))
+            await self.context.mailbox.put(Message(ev.Entered(user_id, known), session))
             session.in_flight += 1
         except BaseException:
             del self._by_user[user_id]
@@ -114,7 +114,7 @@ class Sessions:
 
     def adopt(self, user_id: str) -> None:
         """Make a session for a user whom the lobby knows already, from before a restart."""
-        session = Session(user_id, self.around)
+        session = Session(user_id, self.context)
         self._by_user[user_id] = session
         self.leave_soon(session)
 
@@ -152,7 +152,7 @@ class Sessions:
             else:
                 self.leave_soon(session)
 
-        await self.around.mailbox.put(Message(ev.Forget(session.user_id), None, forgotten))
+        await self.context.mailbox.put(Message(ev.Forget(session.user_id), None, forgotten))
 
     def may_forget(self, user_id: str) -> bool:
         """Whether nothing is under way for a user."""

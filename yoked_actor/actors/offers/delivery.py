@@ -57,16 +57,18 @@ class OfferDelivery:
         self._wants_look = False
         self._next_look = 0.0
 
-    def announce(self, user_ids: Iterable[str]) -> None:
-        """Sets of these users were stored: deliver them to users who are connected."""
-        for user_id in user_ids:
-            if self._sessions.is_connected(user_id):
-                self._wanted[user_id] = None
-        self._wakeup.wake()
+    def wake(self, user_ids: Iterable[str] | None = None) -> None:
+        """Deliver the stored sets of these users, if they are connected.
 
-    def wake(self) -> None:
-        """Another process may have stored sets. The store is read once a second at most."""
-        self._wants_look = True
+        Without ids, look for sets of all connected users, at most once a second: another process
+        may have stored some.
+        """
+        if user_ids is None:
+            self._wants_look = True
+        else:
+            for user_id in user_ids:
+                if self._sessions.is_connected(user_id):
+                    self._wanted[user_id] = None
         self._wakeup.wake()
 
     async def run(self) -> None:

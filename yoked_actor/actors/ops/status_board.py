@@ -30,7 +30,8 @@ from yoked_actor.actors.supervisor import Supervisor, Trouble
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.lobby import Code, Explanation, SettledView
 from yoked_actor.domain.matching import Ticket
-from yoked_actor.domain.ops import Alert, Minute, percentile
+from yoked_actor.domain.ops import Alert, Minute
+from yoked_actor.domain.statistics import percentile
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.settings import ConsoleSettings
 from yoked_actor.store import Store, StoreUnavailable
@@ -207,7 +208,7 @@ class StatusBoard:
             jobs=jobs,
             alerts=tuple(alert_entries(self._alarm)),
             stalled=self._matchmaker.stalled,
-            draining=self._sessions.around.draining,
+            draining=self._sessions.context.draining,
             degraded=tuple(_degraded_part(one) for one in self._supervisor.degraded()),
         )
 

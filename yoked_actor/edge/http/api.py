@@ -47,7 +47,7 @@ class Api(msgspec.Struct, kw_only=True):
     @property
     def is_draining(self) -> bool:
         """Whether the server is about to stop."""
-        return self.sessions.around.draining
+        return self.sessions.context.draining
 
     async def identify(self) -> Identity:
         """The caller, by the token of this request."""

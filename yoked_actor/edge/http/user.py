@@ -158,7 +158,7 @@ def add_safety_calls(app: QuartTrio, api: Api) -> None:
         if not is_user_id(body.user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         await api.ask(session, ev.Heard(session.user_id))
-        now, limits = api.clock.now(), api.sessions.around.report_limits()
+        now, limits = api.clock.now(), api.sessions.context.report_limits()
         report = Report(session.user_id, body.user_id, body.reason, body.match_id, now)
         try:
             await api.store.add_report(report, limits)

@@ -94,7 +94,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
             raise Refused(Code.NOT_FOUND, str(error)) from None
         except ImpossibleJobMove as error:
             raise Refused(Code.WRONG_STATE, str(error)) from None
-        dispatcher.poke()
+        dispatcher.wake()
         await api.record(session, "requeue_job", job_id, found.type)
         return answer(http.JobEntry(**_facts(found, brief=True)))
 
@@ -112,7 +112,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
             raise Refused(Code.WRONG_STATE, str(error)) from None
         except ValueError as error:
             raise Refused(Code.BAD_REQUEST, str(error)) from None
-        dispatcher.watch.stir()
+        dispatcher.watch.wake()
         return answer(http.JobEntry(**_facts(found, brief=True)))
 
     @app.post("/api/admin/jobs/requeue")
@@ -120,7 +120,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
         session = await api.operator()
         body = await read_body(http.RequeueBody)
         ids = await api.store.jobs.requeue_dead(body.type, api.clock.now(), MOST_REQUEUED)
-        dispatcher.poke()
+        dispatcher.wake()
         if ids:
             await api.record(session, "requeue_jobs", body.type, f"{len(ids)} dead letters")
         return answer(http.RequeueAnswer(ids))

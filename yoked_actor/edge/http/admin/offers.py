@@ -34,7 +34,7 @@ def add_admin_offer_calls(
             code = Code.NOT_FOUND if zone_named(body.zone) is None else Code.WRONG_STATE
             raise Refused(code, str(error)) from None
         if asked.is_new:
-            dispatcher.poke()
+            dispatcher.wake()
             await api.record(session, "run_offers", body.zone, body.date.isoformat())
         at = to_datetime(asked.run.scheduled_at)
         return answer(
@@ -52,7 +52,7 @@ def add_admin_offer_calls(
                 )
         except NoSuchFrozenRun as error:
             raise Refused(Code.NOT_FOUND, str(error)) from None
-        dispatcher.poke()
+        dispatcher.wake()
         await api.record(session, "refreeze_offers", body.zone, body.date.isoformat())
         assert frozen.pool is not None
         users = sum(person.receives for person in frozen.pool.people)
