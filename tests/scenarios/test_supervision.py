@@ -20,7 +20,7 @@ from tests.edge.test_http_ops import ask, metrics
 from tests.scenarios.meeting import join_pair, settle
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, wakeups
-from yoked_actor.actors.offers import Calendar, OfferDesk
+from yoked_actor.actors.offers import Calendar, OfferDelivery
 from yoked_actor.actors.ops import Alarm, StatusBoard
 from yoked_actor.actors.people import Care
 from yoked_actor.client import Api, Client, CommandRefused
@@ -32,7 +32,7 @@ from yoked_actor.testing import World, make_profile, open_world
 SIDE_ACTORS = {
     "alarm": (Alarm, "run"),
     "calendar": (Calendar, "run"),
-    "desk": (OfferDesk, "run"),
+    "desk": (OfferDelivery, "run"),
     "dispatcher": (Dispatcher, "run"),
     "hello_timeouts": (Conversations, "run"),
     "token_expiries": (Expiries, "run"),
