@@ -163,7 +163,7 @@ def commands_in(page: Path) -> Iterator[list[str]]:
 @pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=name_of)
 def test_every_command_line_that_is_named_exists(page):
     for words in commands_in(page):
-        command = main.commands.get(words[0])
+        command = main.get_command(click.Context(main), words[0])
         if isinstance(command, click.Group) and len(words) > 1:
             command = command.commands.get(words[1])
         assert isinstance(command, click.Command), words

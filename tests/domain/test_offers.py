@@ -405,7 +405,7 @@ def test_a_pool_has_nobody_twice():
 
 def test_an_unknown_scoring_is_refused():
     with pytest.raises(ValueError, match="no scoring v9; there are v1, v2"):
-        OfferRules(scoring="v9")
+        OfferRules(scoring="v9")  # type: ignore[arg-type]
 
 
 _ELSEWHERE = """

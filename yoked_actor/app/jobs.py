@@ -6,18 +6,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
+import httpx
 import trio
 
 from yoked_actor.actors.jobs import listen_for_wakeups, prune_job, register_upkeep
 from yoked_actor.actors.offers import OfferDelivery
 from yoked_actor.actors.people import prune_store_job
 from yoked_actor.app.base import Base
-from yoked_actor.edge.outgoing import Dial, Webhook
+from yoked_actor.edge.outgoing import Webhook
 
 
 @asynccontextmanager
 async def open_jobs(
-    base: Base, delivery: OfferDelivery, *, dial_webhook: Dial | None = None
+    base: Base,
+    delivery: OfferDelivery,
+    *,
+    webhook_transport: httpx.AsyncBaseTransport | None = None,
 ) -> AsyncIterator[None]:
     """Run jobs until the block is left; then let those that run end, or give them back.
 
@@ -25,7 +29,7 @@ async def open_jobs(
     """
     dispatcher, store, clock = base.dispatcher, base.store, base.clock
     register_upkeep(dispatcher, store.jobs, clock, base.settings.jobs)
-    Webhook(base.settings.alerts, store.jobs, clock, dial_webhook).register(dispatcher)
+    Webhook(base.settings.alerts, store.jobs, clock, webhook_transport).register(dispatcher)
 
     def wake() -> None:
         # Another process may have enqueued or cancelled a job, or stored a set of offers.

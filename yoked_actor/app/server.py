@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx
 import msgspec
 import trio
 from trio.testing import MockClock
@@ -28,7 +29,6 @@ from yoked_actor.app.offers import open_calendar, open_delivery
 from yoked_actor.app.ops import open_ops
 from yoked_actor.app.people import open_people
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.edge.outgoing import Dial
 from yoked_actor.settings import Settings
 
 
@@ -75,7 +75,7 @@ async def open_server(
     mock_clock: MockClock | None = None,
     listeners: Sequence[socket.socket] = (),
     ssl_context: ssl.SSLContext | None = None,
-    dial_webhook: Dial | None = None,
+    webhook_transport: httpx.AsyncBaseTransport | None = None,
     stop: trio.Event | None = None,
     dev: bool = False,
 ) -> AsyncIterator[Server]:
@@ -88,7 +88,7 @@ async def open_server(
         open_lobby(base, calendar) as live,
         open_delivery(base, live) as delivery,
         open_people(base, live) as care,
-        open_jobs(base, delivery, dial_webhook=dial_webhook),
+        open_jobs(base, delivery, webhook_transport=webhook_transport),
         open_edge(
             base,
             live,

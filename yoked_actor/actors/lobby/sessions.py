@@ -175,24 +175,17 @@ class Sessions:
     # For HTTP
 
     async def ask(self, session: Session, event: ev.Event) -> told.Reply:
-        """Put an event to the lobby for a user who calls over HTTP, and wait for the reply.
+        """`Session.ask` for a user who calls over HTTP, which counts as a sign of life.
 
-        Raises `UserSuspended`, and `MailboxFull`; nothing has been put then.
+        Raises `UserSuspended`, and `MailboxFull` when the event was not put.
+
+        Checkpoints. If cancelled after the event was put, it is decided all the same.
         """
-        answered = trio.Event()
-        replies: list[told.Reply] = []
-
-        def answer(reply: told.Reply, now: Instant) -> None:
-            replies.append(reply)
-            answered.set()
-
-        # A body may take its time, and the user may have left memory since the head was read.
+        # The user may have left memory while the body was read.
         session = await self.enter(session.user_id)
         self.suspensions.check(session.user_id)
         session.post(ev.Called(session.user_id))
-        session.post(event, answer)
-        await answered.wait()
-        return replies[0]
+        return await session.ask(event)
 
     # The matchmaker's audience
 

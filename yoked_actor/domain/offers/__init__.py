@@ -14,7 +14,7 @@ from yoked_actor.domain.offers.frozen_pool import (
     thawed,
 )
 from yoked_actor.domain.offers.schedule import Due, ZoneRun, ZoneRunStatus
-from yoked_actor.domain.offers.scoring import ONE, Facts, Votes, shown_points
+from yoked_actor.domain.offers.scoring import ONE, Facts, Scoring, Votes, shown_points
 from yoked_actor.domain.offers.zone_run import (
     Finding,
     Offer,
@@ -37,6 +37,7 @@ __all__ = [
     "Offer",
     "OfferRules",
     "OfferSet",
+    "Scoring",
     "StoredSet",
     "Votes",
     "ZoneRun",
