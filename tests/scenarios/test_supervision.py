@@ -115,7 +115,7 @@ async def test_people_meet_while_a_side_actor_fails_at_its_start(
     autojump_clock, monkeypatch, tmp_path, actor
 ):
     owner, name = SIDE_ACTORS[actor]
-    target = "yoked_actor.app.server.listen_for_wakeups" if owner is wakeups else None
+    target = "yoked_actor.app.jobs.listen_for_wakeups" if owner is wakeups else None
     run = failing_at_start(getattr(owner, name), times=3)
     if target is None:
         monkeypatch.setattr(owner, name, run)
@@ -148,7 +148,7 @@ async def test_people_meet_while_a_side_actor_fails_in_the_middle_of_its_work(
     now = trio.Event()
     run = failing_after(getattr(owner, name), now)
     if owner is wakeups:
-        monkeypatch.setattr("yoked_actor.app.server.listen_for_wakeups", run)
+        monkeypatch.setattr("yoked_actor.app.jobs.listen_for_wakeups", run)
     else:
         monkeypatch.setattr(owner, name, run)
     async with open_world(database=tmp_path / "yoked.db") as world:

@@ -16,7 +16,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.wakeup import Wakeup
-from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.lobby import Code, OfferView
 from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.offers import ONE, shown_points
 from yoked_actor.domain.people import Card, ShownPlaces
@@ -159,7 +159,7 @@ def view_of(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> t
             lost = min(int(card.distance_km / limit_km * ONE), ONE)
             units = shown_points(offer.facts, lost)
             views.append(
-                told.OfferView(
+                OfferView(
                     *(offer_id, card, units, offer.reasons(card.distance_km)),
                     *(made.offered_at, made.expires_at, answer),
                 )

@@ -16,9 +16,6 @@ from msgspec.structs import replace
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import (
-    DRAINING,
-    INTERNAL_ERROR,
-    NO_LONGER_WELCOME,
     Connection,
     Matchmaker,
     Renew,
@@ -36,6 +33,7 @@ from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.settings import ConsoleSettings
 from yoked_actor.store import Store, StoreUnavailable
 from yoked_actor.telemetry import Metrics
+from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import Draining, Error, Event, Ok, encode, event_of, ok_reply
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.ops import (
@@ -155,7 +153,7 @@ class StatusBoard:
         event = Draining(seq=0, at=at, reconnect_after_s=reconnect_after_s)
         for watcher in list(self._watchers):
             watcher.tell(event)
-            watcher.hang_up(DRAINING, "the server is about to stop")
+            watcher.hang_up(CloseCode.DRAINING, "the server is about to stop")
 
     async def run(self) -> None:
         """Look while somebody watches."""
@@ -172,7 +170,7 @@ class StatusBoard:
             except Exception:
                 _log.exception("status_failed")
                 for watcher in list(self._watchers):
-                    watcher.hang_up(INTERNAL_ERROR, "internal error")
+                    watcher.hang_up(CloseCode.INTERNAL_ERROR, "internal error")
                 self._watchers.clear()
                 continue
             await trio.sleep(self._settings.status_every_s)
@@ -183,7 +181,7 @@ class StatusBoard:
             if suspension is not None:
                 now = to_datetime(self._clock.now())
                 watcher.tell(event_of(notice_of(suspension), 0, now, ()))
-                watcher.hang_up(NO_LONGER_WELCOME, "suspended")
+                watcher.hang_up(CloseCode.UNAUTHORIZED, "suspended")
                 del self._watchers[watcher]
 
     async def _look(self) -> Status:

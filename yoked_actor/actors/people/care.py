@@ -18,7 +18,7 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby import NO_LONGER_WELCOME, Session, Sessions, notice_of
+from yoked_actor.actors.lobby import Session, Sessions, notice_of
 from yoked_actor.domain.lobby import TOMBSTONE
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices as told
@@ -26,6 +26,7 @@ from yoked_actor.domain.people import Suspension
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import StoreSettings
 from yoked_actor.store import Store, StoreUnavailable
+from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
 
@@ -151,7 +152,7 @@ class Care:
             elif suspension is not None and session.connection is not None:
                 session.tell(notice_of(suspension), now)
             session.start_anew()
-            session.hang_up(NO_LONGER_WELCOME, reason)
+            session.hang_up(CloseCode.UNAUTHORIZED, reason)
 
         await session.wait_for_room()
         await session.ask(event, leave)
