@@ -103,19 +103,19 @@ class House:
         await self.add(4000, seconds=150)
 
     async def offered_twice(self) -> None:
-        self.metrics.jobs.duplicate_offers.inc()
+        self.metrics.sets.duplicate_offers.inc()
 
     async def lagging(self) -> None:
         self.lag_s = 0.4
 
     async def failing_commits(self) -> None:
-        self.metrics.commit_failures.inc(6)
+        self.metrics.store.commit_failures.inc(6)
 
     async def impossible(self) -> None:
-        self.metrics.audit_violations.inc()
+        self.metrics.lobby.audit_violations.inc()
 
     async def failing_actors(self) -> None:
-        self.metrics.count_restart("calendar")
+        self.metrics.actors.count_restart("calendar")
 
     async def full(self) -> None:
         self.free_share = 0.01

@@ -102,7 +102,7 @@ class OfferJobs:
         self._jobs = jobs
         self._clock = clock
         self._settings = settings
-        self._metrics = metrics.jobs
+        self._metrics = metrics.sets
         self._objectives = metrics.objectives
         self._stored = stored
         self._runs = OfferRuns(offers, threads=threads)
