@@ -5,7 +5,7 @@ one flusher task drains. The queue keeps the boundaries of frames, so that frame
 begun can be replaced by a close frame: that tells a slow reader why it is disconnected.
 
 `SocketTransport` works on the raw non-blocking socket and is the fast path: an idle one owns no
-task, no buffer and no cancel scope. `StreamTransport` does the same on any trio stream: TLS, memory.
+task, no buffer and no cancel scope. `StreamTransport` works on any trio stream (TLS, memory).
 """
 
 from __future__ import annotations
