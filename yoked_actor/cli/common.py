@@ -20,7 +20,7 @@ from yoked_actor.app.server import DATABASE
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.settings import Settings
-from yoked_actor.store import InlineRunner, Runner, SqliteStore, StoreError, open_store
+from yoked_actor.store import InlineRunner, Runner, Store, StoreError, open_store
 
 T = TypeVar("T")
 PATIENCE_S = 10.0
@@ -64,7 +64,7 @@ def settings_of(config_file: Path | None, data_dir: Path | None) -> Settings:
 
 def with_store(
     settings: Settings,
-    call: Callable[[SqliteStore], Awaitable[T]],
+    call: Callable[[Store], Awaitable[T]],
     *,
     refusals: tuple[type[Exception], ...] = (),
     runner: Runner | None = None,

@@ -31,7 +31,7 @@ from yoked_actor.domain.jobs import (
     checked_reason,
     readable_payload,
 )
-from yoked_actor.store import JobStore, KeptAnswer, NoSuchJob
+from yoked_actor.store import Jobs, KeptAnswer, NoSuchJob
 
 T = TypeVar("T")
 MOST_AT_ONCE = 10_000
@@ -64,7 +64,7 @@ def list_jobs(
     """Show jobs, the newest first; without dead letters that were dismissed."""
     wanted = None if status is None else JobStatus(status)
 
-    async def find(store: JobStore) -> list[Job]:
+    async def find(store: Jobs) -> list[Job]:
         return await store.list(status=wanted, job_type=job_type, limit=limit, dismissed=dismissed)
 
     found = _run(config_file, data_dir, find)
@@ -93,7 +93,7 @@ def list_jobs(
 def show(job_id: int, config_file: Path | None, data_dir: Path | None, as_json: bool) -> None:
     """Show all that is known of one job, failed attempts included."""
 
-    async def find(store: JobStore) -> tuple[Job, list[JobAttempt], list[KeptAnswer]]:
+    async def find(store: Jobs) -> tuple[Job, list[JobAttempt], list[KeptAnswer]]:
         job = await store.get(job_id)
         if job is None:
             raise NoSuchJob(job_id)
@@ -196,7 +196,7 @@ def retry(job_id: int, config_file: Path | None, data_dir: Path | None, as_json:
 
 
 def _run(
-    config_file: Path | None, data_dir: Path | None, call: Callable[[JobStore], Awaitable[T]]
+    config_file: Path | None, data_dir: Path | None, call: Callable[[Jobs], Awaitable[T]]
 ) -> T:
     settings = settings_of(config_file, data_dir)
     return with_store(settings, lambda store: call(store.jobs), refusals=(ImpossibleJobMove,))

@@ -43,7 +43,7 @@ from yoked_actor.settings import Settings
 from yoked_actor.store import (
     FrozenRun,
     RunProgress,
-    SqliteStore,
+    Store,
     StoreUnavailable,
     ThreadRunner,
     enqueue_in,
@@ -168,11 +168,11 @@ def refreeze_run(
     settings = settings_of(config_file, data_dir)
     configure_logging("warning")
 
-    async def again(store: SqliteStore) -> FrozenRun:
+    async def again(store: Store) -> FrozenRun:
         at = now()
         frozen = await refreeze(store.offers, zone, day, settings, at)
         detail = day.isoformat()
-        await store.audit(operator_name(), "refreeze_offers", zone, detail, at)
+        await store.audit.record(operator_name(), "refreeze_offers", zone, detail, at)
         return frozen
 
     frozen = _with_store(settings, again)
@@ -225,7 +225,7 @@ def verify(
 
 
 async def _run(
-    store: SqliteStore, settings: Settings, zone: str, day: date
+    store: Store, settings: Settings, zone: str, day: date
 ) -> tuple[ByHand, RunProgress | None]:
     """Start a run and work on it until it is done; only say so when it was started before."""
     clock, metrics = Clock.real(settings.server.clock_step_s), Metrics()
@@ -253,7 +253,7 @@ async def _run(
     return started, progress
 
 
-async def _watch(store: SqliteStore, zone: str, day: date) -> RunProgress:
+async def _watch(store: Store, zone: str, day: date) -> RunProgress:
     """Show how far a run has come until it is over."""
     with click.progressbar(length=1, label=f"{zone} {day}", file=sys.stderr) as bar:
         while True:
@@ -271,9 +271,7 @@ async def _watch(store: SqliteStore, zone: str, day: date) -> RunProgress:
             await trio.sleep(_LOOK_EVERY_S)
 
 
-async def _preview(
-    store: SqliteStore, settings: Settings, name: str, day: date
-) -> dict[str, OfferSet]:
+async def _preview(store: Store, settings: Settings, name: str, day: date) -> dict[str, OfferSet]:
     at = settings.offers.time_of_day()
     zone = zone_named(name)
     instant = None if zone is None else run_instant(zone, day, at)
@@ -299,7 +297,7 @@ async def _preview(
         return make_run(pool, frozen.rules, show)
 
 
-async def _verify(store: SqliteStore, zone: str | None, day: date | None) -> list[Verdict]:
+async def _verify(store: Store, zone: str | None, day: date | None) -> list[Verdict]:
     runs = await store.offers.run_days(zone, day)
     if not runs:
         raise NoRun("there is no such run")
@@ -334,5 +332,5 @@ def _show(sets: dict[str, OfferSet], as_json: bool) -> None:
     click.echo(f"{len(sets)} users, {given} offers, {empty} users without; nothing was stored.")
 
 
-def _with_store(settings: Settings, call: Callable[[SqliteStore], Awaitable[T]]) -> T:
+def _with_store(settings: Settings, call: Callable[[Store], Awaitable[T]]) -> T:
     return with_store(settings, call, refusals=(NoSuchRun, NoRun), runner=ThreadRunner())

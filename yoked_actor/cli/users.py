@@ -34,7 +34,7 @@ from yoked_actor.settings import Settings
 from yoked_actor.store import (
     DataDirectoryInUse,
     InlineRunner,
-    SqliteStore,
+    Store,
     StoreError,
     check_is_current,
     open_store,
@@ -71,7 +71,7 @@ def list_users(
 ) -> None:
     """Show users by id: no names and no places, `export` has those."""
 
-    async def find(store: SqliteStore) -> list[UserRow]:
+    async def find(store: Store) -> list[UserRow]:
         return await store.operators.users(
             limit=limit, now=now(), after=after, only_suspended=only_suspended
         )
@@ -98,7 +98,7 @@ def list_users(
 def show(user_id: str, config_file: Path | None, data_dir: Path | None, as_json: bool) -> None:
     """Show in numbers what is kept of a user."""
 
-    async def find(store: SqliteStore) -> tuple[PersonalData, Suspension | None]:
+    async def find(store: Store) -> tuple[PersonalData, Suspension | None]:
         found = await store.privacy.export(user_id, now())
         return found, (await store.operators.suspensions(now())).get(user_id)
 
@@ -154,7 +154,7 @@ def suspend(
     if ends_at is not None and ends_at <= now():
         raise click.UsageError("--until is past: a suspension ends in the future")
 
-    async def change(store: SqliteStore) -> bool:
+    async def change(store: Store) -> bool:
         by = operator_name()
         changed = await store.operators.suspend(user_id, by, reason, now(), ends_at)
         await store.jobs.enqueue([refresh_job(now())], now())
@@ -171,7 +171,7 @@ def suspend(
 def unsuspend(user_id: str, config_file: Path | None, data_dir: Path | None, as_json: bool) -> None:
     """Let a user in again."""
 
-    async def change(store: SqliteStore) -> bool:
+    async def change(store: Store) -> bool:
         changed = await store.operators.unsuspend(user_id, operator_name(), now())
         await store.jobs.enqueue([refresh_job(now())], now())
         return changed
@@ -196,10 +196,10 @@ def export(user_id: str, out: Path | None, config_file: Path | None, data_dir: P
                2 on a wrong call.
     """
 
-    async def find(store: SqliteStore) -> PersonalData:
+    async def find(store: Store) -> PersonalData:
         found = await store.privacy.export(user_id, now())
         if not found.is_empty:
-            await store.audit(operator_name(), "export", user_id, "", now())
+            await store.audit.record(operator_name(), "export", user_id, "", now())
         return found
 
     data = with_store(settings_of(config_file, data_dir), find)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import sqlite3
 import ssl
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
@@ -26,7 +25,7 @@ from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.actors.ops import WEBHOOK, AlertNews
 from yoked_actor.domain.jobs import Cancel, RetryPolicy, Transient
 from yoked_actor.settings import AlertSettings
-from yoked_actor.store import JobStore, LeaseLost, ReceiverAnswer, StoreUnavailable, keep_answer_in
+from yoked_actor.store import Jobs, LeaseLost, ReceiverAnswer, StoreUnavailable, Tx, keep_answer_in
 
 _log = structlog.get_logger()
 
@@ -46,7 +45,7 @@ class Webhook:
     """Where alerts are told to."""
 
     def __init__(
-        self, settings: AlertSettings, jobs: JobStore, clock: Clock, dial: Dial | None = None
+        self, settings: AlertSettings, jobs: Jobs, clock: Clock, dial: Dial | None = None
     ) -> None:
         self._settings = settings
         self._jobs = jobs
@@ -85,8 +84,8 @@ class Webhook:
         job, now = run.job, self._clock.now()
         if 200 <= answer.status < 300:
             # Not by a write of its own: what the receiver has must not be sent again for that.
-            def effect(connection: sqlite3.Connection) -> None:
-                keep_answer_in(connection, job.id, job.fence, answer, now)
+            def effect(tx: Tx) -> None:
+                keep_answer_in(tx, job.id, job.fence, answer, now)
 
             run.effect = effect
             return

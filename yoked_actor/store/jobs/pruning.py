@@ -1,0 +1,25 @@
+"""Deleting old jobs and their keys, inside a transaction."""
+
+from __future__ import annotations
+
+import msgspec
+
+from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine import Tx, statement
+
+_FIND = statement("jobs/prune_find")
+_FIND_DEAD = statement("jobs/prune_find_dead")
+_OUTCOMES = statement("jobs/prune_outcomes")
+
+_decode_ids = msgspec.json.Decoder(list[int]).decode
+
+
+def prune_in(tx: Tx, ended_before: Instant, limit: int, *, dead: bool) -> int:
+    """Delete jobs that ended before an instant; their keys keep the outcome."""
+    (ids,) = tx.execute(_FIND_DEAD if dead else _FIND, (ended_before, limit)).fetchone()
+    tx.execute(_OUTCOMES, (ids,))
+    for table, column in (("job_attempts", "job_id"), ("job_answers", "job_id"), ("jobs", "id")):
+        tx.execute(
+            f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (ids,)
+        )
+    return len(_decode_ids(ids))
