@@ -425,6 +425,8 @@ class JobMachine(RuleBasedStateMachine):
     def come_back_after_somebody_else_took_over(self, which, goes_on) -> None:
         holders = [attempt for attempt in self.attempts if self._holds(attempt)]
         attempt = holders[which % len(holders)]
+        # The clock may have been set back since the claim.
+        self.now = max(self.now, self.before.jobs[attempt.job_id].lease_until or 0)
         # One claim rescues what the worker held, another one takes it after its pause.
         for seconds in (LEASE_S + 1, 300):
             self.jump(seconds)
