@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
-from yoked_actor.cli.main import main
+from yoked_actor.cli.main import COMMANDS, main
 from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.edge.auth import BadToken, Tokens
 
@@ -44,6 +47,57 @@ def test_the_version_is_shown(run):
     assert run("--version").output.strip() == f"yoked-actor, version {__version__}"
 
 
+def imported_by(*arguments: str) -> set[str]:
+    """The modules that are in memory when a command line has been run."""
+    program = (
+        "import sys\n"
+        "from yoked_actor.cli.main import main\n"
+        f"main({list(arguments)}, standalone_mode=False)\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout
+    return set(ran.stderr.split())
+
+
+def test_help_of_serve_imports_neither_the_server_nor_another_command():
+    found = imported_by("serve", "--help")
+    ours = {name for name in found if name.startswith("yoked_actor.")}
+    assert ours == {f"yoked_actor.cli{name}" for name in ("", ".main", ".common", ".serve")}
+    heavy = {"trio", "quart", "numpy", "pydantic", "sqlite3", "msgspec", "rich", "structlog"}
+    assert heavy & found == set()
+
+
+def test_the_list_of_commands_imports_no_command():
+    found = {name for name in imported_by("--help") if name.startswith("yoked_actor.")}
+    assert found == {"yoked_actor.cli", "yoked_actor.cli.main"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_says_what_the_command_says(name):
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert command.name == name
+    assert command.get_short_help_str(limit=64) == COMMANDS[name].summary
+
+
+def test_a_shell_completes_commands_and_options():
+    def complete(*words: str) -> str:
+        env = {
+            "_YOKED_ACTOR_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(("yoked-actor", *words)),
+            "COMP_CWORD": str(len(words)),
+        }
+        return CliRunner().invoke(main, prog_name="yoked-actor", env=env).stdout
+
+    assert complete("se") == "plain,serve\n"
+    assert complete("jobs", "re") == "plain,requeue\nplain,retry\n"
+    assert "plain,--mock-clock\n" in complete("serve", "--mock")
+
+
 @pytest.mark.parametrize(
     ("command", "options"),
     [
@@ -66,22 +120,25 @@ def test_every_command_explains_its_options(run, command, options):
         (["serve", "--mock-clock"], "--mock-clock needs --dev"),
         (["serve", "--dev", "--host", "0.0.0.0"], "loopback only"),
         (["serve", "--dev", "--host", "example.org"], "loopback only"),
-        (["serve", "--dev", "--mock-clock-start", "noon"], "'noon' is not an ISO 8601 moment"),
+        (
+            ["serve", "--dev", "--mock-clock-start", "noon"],
+            "'noon' is not an ISO 8601 date and time",
+        ),
         (["serve", "--port", "many"], "--port"),
         (["serve", "--config", "nowhere.toml"], "nowhere.toml"),
         (["serve", "--fast"], "--fast"),
         (["demo", "--host", "0.0.0.0"], "loopback only"),
         (["demo", "--people", "0"], "not in the range"),
         (["token"], "USER"),
-        (["token", "no such id!"], "a user id has 1-64 of"),
-        (["token", "ana", "--dev", "--ttl", "soon"], "say 90s, 15m, 1h or 7d"),
-        (["token", "ana", "--dev", "--ttl", "0s"], "say 90s, 15m, 1h or 7d"),
+        (["token", "no such id!"], "a user ID has 1 to 64 characters"),
+        (["token", "ana", "--dev", "--ttl", "soon"], "a duration such as 90s, 15m, 1h or 7d"),
+        (["token", "ana", "--dev", "--ttl", "0s"], "a duration such as 90s, 15m, 1h or 7d"),
         (["bots", "--users", "5001"], "5001 is not in the range 1<=x<=5000"),
         (["bots", "--users", "0"], "not in the range"),
         (["bots", "--persona", "rude"], "rude"),
         (["bots", "--url", "nonsense"], "'nonsense' is not an address such as"),
         (["bots", "--seconds", "0"], "--seconds"),
-        (["dance"], "dance"),
+        (["dance"], "No such command 'dance'"),
     ],
 )
 def test_a_wrong_use_is_explained(run, arguments, complaint):
@@ -166,7 +223,7 @@ def test_a_server_that_only_judges_cannot_sign(run, tmp_path):
     (tmp_path / "public.pem").write_text("not looked at")
     printed = run("token", "ana", auth__algorithm="EdDSA", auth__public_key_file="public.pem")
     assert printed.exit_code == 1
-    assert "only HS256 tokens can be made here" in printed.stderr
+    assert "only HS256 tokens can be created here" in printed.stderr
 
 
 def test_bots_say_so_when_there_is_no_server(run):

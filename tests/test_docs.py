@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from yoked_actor.cli.main import main
 from yoked_actor.telemetry import Metrics
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SNIPPET_PAGES = [ROOT / "docs" / "testing-kit.md", ROOT / "docs" / "client.md"]
 LOCAL = "http://127.0.0.1:8080"
 
@@ -88,14 +89,29 @@ def test_every_page_can_be_reached_from_the_readme():
     assert {name_of(page) for page in PAGES} <= {name_of(page) for page in found}
 
 
+_RULING = re.compile(r"^\| (R\d+) \| (.+) \| (.+) \| (.+) \|$", re.MULTILINE)
+
+
 def test_every_ruling_that_is_cited_is_on_the_page_of_rulings():
     page = (ROOT / "docs" / "rulings.md").read_text("utf-8")
-    explained = set(re.findall(r"^\| (R\d+) \|", page, re.MULTILINE))
+    explained = {found[1] for found in _RULING.finditer(page)}
+    files = [*PAGES, *(ROOT / "tests").rglob("*.py")]
+    for pattern in ("*.py", "*.sql", "*.js"):
+        files += (ROOT / "yoked_actor").rglob(pattern)
     cited = set()
-    for folder, pattern in (("yoked_actor", "*.py"), ("yoked_actor", "*.sql"), ("tests", "*.py")):
-        for file in (ROOT / folder).rglob(pattern):
-            cited |= set(re.findall(r"\bR\d+\b", file.read_text("utf-8")))
+    for file in files:
+        cited |= set(re.findall(r"\bR\d+\b", file.read_text("utf-8")))
     assert cited <= explained
+
+
+def test_every_ruling_is_there_once_with_its_source_and_its_tests():
+    page = (ROOT / "docs" / "rulings.md").read_text("utf-8")
+    rows = [found.groups() for found in _RULING.finditer(page)]
+    numbers = [int(number[1:]) for number, *_ in rows]
+    assert numbers == sorted(set(numbers))
+    for number, _, source, tested in rows:
+        assert re.fullmatch(r"own|S[0-4](, S[0-4])*", source), number
+        assert re.fullmatch(r"`tests/[\w/]+\.py`(, `tests/[\w/]+\.py`)*", tested), number
 
 
 def test_every_test_that_a_page_names_exists():
@@ -147,7 +163,7 @@ def commands_in(page: Path) -> Iterator[list[str]]:
 @pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=name_of)
 def test_every_command_line_that_is_named_exists(page):
     for words in commands_in(page):
-        command = main.commands.get(words[0])
+        command = main.get_command(click.Context(main), words[0])
         if isinstance(command, click.Group) and len(words) > 1:
             command = command.commands.get(words[1])
         assert isinstance(command, click.Command), words
@@ -159,10 +175,42 @@ def test_every_command_line_that_is_named_exists(page):
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_file_that_is_named_exists(page):
     named = re.findall(r"`((?:tests|scripts|config|docs|yoked_actor)/[\w./-]*)", prose(page))
-    layers = re.findall(r"`((?:actors|domain|edge|store|wire)/[\w./-]+)`", prose(page))
+    layers = re.findall(
+        r"`((?:actors|app|cli|domain|edge|settings|store|telemetry|wire)/[\w./-]+)`", prose(page)
+    )
     missing = [name for name in named if not (ROOT / name).exists()]
     missing += [name for name in layers if not (ROOT / "yoked_actor" / name).exists()]
     assert missing == []
+
+
+def definitions_in(module: Path) -> set[str]:
+    """The functions and classes of a module, methods as `Class.method`."""
+    found: set[str] = set()
+    for node in ast.parse(module.read_text("utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            found |= {
+                f"{node.name}.{inner.name}"
+                for inner in node.body
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+            }
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found.add(node.name)
+    return found
+
+
+def test_the_functions_of_the_walks_exist_and_their_hops_are_counted():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    walks = re.findall(r"^<!-- walk -->\n### (.+)\n((?:(?!^#|^<!--).*\n)+)", page, re.MULTILINE)
+    assert len(walks) == 5
+    for name, text in walks:
+        hops = re.findall(
+            r"^\d+\. `([\w/]+\.py)`: `([\w.]+)`(?: (?:and|or) `([\w.]+)`)?", text, re.M
+        )
+        assert len(hops) == len(re.findall(r"^\d+\. ", text, re.M)), name
+        assert [str(len(hops))] == re.findall(r"^(\d+) (?:more )?hops", text, re.M), name
+        for module, *functions in hops:
+            known = definitions_in(ROOT / "yoked_actor" / module)
+            assert {function for function in functions if function} <= known, (name, module)
 
 
 SNIPPETS = [

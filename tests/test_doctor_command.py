@@ -86,7 +86,7 @@ def test_people_get_a_table_and_a_verdict(data: Path) -> None:
         main, ["doctor", "--data", str(data)]
     )
     assert result.exit_code == 0
-    assert "All is well." in result.output
+    assert "No problems found." in result.output
 
 
 def test_before_the_first_start_nothing_is_wrong_and_nothing_is_made(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_jobs_are_listed_for_people_and_for_programs(data: Path) -> None:
     dead = json.loads(run(data, "list", "--json", "--status", "dead_letter").output)
     assert [job["id"] for job in dead] == [1]
     assert json.loads(run(data, "list", "--json", "--type", "none").output) == []
-    assert "no such jobs" in run(data, "list", "--type", "none").output
+    assert "No jobs found" in run(data, "list", "--type", "none").output
 
 
 def test_a_dead_letter_is_shown_with_its_history(data: Path) -> None:
@@ -102,8 +102,8 @@ def test_a_dead_letter_can_be_dismissed_and_is_left_out_then(data: Path) -> None
         (["cancel", "1"], 1, "job 1 is dead_letter and cannot be cancelled"),
         (["requeue", "3"], 1, "job 3 is pending and cannot be requeued"),
         (["retry", "3"], 1, "job 3 is pending and cannot be hurried"),
-        (["requeue"], 2, "give the id of a job or --type"),
-        (["requeue", "1", "--type", "mail"], 2, "give the id of a job or --type"),
+        (["requeue"], 2, "give either a job ID or --type"),
+        (["requeue", "1", "--type", "mail"], 2, "give either a job ID or --type"),
         (["list", "--status", "odd"], 2, "odd"),
         (["dismiss", "1"], 2, "--reason"),
         (["dismiss", "1", "--reason", "  "], 2, "a reason is 1-500 printable characters"),

@@ -92,7 +92,7 @@ async def test_jobs_are_shown_by_status_as_long_as_they_have_not_ended_well(auto
         assert kept["completed"] is None, "there may be millions, and a counter has them"
 
         await server.store.jobs.requeue(dead.job_id, server.clock.now())
-        server.dispatcher.poke(from_outside=True)
+        server.dispatcher.wake(from_other_process=True)
         await trio.sleep(3600)
         kept = await _kept(server)
         assert (kept["dead_letter"], kept["pending"]) == (1, 0)

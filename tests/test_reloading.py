@@ -110,6 +110,13 @@ def test_settings_of_others_and_defaults_stay_as_they_are(file: Path) -> None:
     assert load_settings(None, {}, {}).server.reconnect_after_s == 2.0
 
 
+def test_two_settings_share_no_section() -> None:
+    first = load_settings(None, {}, {})
+    second = Settings(server=first.server)
+    first.server.renew({"reconnect_after_s": 9.0})
+    assert (first.server.reconnect_after_s, second.server.reconnect_after_s) == (9.0, 2.0)
+
+
 def test_a_setting_is_not_changed_by_accident() -> None:
     settings = load_settings(None, {}, {})
     with pytest.raises(ValueError, match="frozen"):
@@ -125,7 +132,7 @@ async def test_a_running_server_goes_by_the_new_settings(
         server = world.server
         await world.join("ana")
         server.metrics.commit_failures.inc(3)
-        server.alarm.stir()
+        server.alarm.wake()
         await trio.sleep(20)
         assert list(server.alarm.standing) == []
         text = (

@@ -70,7 +70,7 @@ def test_users_are_suspended_and_let_in_again(data: Path) -> None:
     assert [one["user_id"] for one in listed] == ["ben"]
     shown = json.loads(run(data, "users", "show", "ben", "--json").stdout)
     assert shown["suspended_for"] == "rude"
-    assert "may come in again" in run(data, "users", "unsuspend", "ben").output
+    assert "is no longer suspended" in run(data, "users", "unsuspend", "ben").output
     assert [action for (action,) in rows(data, "SELECT action FROM audit")] == [
         "suspend",
         "unsuspend",
@@ -115,10 +115,14 @@ def test_without_a_database_nothing_is_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["doctor"], ["backup"], ["restore"], ["migrate"], ["users"], ["export"], ["erase"]]
+    "words",
+    [
+        *(["doctor"], ["backup"], ["restore"], ["migrate"], ["users"], ["export"], ["erase"]),
+        *(["jobs"], ["offers"], ["simulate"]),
+    ],
 )
 def test_help_tells_the_exit_codes(words: list[str]) -> None:
     text = CliRunner().invoke(main, [*words, "--help"]).output
-    assert "Exits with 0" in text
-    assert "1 when" in text
-    assert "2 on a wrong call" in text
+    assert "Exit status:\n    0  if " in text
+    assert "\n    1  if " in text
+    assert "\n    2  on a usage error" in text

@@ -23,11 +23,11 @@ import trio
 from scripts.benchmarks._process import Process, serving
 from scripts.benchmarks._spinning import pace
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.jobs import ring
+from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.actors.offers import Calendar
 from yoked_actor.domain.lobby import Changes
-from yoked_actor.domain.ops import percentile
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.statistics import percentile
 from yoked_actor.settings import load_settings
 from yoked_actor.store import InlineRunner, enqueue_in, open_store
 from yoked_actor.telemetry import Metrics
@@ -164,7 +164,7 @@ async def _ask_for(data: Path, day: date) -> None:
             metrics=Metrics().calendar,
         )
         await calendar.run_by_hand(ZONE, day)
-    ring(data)
+    wake_other_processes(data)
 
 
 class _Watch(threading.Thread):

@@ -18,6 +18,7 @@ import msgspec
 from scripts.benchmarks._waiting import CROWDS, MET, NOW, TIERS, joining, plain_scan, waiting
 from yoked_actor.domain.matching import EVERYBODY, Limits, Pool, Ticket, Tier, Weighted
 from yoked_actor.domain.matching.fairness import FairQueue, Policy
+from yoked_actor.domain.statistics import percentile
 
 AIM_P50_US = 60.0
 AIM_P99_US = 1_000.0
@@ -193,10 +194,10 @@ def _measure(
         policy=name,
         size=len(tickets),
         found=found / decisions,
-        p50=_at(times, 0.5),
-        p99=_at(times, 0.99),
+        p50=percentile(times, 0.5),
+        p99=percentile(times, 0.99),
         worst=max(times),
-        scan=_at(scans, 0.5) if scans else 0.0,
+        scan=percentile(scans, 0.5) if scans else 0.0,
         checked=len(scans),
         put=put,
         discard=discard,
@@ -247,10 +248,10 @@ def _measure_edges(pool: Pool, name: str, crowd: str, decisions: int, seed: int)
         crowd=crowd,
         policy=name,
         size=len(pool),
-        tier2_p50=_at(wider, 0.5),
-        tier2_p99=_at(wider, 0.99),
-        forced_p50=_at(forced, 0.5),
-        forced_p99=_at(forced, 0.99),
+        tier2_p50=percentile(wider, 0.5),
+        tier2_p99=percentile(wider, 0.99),
+        forced_p50=percentile(forced, 0.5),
+        forced_p99=percentile(forced, 0.99),
     )
 
 
@@ -265,10 +266,6 @@ def _memory(size: int, seed: int) -> float:
     taken = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     return taken / len(pool)
-
-
-def _at(values: Sequence[float], share: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 def _line(row: Row) -> str:

@@ -26,6 +26,7 @@ from scripts.benchmarks._echo import cpu_us_per_echo
 from scripts.benchmarks._lonely import PATIENCE, let_wait
 from scripts.benchmarks._process import Process, cores, serving, token
 from scripts.benchmarks._spinning import PAIRS_USED, Window, cycle, pace, sit
+from yoked_actor.domain.statistics import percentile
 
 AIM_LIFETIMES = 2500
 AIM_P99_MS = 10
@@ -299,11 +300,11 @@ def _measure_latency(
     say: Callable[[str], None],
 ) -> None:
     waits_s, reached = pace(server, users, rate, max(seconds, 20.0), seed)
-    waits_ms = sorted(1000 * wait_s for wait_s in waits_s)
+    waits_ms = [1000 * wait_s for wait_s in waits_s]
     report.rate = reached
-    report.p50_ms = statistics.median(waits_ms)
-    report.p99_ms = waits_ms[int(0.99 * len(waits_ms))]
-    report.worst_ms = waits_ms[-1]
+    report.p50_ms = percentile(waits_ms, 0.5)
+    report.p99_ms = percentile(waits_ms, 0.99)
+    report.worst_ms = max(waits_ms)
     say(
         f"latency: {len(waits_ms)} waits at {reached:.1f} lifetimes/s,"
         f" p50 {report.p50_ms:.2f} ms, p99 {report.p99_ms:.2f} ms, worst {report.worst_ms:.2f} ms"

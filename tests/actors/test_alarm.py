@@ -57,14 +57,14 @@ class House:
         self.lost_files: str | None = None
         self.dispatcher = Dispatcher(store.jobs, clock, settings, self.metrics, threads=False)
         self.dispatcher.register("task", Task, self._run)
-        Webhook(settings.alerts, store.jobs, clock, receiver.dial).register(self.dispatcher)
+        Webhook(settings.alerts, store.jobs, clock, receiver).register(self.dispatcher)
         self.alarm = Alarm(
             self.dispatcher.watch,
             clock,
             settings,
             self.metrics,
             alerts=store.alerts,
-            enqueued=self.dispatcher.poke,
+            enqueued=self.dispatcher.wake,
             loop_lag_s=lambda: self.lag_s,
             free_share=lambda: self.free_share,
             lost_files=lambda: self.lost_files,
@@ -370,13 +370,13 @@ async def test_an_alert_is_over_after_a_while_also_when_the_clock_is_stepped(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(house.alarm.run)
             await house.lagging()
-            house.alarm.stir()
+            house.alarm.wake()
             await trio.sleep(20)
             assert set(house.alarm.standing) == {Alert.LOOP_LAG}
             await house.back_to_normal()
             await trio.sleep(30)
             wall.step(step_s)
-            clock.look()
+            clock.check()
             await trio.sleep(20)
             assert set(house.alarm.standing) == {Alert.LOOP_LAG}
             await trio.sleep(40)
@@ -448,7 +448,7 @@ async def test_a_dead_letter_of_another_process_is_told_too(
         await worker.jobs.enqueue([NewJob("elsewhere", {}, now)], now)
         [job] = (await worker.jobs.claim("worker", now, 60.0, 1)).jobs
         await worker.jobs.fail(job.id, job.fence, now, None, "a bug")
-        house.dispatcher.poke(from_outside=True)
+        house.dispatcher.wake(from_other_process=True)
         await trio.sleep(30)
         assert house.told_of_dead_letters() == [("raised", "logic", 1, job.id)]
 
@@ -482,7 +482,7 @@ async def test_an_alert_about_dead_letters_is_over_also_when_the_clock_is_set_ba
             await trio.sleep(30)
             assert gauge(house, Alert.DEAD_LETTER) == 1
             wall.step(-86_400)
-            clock.look()
+            clock.check()
             await trio.sleep(700)
             assert gauge(house, Alert.DEAD_LETTER) == 0
             nursery.cancel_scope.cancel()

@@ -96,7 +96,7 @@ class House:
         """Somebody comes to live in a zone."""
         await self.store.commit(Changes(people=[person(user_id, time_zone=zone)]))
         if self.calendar is not None:
-            self.calendar.poke(zone)
+            self.calendar.wake(zone)
             await wait_all_tasks_blocked()
 
     async def runs(self, *statuses: str) -> list[ZoneRun]:
@@ -204,7 +204,7 @@ async def test_the_calendar_sleeps_until_the_next_run_and_not_an_hour_less(autoj
         assert turns == ["10 00:05", "10 07:00", "11 07:00"]
         # And nobody is asked about people who live where others live already.
         for _ in range(100):
-            calendar.poke(BERLIN)
+            calendar.wake(BERLIN)
         await wait_all_tasks_blocked()
         assert len(turns) == 3
         nursery.cancel_scope.cancel()
@@ -302,7 +302,7 @@ async def test_who_moves_in_while_the_zone_is_found_deserted_is_not_overlooked(a
                     # The turn has found the zone empty, and is not back yet.
                     moved.set()
                     await house.store.commit(Changes(people=[person("bo", time_zone=BERLIN)]))
-                    calendar.poke(BERLIN)
+                    calendar.wake(BERLIN)
                     await trio.sleep(1)
                 return result
 
@@ -318,7 +318,7 @@ async def test_who_moves_in_while_the_zone_is_found_deserted_is_not_overlooked(a
             nursery.start_soon(calendar.run)
             await wait_all_tasks_blocked()
             await house.store.commit(Changes(people=[person("ana", time_zone=TOKYO)]))
-            calendar.poke(TOKYO)
+            calendar.wake(TOKYO)
             await house.until("2026-06-11T12:00")
             nursery.cancel_scope.cancel()
         assert (BERLIN, "2026-06-11", "11 07:00") in await house.started()
@@ -436,7 +436,7 @@ async def test_who_came_before_nine_has_the_run_though_the_store_was_away_at_nin
         await house.store.commit(Changes(people=[person("ana", time_zone=BERLIN)]))
         with locked(database):
             assert house.calendar is not None
-            house.calendar.poke(BERLIN)
+            house.calendar.wake(BERLIN)
             await house.until("2026-06-10T07:10")
         await house.until("2026-06-10T07:11")
         assert await house.started() == [(BERLIN, "2026-06-10", "10 07:10")]

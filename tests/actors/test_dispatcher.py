@@ -213,7 +213,7 @@ async def test_a_logic_error_is_a_dead_letter_at_once_with_an_alert_and_runs_aft
 
         fixed = True
         await house.store.jobs.requeue(job_id, house.clock.now())
-        house.dispatcher.poke()
+        house.dispatcher.wake()
         job = await house.until(job_id, *ENDS)
         assert (job.status, job.attempts, job.fence) == (JobStatus.COMPLETED, 1, 2)
         assert await house.effect_count(job_id) == 1
@@ -238,7 +238,7 @@ async def test_a_payload_that_does_not_fit_is_refused_when_enqueued_and_buried_w
         [bad, newer] = await house.store.jobs.enqueue(
             [NewJob("mail", {"n": "x"}, 0), NewJob("mail", {}, 0, payload_version=2)], 0
         )
-        house.dispatcher.poke()
+        house.dispatcher.wake()
         for one in (bad, newer):
             assert (await house.until(one.job_id, *ENDS)).status is JobStatus.DEAD_LETTER
     assert house.runs == []

@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, expect
 from tests.browser.looks import Critic
 from tests.browser.pages import LAPTOP, PATIENCE_MS, PHONE, Caller, Person
 from tests.process.house import House, open_house, run_cli
-from yoked_actor.actors.jobs import ring
+from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.actors.offers.zone_jobs import user_jobs
 from yoked_actor.store import enqueue_in
 
@@ -80,7 +80,7 @@ def enqueue_offers_of(house: House, user_id: str, day: str) -> int:
     date = datetime.fromisoformat(day).date()
     with closing(sqlite3.connect(house.database, timeout=20)) as connection, connection:
         [job] = enqueue_in(connection, list(user_jobs(ZONE, date, at, [user_id])), at)
-    ring(house.data_dir)
+    wake_other_processes(house.data_dir)
     return job.job_id
 
 

@@ -69,7 +69,7 @@ def test_systemd_finds_the_service_little_exposed(unit):
 def test_the_unit_starts_the_program_as_it_is():
     program, command, *words = shlex.split(entry("ExecStart"))
     assert program == BINARY
-    serve = main.commands[command]
+    serve = main.get_command(click.Context(main), command)
     assert isinstance(serve, click.Command)
     known = {option for param in serve.params for option in param.opts}
     assert {word for word in words if word.startswith("--")} <= known

@@ -14,10 +14,10 @@ from yoked_actor.domain.ops import (
     Numbers,
     RaisedAlert,
     judge,
-    percentile,
     readings,
 )
 from yoked_actor.domain.ops.alerts import Reading
+from yoked_actor.domain.statistics import percentile
 from yoked_actor.domain.time import MICROSECONDS
 
 PAST = Reading(Alert.DEPTH, 1200, 1000, True)

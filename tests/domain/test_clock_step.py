@@ -12,7 +12,7 @@ from tests.domain.crowds import man, woman
 from tests.domain.evening import Evening
 from yoked_actor.domain.lobby import State, Vote
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.rules import PolicyName, Rules
 from yoked_actor.domain.time import MICROSECONDS, after
 
 PEOPLE = [woman("ana"), woman("eve"), woman("ida"), man("ben"), man("carl"), man("dan")]
@@ -74,7 +74,9 @@ def act(evening: Evening, random: Random) -> None:
 
 @pytest.mark.parametrize("policy", ["fair_queue", "weighted"])
 @pytest.mark.parametrize("seed", range(12))
-def test_an_evening_goes_on_as_if_the_clock_had_not_been_stepped(seed: int, policy: str) -> None:
+def test_an_evening_goes_on_as_if_the_clock_had_not_been_stepped(
+    seed: int, policy: PolicyName
+) -> None:
     random, steps = Random(seed), Random(seed)
     rules = Rules(policy=policy, starvation_after_s=20.0)
     plain, stepped = SteppedEvening(rules), SteppedEvening(rules)

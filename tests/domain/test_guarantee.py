@@ -14,7 +14,7 @@ from yoked_actor.domain.lobby import CancelReason, State, WaitReason
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import Matched, NowWaiting, TierReached
 from yoked_actor.domain.matching import Tier, density_points
-from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.rules import PolicyName, Rules
 from yoked_actor.domain.time import after, from_datetime
 
 ANA, BEN = woman("ana"), man("ben")
@@ -38,7 +38,7 @@ def _tiers_told(evening: Evening, user_id: str) -> list[Tier]:
     [(52.6, 0.0), (NORTH_55_KM, 2.0), (NORTH_70_KM, 10.0), (SYDNEY, 10.0)],
 )
 def test_two_meet_as_soon_as_both_have_opened_so_far(
-    policy: str, lat: float, matched_after_s: float
+    policy: PolicyName, lat: float, matched_after_s: float
 ) -> None:
     evening = Evening(Rules(policy=policy))
     evening.enter(ANA, replace(BEN, lat=lat))
@@ -169,7 +169,7 @@ def test_a_forced_pairing_waits_for_the_end_of_the_bar(evening: Evening) -> None
 
 
 @BOTH_POLICIES
-def test_the_quality_of_a_match_is_recorded(policy: str) -> None:
+def test_the_quality_of_a_match_is_recorded(policy: PolicyName) -> None:
     evening = Evening(Rules(policy=policy))
     ana = replace(ANA, min_age=25, max_age=40)
     evening.enter(ana, replace(BEN, lat=52.6))

@@ -59,7 +59,7 @@ from yoked_actor.domain.lobby.notices import (
 )
 from yoked_actor.domain.matching import Choice, Limits, Pool, Ticket, policy_by
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.rules import PolicyName, Rules
 from yoked_actor.domain.time import Instant, after, from_datetime, utc_date
 
 USERS = crowd_ids(8)
@@ -155,7 +155,7 @@ class LobbyMachine(RuleBasedStateMachine):
         self,
         rematch_after_days: float | None,
         wakes_first: bool,
-        policy: str,
+        policy: PolicyName,
         edges_s: tuple[float, float, float],
         start: Instant,
         strangers: dict[str, Person],

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from tests.domain import crowds
 from tests.domain.crowds import crowd_ids, man, person, woman
+from yoked_actor.domain.geometry import EARTH_RADIUS_KM
 from yoked_actor.domain.matching import Tier, attracted, both_adults
 from yoked_actor.domain.offers import (
     ONE,
@@ -43,7 +44,7 @@ from yoked_actor.domain.offers import (
 from yoked_actor.domain.offers.frozen_pool import inputs_digest
 from yoked_actor.domain.offers.scoring import SCORERS, likeness
 from yoked_actor.domain.offers.zone_run import OFFERS, check_stored, lots, offer_id, outputs_digest
-from yoked_actor.domain.people import EARTH_RADIUS_KM, Person, age_at, distance_km
+from yoked_actor.domain.people import Person, age_at, distance_km
 from yoked_actor.domain.time import after, next_run, run_instant, seconds_between
 
 DAY = date(2026, 1, 1)
@@ -404,7 +405,7 @@ def test_a_pool_has_nobody_twice():
 
 def test_an_unknown_scoring_is_refused():
     with pytest.raises(ValueError, match="no scoring v9; there are v1, v2"):
-        OfferRules(scoring="v9")
+        OfferRules(scoring="v9")  # type: ignore[arg-type]
 
 
 _ELSEWHERE = """

@@ -25,7 +25,7 @@ def test_a_crowd_plays_for_its_time_and_sums_up(house):
     assert played.returncode == 0, played.stderr
     lines = played.stdout.splitlines()
     assert lines[0].startswith("5 s: connected ")
-    assert lines[1].startswith("20 guests in 20 places for ")
+    assert lines[1].startswith("20 guests, 20 at a time, for ")
     assert "seed 4" in lines[1]
     assert "errors: none" in lines
     assert house.read("SELECT count(*) FROM people WHERE user_id LIKE 'bot4-%'") == [(20,)]
@@ -52,7 +52,7 @@ def test_ctrl_c_ends_it_with_the_summary(house):
         finally:
             bots.kill()
     assert bots.returncode == 0, errors
-    assert "5 guests in 5 places" in rest
+    assert "5 guests, 5 at a time" in rest
     assert "Traceback" not in errors
 
 
@@ -61,5 +61,5 @@ def test_a_server_without_dev_mode_is_named_as_such(tmp_path):
     with open_house(tmp_path / "data", dev=False, auth__secret=secret) as house:
         tried = run_cli("bots", "--seconds", "1", "--url", house.url)
     assert tried.returncode == 1
-    assert "does not run in --dev mode" in tried.stderr
+    assert "does not run with --dev" in tried.stderr
     assert "Traceback" not in tried.stderr

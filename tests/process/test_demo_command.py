@@ -71,7 +71,7 @@ async def test_one_visitor_alone_is_matched_and_a_signal_ends_it_with_0(tmp_path
         rest, errors = process.stdout.read(), process.stderr.read()
     assert code == 0, errors
     assert "Open that address" in rest
-    assert "6 demo people" in rest
+    assert "6 simulated people" in rest
     assert errors == ""
 
 
@@ -84,7 +84,7 @@ def test_a_demo_goes_on_with_its_own_data_and_with_no_other(tmp_path):
         pass
     refused = run_cli("demo", "--port", "0", "--data", str(other))
     assert refused.returncode == 1
-    assert "holds a database that is not a demo's" in refused.stderr
+    assert "holds a database that does not belong to a demo" in refused.stderr
     assert not (other / "DEMO").exists()
     assert "Traceback" not in refused.stderr
 
@@ -95,6 +95,6 @@ def test_a_server_of_real_people_refuses_the_data_of_a_demo(tmp_path):
     flags = ("serve", "--port", "0", "--data", str(tmp_path / "demo"))
     refused = run_cli(*flags, auth__secret=SECRET)
     assert refused.returncode == 1
-    assert "is the data of a demo" in refused.stderr
+    assert "holds demo data" in refused.stderr
     with open_house(tmp_path / "demo", port=0) as house:
         assert house.is_running()

@@ -17,7 +17,7 @@ import pytest
 import trio
 
 from tests.process.house import PATIENCE_S, environment, run_cli
-from yoked_actor.actors.jobs import ring
+from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.store import InlineRunner, open_store
 
@@ -136,7 +136,7 @@ def test_a_server_and_a_worker_share_the_work_and_neither_starves(tmp_path: Path
         worker = house.enter_context(process("worker", tmp_path, **settings))
         # Both are ready before there is work: on a busy machine one may start long after the other.
         enqueue_ticks(tmp_path, jobs, pause_s=0.02, shared=True)
-        ring(tmp_path)
+        wake_other_processes(tmp_path)
         wait_for(tmp_path, jobs)
     assert problems(tmp_path, jobs) == []
     by = dict(read(tmp_path, "SELECT pid, count(*) FROM ticks GROUP BY pid"))
@@ -177,14 +177,14 @@ def test_a_worker_restarts_a_side_actor_that_failed_and_runs_jobs_again(tmp_path
     ):
         wait_for(tmp_path, 1)
         rename(tmp_path, "jobs", "jobs_away")
-        ring(tmp_path)
+        wake_other_processes(tmp_path)
         end = time.monotonic() + PATIENCE_S
         while "dispatcher" not in failed_actors(log):
             assert time.monotonic() < end, "the dispatcher does not miss its table"
             time.sleep(0.05)
         rename(tmp_path, "jobs_away", "jobs")
         enqueue_ticks(tmp_path, 5, pause_s=0.0, shared=True)
-        ring(tmp_path)
+        wake_other_processes(tmp_path)
         wait_for(tmp_path, 5)
         assert worker.poll() is None
     assert problems(tmp_path, 5) == []

@@ -169,7 +169,7 @@ async def test_two_dispatchers_on_one_store_make_each_set_once(autojump_clock: M
             await until_instant(world, "2026-03-02T08:00:00Z")
             while not await server.store.jobs.list(job_type=USER, limit=1):
                 await trio.lowlevel.checkpoint()
-            second.poke(from_outside=True)  # as the bell between two processes does
+            second.wake(from_other_process=True)  # as the bell between two processes does
             await until(world, "2026-03-02T08:00:01Z")
             nursery.cancel_scope.cancel()
         sets = await sets_of(world, BERLIN, MONDAY)
@@ -285,7 +285,7 @@ async def test_a_set_that_cannot_be_made_is_a_dead_letter_and_completes_after_th
         execute(path, "ALTER TABLE offer_sets_away RENAME TO offer_sets")
         for job in dead:
             await store.jobs.requeue(job.id, world.now())
-        world.server.dispatcher.poke()
+        world.server.dispatcher.wake()
         await trio.sleep(1)
         assert sorted(await sets_of(world, BERLIN, MONDAY)) == ["m0-lin", "w0-lin"]
         assert not await unfinished(world)

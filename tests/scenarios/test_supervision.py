@@ -19,8 +19,7 @@ from structlog.testing import capture_logs
 from tests.edge.test_http_ops import ask, metrics
 from tests.scenarios.meeting import join_pair, settle
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.jobs import Dispatcher
-from yoked_actor.actors.jobs import bell as job_bell
+from yoked_actor.actors.jobs import Dispatcher, wakeups
 from yoked_actor.actors.offers import Calendar, OfferDesk
 from yoked_actor.actors.ops import Alarm
 from yoked_actor.actors.people import Care
@@ -38,7 +37,7 @@ SIDE_ACTORS = {
     "dispatcher": (Dispatcher, "run"),
     "hello_timeouts": (Conversations, "run"),
     "token_expiries": (Expiries, "run"),
-    "job_bell": (job_bell, "listen"),
+    "job_bell": (wakeups, "listen_for_wakeups"),
     "keepalive": (Keepalive, "run"),
     "status_board": (StatusBoard, "run"),
     "suspensions": (Care, "run"),
@@ -117,7 +116,7 @@ async def test_people_meet_while_a_side_actor_fails_at_its_start(
     autojump_clock, monkeypatch, tmp_path, actor
 ):
     owner, name = SIDE_ACTORS[actor]
-    target = "yoked_actor.app.server.listen" if owner is job_bell else None
+    target = "yoked_actor.app.server.listen_for_wakeups" if owner is wakeups else None
     run = failing_at_start(getattr(owner, name), times=3)
     if target is None:
         monkeypatch.setattr(owner, name, run)
@@ -149,8 +148,8 @@ async def test_people_meet_while_a_side_actor_fails_in_the_middle_of_its_work(
     owner, name = SIDE_ACTORS[actor]
     now = trio.Event()
     run = failing_after(getattr(owner, name), now)
-    if owner is job_bell:
-        monkeypatch.setattr("yoked_actor.app.server.listen", run)
+    if owner is wakeups:
+        monkeypatch.setattr("yoked_actor.app.server.listen_for_wakeups", run)
     else:
         monkeypatch.setattr(owner, name, run)
     async with open_world(database=tmp_path / "yoked.db") as world:

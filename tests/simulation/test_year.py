@@ -179,7 +179,7 @@ class Year:
     async def _move(self, move: Moves) -> None:
         await self._store.commit(Changes(people=[person(move.user_id, time_zone=move.zone)]))
         assert self._calendar is not None
-        self._calendar.poke(move.zone)
+        self._calendar.wake(move.zone)
 
     def _open(self, nursery: trio.Nursery) -> trio.CancelScope:
         calendar = self._calendar = Calendar(

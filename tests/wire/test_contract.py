@@ -250,7 +250,7 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
             answer = await http.post("/api/dev/login", json={"user_id": user_id, "profile": whole})
             await client.say("hello", token=(await answer.get_json())["token"])
         await store_offers(server)
-        server.desk.announce(["ana", "ben"])
+        server.desk.wake(["ana", "ben"])
         connection_id = None
         for client, other in ((ana, "ben"), (ben, "ana")):
             offers = (await client.event("offers"))["offers"]

@@ -4,15 +4,15 @@ There are two kinds of time here, and each use has to choose.
 
 - **Durations** are measured on trio's clock, which never steps: rate limits, time-outs, windows of
   alerts, how long a session is kept.
-- **Instants** are points of the calendar: `now()`. They follow the system's clock. Trio's clock is
-  compared with it every so often (`look`). When the two have moved apart by more than
-  `tolerance_s`, the system's clock was stepped, or the machine was suspended; `now()` steps too.
+- **Instants** are points of the calendar: `now()`. They follow the system clock, which `check`
+  compares with trio's clock. When the two differ by more than `tolerance_s`, the system clock was
+  stepped or the machine was suspended; `now()` steps too.
 
 Code that waits for an instant waits in `until`, which ends early when the clock is stepped: the
-caller then looks again. The lobby measures durations between instants of its own; the matchmaker
+caller then checks again. The lobby measures durations between instants of its own; the matchmaker
 moves all of them by the size of each step (`stepped_by`, ADR 0016).
 
-On a mock clock an instant is whatever the test says, and the whole server follows.
+On a mock clock the test sets the instant, and the whole server follows.
 """
 
 from __future__ import annotations
@@ -34,18 +34,17 @@ from yoked_actor.store import MachineTime
 
 _log = structlog.get_logger()
 
-LOOK_EVERY_S = 1.0
-"""How often `watch` compares the two clocks. A look costs a microsecond."""
+CHECK_EVERY_S = 1.0
+"""How often `watch` compares the two clocks. A check costs a microsecond."""
 TOLERANCE_S = 1.0
-"""How far the two may be apart before it counts as a step. Slewing moves both, so they do not drift
-apart; only steps do that."""
+"""The difference that counts as a step. Slewing moves both clocks, so it makes no difference."""
 _TRIES = 3
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _MOCK_BOOT = "mock"
 
 
 class Clock:
-    """Tells the instant, and the trio deadline of an instant."""
+    """The present instant, and the trio deadline of an instant."""
 
     def __init__(
         self,
@@ -76,11 +75,11 @@ class Clock:
     # Reading
 
     def now(self) -> Instant:
-        """The present instant. It steps only inside `look`, never between two checkpoints."""
+        """The present instant. It steps only inside `check`, never between two checkpoints."""
         return self._start_at + self._elapsed()
 
     def trio_time(self, at: Instant) -> float:
-        """When, on trio's clock, an instant comes, unless the clock is stepped before."""
+        """An instant on trio's clock, as long as the clock is not stepped."""
         return self._trio_start + (at - self._start_at) / MICROSECONDS
 
     @property
@@ -94,10 +93,10 @@ class Clock:
 
     # Steps
 
-    def look(self) -> float:
-        """Compare with the system's clock, and follow it; returns the size of the step in seconds.
+    def check(self) -> float:
+        """Compare with the system clock, and follow it; returns the size of the step in seconds.
 
-        Every wait in `until` ends when there was one.
+        A step ends every wait in `until`.
         """
         if self._wall is None:
             return 0.0
@@ -127,7 +126,7 @@ class Clock:
 
     @contextmanager
     def until(self, at: Instant | None) -> Iterator[trio.CancelScope]:
-        """A cancel scope that ends at an instant, never when None, or when the clock is stepped."""
+        """A cancel scope that ends at an instant (None: never) or when the clock is stepped."""
         deadline = math.inf if at is None else self.trio_time(at)
         with trio.CancelScope(deadline=deadline) as scope:
             self._waiting.add(scope)
@@ -136,15 +135,17 @@ class Clock:
             finally:
                 self._waiting.discard(scope)
 
-    async def watch(self, observer: Callable[[float], None], every_s: float = LOOK_EVERY_S) -> None:
-        """Look every so often until cancelled; `observer` gets the size of each step, in seconds.
+    async def watch(
+        self, observer: Callable[[float], None], every_s: float = CHECK_EVERY_S
+    ) -> None:
+        """Check regularly until cancelled; `observer` gets the size of each step, in seconds.
 
-        `every_s` infinite is for a mock clock, whose owner looks when it has been stepped.
+        `every_s` is infinite with a mock clock: the test that steps it calls `check`.
         """
         self._observers.append(observer)
         try:
             while True:
-                self.look()
+                self.check()
                 await trio.sleep(every_s)
         finally:
             self._observers.remove(observer)
@@ -162,7 +163,7 @@ class _RealClock(Clock):
 
 
 def read_machine_time() -> MachineTime:
-    """The machine's time, for a process that needs no clock of its own."""
+    """The machine's time, for a process that has no `Clock`."""
     return MachineTime(_boot_id(), time.monotonic_ns() // 1000, _time_of_day())
 
 
@@ -172,7 +173,7 @@ def _time_of_day() -> Instant:
 
 @cache
 def _boot_id() -> str:
-    """What names the time since the machine was started; empty where the system does not say."""
+    """The id of the machine's current boot; empty when the system has none."""
     try:
         return _BOOT_ID.read_text().strip()
     except OSError:
@@ -180,10 +181,10 @@ def _boot_id() -> str:
 
 
 async def advance(mock: MockClock, seconds: float) -> None:
-    """Move a mock clock, stopping at every deadline on the way; returns when all due has run.
+    """Move a mock clock, stopping at every deadline on the way; returns when all tasks are blocked.
 
-    A single jump would let everything happen at its end; stopping at each deadline makes the time
-    between them pass as it would on a real clock.
+    A single jump would run everything at its end. Stopping at each deadline lets time pass as it
+    does on a real clock.
     """
     target = trio.current_time() + seconds
     await wait_all_tasks_blocked()

@@ -23,14 +23,21 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_bytes
 
+import httpx
 import msgspec
 import structlog
 import trio
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
-from yoked_actor.actors.clock import LOOK_EVERY_S, Clock
-from yoked_actor.actors.jobs import Dispatcher, listen, prune_job, register_upkeep, ring
+from yoked_actor.actors.clock import CHECK_EVERY_S, Clock
+from yoked_actor.actors.jobs import (
+    Dispatcher,
+    listen_for_wakeups,
+    prune_job,
+    register_upkeep,
+    wake_other_processes,
+)
 from yoked_actor.actors.lobby import Drain, Matchmaker, Sessions
 from yoked_actor.actors.offers import Calendar, OfferDesk, OfferJobs
 from yoked_actor.actors.ops import Alarm, LoopLag, free_share_of
@@ -43,7 +50,7 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http import Doors, StatusBoard, add_all_calls, create_app
 from yoked_actor.edge.net import EdgeMetrics, Origins, edge_limits, without_wire_timeouts
-from yoked_actor.edge.outgoing import Dial, Webhook
+from yoked_actor.edge.outgoing import Webhook
 from yoked_actor.edge.ws import Conversations
 from yoked_actor.settings import Settings
 from yoked_actor.store import (
@@ -101,7 +108,7 @@ class Server(msgspec.Struct):
             connections_per_s=edge.connections_per_s,
             burst=edge.connections_burst,
         )
-        self.alarm.stir()
+        self.alarm.wake()
 
     def hurry(self) -> None:
         """Wait for nobody any more."""
@@ -119,7 +126,7 @@ async def open_server(
     mock_clock: MockClock | None = None,
     listeners: Sequence[socket.socket] = (),
     ssl_context: ssl.SSLContext | None = None,
-    dial_webhook: Dial | None = None,
+    webhook_transport: httpx.AsyncBaseTransport | None = None,
     stop: trio.Event | None = None,
     dev: bool = False,
 ) -> AsyncIterator[Server]:
@@ -168,7 +175,7 @@ async def open_server(
             metrics,
             settings,
             stored_people=lambda people, now: _tell_calendar(calendar, people, now),
-            in_trouble=lambda: alarm.stir(),
+            alert=lambda: alarm.wake(),
         )
         desk = OfferDesk(
             *(store, sessions, clock, settings, metrics),
@@ -185,7 +192,7 @@ async def open_server(
             settings,
             metrics,
             threads=mock_clock is None,
-            ring=None if directory is None else lambda: ring(directory),
+            wake_others=None if directory is None else lambda: wake_other_processes(directory),
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         OfferJobs(
@@ -195,9 +202,9 @@ async def open_server(
             settings,
             metrics,
             threads=mock_clock is None,
-            stored=desk.announce,
+            stored=desk.wake,
         ).register(dispatcher)
-        Webhook(settings.alerts, store.jobs, clock, dial_webhook).register(dispatcher)
+        Webhook(settings.alerts, store.jobs, clock, webhook_transport).register(dispatcher)
         care = Care(sessions, store, clock, settings.store)
         register_care(dispatcher, care, store, clock, settings.privacy)
         calendar = Calendar(
@@ -207,7 +214,7 @@ async def open_server(
             enqueue_in,
             at=settings.offers.time_of_day(),
             metrics=metrics.calendar,
-            then=lambda turn: dispatcher.poke(),
+            then=lambda turn: dispatcher.wake(),
         )
         lag = LoopLag(metrics.loop_lag)
         is_real = mock_clock is None
@@ -217,13 +224,13 @@ async def open_server(
             settings,
             metrics,
             alerts=store.alerts,
-            enqueued=dispatcher.poke,
+            enqueued=dispatcher.wake,
             loop_lag_s=lambda: lag.p99_s,
             free_share=(lambda: free_share_of(directory)) if directory and is_real else None,
             lost_files=store.lost_files,
             is_restless=is_real,
         )
-        supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
+        supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake)
         metrics.expect(settings.matching.policy)
         metrics.watch(
             waiting=view.waiting,
@@ -231,7 +238,7 @@ async def open_server(
             mailbox=lambda: len(matchmaker.mailbox),
             writes=lambda: store.pending_writes,
             ready=lambda: (
-                not (sessions.around.draining or matchmaker.stalled or store.lost_files())
+                not (sessions.context.draining or matchmaker.stalled or store.lost_files())
             ),
         )
         doors = Doors(
@@ -253,7 +260,7 @@ async def open_server(
             mock_clock=mock_clock,
         )
         board = StatusBoard(doors)
-        conversations = Conversations(sessions, tokens, clock, settings.edge, desk.announce, board)
+        conversations = Conversations(sessions, tokens, clock, settings.edge, desk.wake, board)
         app = create_app(doors)
         add_all_calls(app, doors, care, store.calendar, stop.set)
         limits = edge_limits(settings.edge)
@@ -293,18 +300,18 @@ async def open_server(
             stop,
         )
 
-        def rung() -> None:
+        def wake() -> None:
             # Another process may have enqueued or cancelled something, or stored somebody's offers.
-            dispatcher.poke(from_outside=True)
-            desk.look()
+            dispatcher.wake(from_other_process=True)
+            desk.wake()
 
         async def enqueue_upkeep() -> None:
             now = clock.now()
             await dispatcher.enqueue([prune_job(now), prune_store_job(now)])
 
-        look_every_s = LOOK_EVERY_S if is_real else math.inf
+        check_every_s = CHECK_EVERY_S if is_real else math.inf
         side: dict[str, Actor] = {
-            "clock": partial(clock.watch, metrics.clock.count, look_every_s),
+            "clock": partial(clock.watch, metrics.clock.count, check_every_s),
             "suspensions": care.run,
             "hello_timeouts": conversations.run,
             "token_expiries": conversations.expiries.run,
@@ -318,7 +325,7 @@ async def open_server(
         if mock_clock is None:
             side["loop_lag"] = lag.run
         if directory is not None:
-            side["job_bell"] = partial(listen, directory, rung)
+            side["job_bell"] = partial(listen_for_wakeups, directory, wake)
 
         async with trio.open_nursery() as core:
             core.start_soon(matchmaker.run)
@@ -341,7 +348,7 @@ async def open_server(
 
 def _tell_calendar(calendar: Calendar, people: Sequence[Person], now: Instant) -> None:
     for person in people:
-        calendar.poke(person.time_zone, now)
+        calendar.wake(person.time_zone, now)
 
 
 async def _serve(

@@ -14,7 +14,12 @@ from pathlib import Path
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.jobs import Dispatcher, listen, register_upkeep, ring
+from yoked_actor.actors.jobs import (
+    Dispatcher,
+    listen_for_wakeups,
+    register_upkeep,
+    wake_other_processes,
+)
 from yoked_actor.actors.offers import OfferJobs
 from yoked_actor.actors.ops import Alarm
 from yoked_actor.actors.supervisor import Supervisor
@@ -43,21 +48,27 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
         directory = database.parent
         metrics = Metrics()
         metrics.objectives.use(settings.objectives)
-        dispatcher = Dispatcher(store.jobs, clock, settings, metrics, ring=lambda: ring(directory))
+        dispatcher = Dispatcher(
+            store.jobs,
+            clock,
+            settings,
+            metrics,
+            wake_others=lambda: wake_other_processes(directory),
+        )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
-        # The server knows who is connected: it is rung after each commit, and tells them.
+        # The server knows who is connected: a worker wakes it after each commit, and it delivers.
         OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
         # What it says is about its own jobs, and for the log: the server keeps and tells alerts.
         alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=True)
-        supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.stir)
+        supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake)
         async with trio.open_nursery() as nursery:
             run_side = supervisor.run_side
             watch_clock = partial(clock.watch, metrics.clock.count)
             nursery.start_soon(run_side, "clock", watch_clock)
             nursery.start_soon(run_side, "alarm", alarm.run)
             nursery.start_soon(run_side, "dispatcher", dispatcher.run)
-            rung = partial(dispatcher.poke, from_outside=True)
-            nursery.start_soon(run_side, "job_bell", partial(listen, directory, rung))
+            wake = partial(dispatcher.wake, from_other_process=True)
+            nursery.start_soon(run_side, "job_bell", partial(listen_for_wakeups, directory, wake))
             yield dispatcher
             await dispatcher.drain()
             nursery.cancel_scope.cancel()

@@ -1,4 +1,4 @@
-"""`yoked-actor bots`: a crowd on a server that runs in `--dev` mode."""
+"""The work of `yoked-actor bots`: a crowd on a server that runs with `--dev`."""
 
 from __future__ import annotations
 
@@ -15,55 +15,18 @@ from rich.live import Live
 
 from yoked_actor.bots.crowd import Crowd
 from yoked_actor.bots.display import live_table, progress_line, summary
-from yoked_actor.bots.personas import MIX, PERSONAS
 from yoked_actor.client import Address, Api, CallRefused
 
-MAX_USERS = 5_000
 _LINE_EVERY_S = 5.0
 _TABLE_EVERY_S = 0.5
-_FIRST_ANSWER_S = 10.0
+_LOGIN_TIMEOUT_S = 10.0
 _SPARE_FILES = 100
 
 
-@click.command()
-@click.option(
-    "--users",
-    type=click.IntRange(1, MAX_USERS),
-    default=20,
-    show_default=True,
-    help="How many are there at a time.",
-)
-@click.option(
-    "--url", default="http://127.0.0.1:8080", show_default=True, help="A server in --dev mode."
-)
-@click.option(
-    "--persona",
-    type=click.Choice([MIX, *PERSONAS]),
-    default=MIX,
-    show_default=True,
-    help="How they behave.",
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(1, 86_400),
-    default=300.0,
-    show_default=True,
-    help="How long, unless Ctrl-C comes first.",
-)
-@click.option("--seed", type=click.IntRange(0), help="The same people again.  [default: new ones]")
-@click.option(
-    "--ramp",
-    type=click.FloatRange(0.1, 1_000),
-    default=50.0,
-    show_default=True,
-    help="How many come in a second.",
-)
-def bots(users: int, url: str, persona: str, seconds: float, seed: int | None, ramp: float) -> None:
-    """Let made-up people spin, vote and date on a server of your own.
-
-    They log in through the development login, so the server must run with --dev. Ctrl-C ends it
-    with the summary.
-    """
+def run_bots(
+    users: int, url: str, persona: str, seconds: float, seed: int | None, ramp: float
+) -> None:
+    """Run bots against a server, show what happens, and print a summary."""
     try:
         Address.parse(url)
     except ValueError as error:
@@ -78,8 +41,8 @@ def bots(users: int, url: str, persona: str, seconds: float, seed: int | None, r
 async def _run(
     url: str, users: int, persona: str, seconds: float, seed: int, ramp: float
 ) -> str | None:
-    """Run the crowd; returns what was wrong, if anything."""
-    problem = await _knock(url)
+    """Run the crowd; returns an error message, or None."""
+    problem = await _login_problem(url)
     if problem is not None:
         return problem
     crowd = Crowd(url, users=users, persona=persona, seed=seed, ramp=ramp)
@@ -93,28 +56,28 @@ async def _run(
         nursery.cancel_scope.cancel()
     console.print(summary(crowd, trio.current_time() - started))
     if crowd.tally.errors:
-        return f"{crowd.tally.errors.total()} errors, the first: {crowd.tally.first_error}"
-    return await _knock(url)
+        return f"{crowd.tally.errors.total()} errors; first error: {crowd.tally.first_error}"
+    return await _login_problem(url)
 
 
-async def _knock(url: str) -> str | None:
-    """What keeps bots from logging in there, if anything does."""
+async def _login_problem(url: str) -> str | None:
+    """Why bots cannot log in there, or None."""
     try:
-        with trio.fail_after(_FIRST_ANSWER_S):
+        with trio.fail_after(_LOGIN_TIMEOUT_S):
             await Api(url).login("bot")
     except CallRefused as refused:
         if refused.status in (404, 405):
             return (
-                f"the server at {url} does not run in --dev mode; bots log in through its"
-                " development login: start one with yoked-actor serve --dev"
+                f"the server at {url} does not run with --dev, so bots cannot log in;"
+                " start one with: yoked-actor serve --dev"
             )
-        return f"the server at {url} refuses the login: {refused}"
+        return f"the server at {url} refused the login: {refused}"
     except trio.TooSlowError:
-        return f"the server at {url} gives no answer"
+        return f"the server at {url} does not respond"
     except (OSError, trio.BrokenResourceError) as error:
         return f"the server at {url} cannot be reached: {error}"
     except (msgspec.MsgspecError, LookupError, TypeError):
-        return f"what answers at {url} is not a yoked-actor server"
+        return f"{url} is not a yoked-actor server"
     return None
 
 
@@ -136,7 +99,7 @@ async def _show(crowd: Crowd, console: Console, started: float) -> None:
         while True:
             await trio.sleep(_LINE_EVERY_S)
             click.echo(progress_line(crowd, trio.current_time() - started))
-    # Refreshed from here: a thread of its own would draw while the bots change what is drawn.
+    # No auto refresh: its thread would read the tally while the bots change it.
     with Live(console=console, auto_refresh=False, transient=True) as live:
         while True:
             live.update(live_table(crowd, trio.current_time() - started), refresh=True)
@@ -151,6 +114,6 @@ def _allow_open_files(wanted: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < wanted:
         raise click.ClickException(
-            f"so many bots need {wanted} open files, and this system allows {hard};"
-            " ask for fewer with --users"
+            f"{wanted} open files are needed, and the system's limit is {hard};"
+            " use fewer bots (--users)"
         )

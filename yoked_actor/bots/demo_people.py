@@ -12,12 +12,12 @@ from random import Random
 from typing import Any
 
 from yoked_actor.bots.people import CITIES, FIRST_NAMES, INTERESTS
+from yoked_actor.domain.geometry import KM_PER_DEGREE
 from yoked_actor.domain.people import ADULT_AGE, Person
 
 PREFIX = "demo-"
 _SUFFIX = "(demo)"
 _OLDEST = 70
-_KM_PER_DEGREE = 111.2
 _FARTHEST_KM = 20.0
 
 
@@ -73,7 +73,7 @@ def make_demo_person(
         gender = random.choice(sorted(visitor.seeking))
         # Towards the equator: that way there is always room on the globe.
         km = random.uniform(0.1, 0.9) * min(visitor.max_distance_km, _FARTHEST_KM)
-        step = km / _KM_PER_DEGREE
+        step = km / KM_PER_DEGREE
         lat, lon = visitor.lat + (-step if visitor.lat > 0 else step), visitor.lon
         time_zone = visitor.time_zone
         youngest, oldest = visitor.min_age, visitor.max_age

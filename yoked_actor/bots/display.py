@@ -1,4 +1,4 @@
-"""What the bots' watcher sees: a live table on a terminal, a line now and then elsewhere."""
+"""Output of the bots: a live table on a terminal, a line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from yoked_actor.bots.tally import Tally
 
 
 def live_table(crowd: Crowd, running_s: float) -> Table:
-    """Everything at a glance."""
+    """The current state and the totals."""
     tally = crowd.tally
     phases = tally.phases()
     table = Table(title=f"{crowd.users} bots, seed {crowd.seed}, {running_s:.0f} s", min_width=48)
     table.add_column("")
     table.add_column("now", justify="right")
-    table.add_column("so far", justify="right")
+    table.add_column("total", justify="right")
     table.add_row("connected", str(tally.connected), f"{tally.guests} guests")
     table.add_row("waiting", str(phases[Phase.WAITING]), "")
     table.add_row("matched", str(phases[Phase.MATCHED]), f"{tally.matches} matches")
@@ -48,10 +48,10 @@ def progress_line(crowd: Crowd, running_s: float) -> str:
 
 
 def summary(crowd: Crowd, running_s: float) -> str:
-    """What there is to say when it is over."""
+    """The totals, printed at the end."""
     tally = crowd.tally
     lines = [
-        f"{tally.guests} guests in {crowd.users} places for {running_s:.0f} s, seed {crowd.seed}",
+        f"{tally.guests} guests, {crowd.users} at a time, for {running_s:.0f} s, seed {crowd.seed}",
         f"matches: {tally.matches}, dates: {tally.dates}, reconnects: {tally.reconnects}",
         f"outcomes: {_list(tally.outcomes)}",
         f"cancelled: {_list(tally.cancelled)}",
@@ -59,7 +59,7 @@ def summary(crowd: Crowd, running_s: float) -> str:
         f"errors: {_list(tally.errors)}",
     ]
     if tally.first_error:
-        lines.append(f"the first error: {tally.first_error}")
+        lines.append(f"first error: {tally.first_error}")
     return "\n".join(lines)
 
 

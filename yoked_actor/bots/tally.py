@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from yoked_actor.bots.bot import Bot, Phase
 from yoked_actor.client import CommandRefused, Event
+from yoked_actor.domain.statistics import percentile
 
 _KEPT_WAITS = 10_000
 
@@ -56,8 +57,7 @@ class Tally:
 
     def wait_s(self, share: float) -> float | None:
         """The wait from spin to matched that this share of the last ones did not exceed."""
-        waits = sorted(self._waits_s)
-        return waits[min(int(len(waits) * share), len(waits) - 1)] if waits else None
+        return percentile(self._waits_s, share) if self._waits_s else None
 
     def failed(self, kind: str, message: str) -> None:
         """Something went wrong that should not."""

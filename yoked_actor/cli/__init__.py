@@ -1,1 +1,1 @@
-"""The command line. Each command is a module that is imported when it is called."""
+"""The command line: one module per command, with its options and help; the work is in `run`."""

@@ -1,17 +1,22 @@
-"""The numbers of the game, as one frozen value.
+"""The limits and durations by which the lobby decides, as one frozen value.
 
-The configuration builds it; the domain only reads it. Names follow the settings of `[matching]`.
+The defaults are declared here, once. The settings of `[matching]` have the same names, take their
+defaults from here and build the value.
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
+
+PolicyName = Literal["fair_queue", "weighted"]
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """Every limit and window that the lobby decides by."""
+    """Every limit and duration by which the lobby decides."""
 
-    policy: str = "fair_queue"
+    policy: PolicyName = "fair_queue"
     starvation_after_s: float = 60.0
     tier2_after_s: float = 2.0
     tier2_years: int = 2

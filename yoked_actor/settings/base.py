@@ -41,10 +41,16 @@ class SettingsModel(BaseModel):
     """What all sections share: frozen, strict, no unknown keys, rules between keys."""
 
     RELOADS: ClassVar[frozenset[str]] = frozenset()
-    """The keys that a reload changes: whoever uses them reads them here each time."""
+    """The keys that a reload changes. Code that uses one reads it from its section every time."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        validate_default=True,
+        # A section that is passed to another model is copied: a reload changes the copy only.
+        revalidate_instances="always",
     )
 
     def conflicts(self) -> Iterator[Conflict]:
@@ -52,10 +58,12 @@ class SettingsModel(BaseModel):
         yield from ()
 
     def renew(self, values: Mapping[str, object]) -> None:
-        """Take new values of keys that a reload changes, which were checked before."""
+        """Take the values of a reload: all of them, or none when pydantic refuses one.
+
+        A section is frozen for all other code. Objects that hold it see the new values.
+        """
         assert self.RELOADS.issuperset(values)
-        # Frozen for everybody else: nobody is to change a setting by accident.
-        self.__dict__.update(values)
+        self.__setstate__(type(self).model_validate({**dict(self), **values}).__getstate__())
 
     @model_validator(mode="before")
     @classmethod

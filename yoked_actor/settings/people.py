@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import time
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, SecretStr
 
 from yoked_actor.domain.matching import MOST_CREDIT
-from yoked_actor.domain.offers import OfferRules
-from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.offers import OfferRules, Scoring
+from yoked_actor.domain.people import WITHOUT_SECRET
+from yoked_actor.domain.rules import PolicyName, Rules
 from yoked_actor.settings.base import (
     STUN_URL,
     TIME_OF_DAY,
@@ -28,53 +29,74 @@ from yoked_actor.settings.base import (
     Years,
 )
 
+# The defaults are those of the domain.
+_RULES = Rules()
+_OFFERS = OfferRules()
+
 
 class MatchingSettings(SettingsModel):
     """Who meets whom, and how long each step may take."""
 
-    policy: Literal["fair_queue", "weighted"] = Field(
-        "fair_queue",
+    policy: PolicyName = Field(
+        _RULES.policy,
         description="Who goes first: by credit and wait, the starving before all, or by points"
         " for the wait, for narrow wishes, for being skipped, for credit and for the fit.",
     )
     starvation_after_s: Duration = Field(
-        60.0, description="After this wait fair_queue puts a user before all who wait for less."
+        _RULES.starvation_after_s,
+        description="After this wait fair_queue puts a user before all who wait for less.",
     )
     tier2_after_s: DurationOrZero = Field(
-        2.0, description="From this wait on a user's own limits open a little."
+        _RULES.tier2_after_s, description="From this wait on a user's own limits open a little."
     )
-    tier2_years: Years = Field(2, description="How many years tier 2 adds at either end.")
-    tier2_distance: Factor = Field(1.2, description="By what tier 2 multiplies the distance.")
+    tier2_years: Years = Field(
+        _RULES.tier2_years, description="How many years tier 2 adds at either end."
+    )
+    tier2_distance: Factor = Field(
+        _RULES.tier2_distance, description="By what tier 2 multiplies the distance."
+    )
     tier3_after_s: DurationOrZero = Field(
-        10.0, description="From this wait on they open further; at least tier2_after_s."
+        _RULES.tier3_after_s,
+        description="From this wait on they open further; at least tier2_after_s.",
     )
-    tier3_years: Years = Field(5, description="How many years tier 3 adds; at least tier2_years.")
+    tier3_years: Years = Field(
+        _RULES.tier3_years, description="How many years tier 3 adds; at least tier2_years."
+    )
     tier3_distance: Factor = Field(
-        1.5, description="By what tier 3 multiplies the distance; at least tier2_distance."
+        _RULES.tier3_distance,
+        description="By what tier 3 multiplies the distance; at least tier2_distance.",
     )
     forced_after_s: DurationOrZero = Field(
-        10.0,
+        _RULES.forced_after_s,
         description="From this wait on any age and any distance will do when tier 3 finds nobody;"
         " at least tier3_after_s.",
     )
     nudge_every_s: Duration = Field(
-        600.0, description="An idle user is nudged at most once in this time."
+        _RULES.nudge_every_s, description="An idle user is nudged at most once in this time."
     )
-    nudge_good_for_s: Duration = Field(60.0, description="How long a nudge is worth following.")
-    liveness_s: Duration = Field(10.0, description="A user silent for this long is lost.")
+    nudge_good_for_s: Duration = Field(
+        _RULES.nudge_good_for_s, description="How long a nudge is worth following."
+    )
+    liveness_s: Duration = Field(
+        _RULES.liveness_s, description="A user silent for this long is lost."
+    )
     heartbeat_every_s: Duration = Field(
         3.0, description="How often clients are told to beat; less than liveness_s."
     )
     acknowledge_window_s: Duration = Field(
-        5.0, description="How long both have to acknowledge a match."
+        _RULES.acknowledge_window_s, description="How long both have to acknowledge a match."
     )
-    vote_window_s: Duration = Field(10.0, description="How long both have to vote.")
-    date_length_s: Duration = Field(300.0, description="The longest that a video date lasts.")
+    vote_window_s: Duration = Field(_RULES.vote_window_s, description="How long both have to vote.")
+    date_length_s: Duration = Field(
+        _RULES.date_length_s, description="The longest that a video date lasts."
+    )
     resume_grace_s: DurationOrZero = Field(
-        60.0, description="How long after a restart waiting places and open matches are kept."
+        _RULES.resume_grace_s,
+        description="How long after a restart waiting places and open matches are kept.",
     )
     bar_s: DurationOrZero = Field(
-        60.0, description="How long a pair whose match was cancelled before voting stays apart."
+        _RULES.bar_s,
+        description="How long a pair whose match was cancelled before voting stays apart.",
     )
     rematch_after_days: Annotated[int, Field(ge=1, le=36500)] | None = Field(
         None,
@@ -82,10 +104,13 @@ class MatchingSettings(SettingsModel):
         examples=[90],
     )
     credit_step: int = Field(
-        10, ge=0, le=MOST_CREDIT, description="The credit for a yes that was not returned."
+        _RULES.credit_step,
+        ge=0,
+        le=MOST_CREDIT,
+        description="The credit for a yes that was not returned.",
     )
     credit_cap: int = Field(
-        50, ge=0, le=MOST_CREDIT, description="The most credit a user can hold."
+        _RULES.credit_cap, ge=0, le=MOST_CREDIT, description="The most credit a user can hold."
     )
     genders: tuple[Annotated[str, Field(pattern=WORD, title="lower-case words")], ...] = Field(
         ("woman", "man", "nonbinary"),
@@ -95,37 +120,18 @@ class MatchingSettings(SettingsModel):
     )
     max_interests: int = Field(32, ge=0, le=256, description="The most interests of a profile.")
     shown_place_every_s: DurationOrZero = Field(
-        21_600.0,
+        WITHOUT_SECRET.every_s,
         description="How often a changed position may change what others are shown of it. The"
         " new position counts for matching at once.",
     )
-    max_blocks: Count = Field(5000, description="The most users that one user can block.")
+    max_blocks: Count = Field(
+        _RULES.max_blocks, description="The most users that one user can block."
+    )
 
     def rules(self) -> Rules:
         """These settings, as the lobby reads them."""
-        return Rules(
-            policy=self.policy,
-            starvation_after_s=self.starvation_after_s,
-            tier2_after_s=self.tier2_after_s,
-            tier2_years=self.tier2_years,
-            tier2_distance=self.tier2_distance,
-            tier3_after_s=self.tier3_after_s,
-            tier3_years=self.tier3_years,
-            tier3_distance=self.tier3_distance,
-            forced_after_s=self.forced_after_s,
-            nudge_every_s=self.nudge_every_s,
-            nudge_good_for_s=self.nudge_good_for_s,
-            liveness_s=self.liveness_s,
-            acknowledge_window_s=self.acknowledge_window_s,
-            vote_window_s=self.vote_window_s,
-            date_length_s=self.date_length_s,
-            resume_grace_s=self.resume_grace_s,
-            bar_s=self.bar_s,
-            rematch_after_days=self.rematch_after_days,
-            credit_step=self.credit_step,
-            credit_cap=self.credit_cap,
-            max_blocks=self.max_blocks,
-        )
+        given = dict(self)
+        return Rules(**{name: given[name] for name in Rules.__struct_fields__ if name in given})
 
     def conflicts(self) -> Iterator[Conflict]:
         """Tiers out of order, beats too rare, a step over the cap, a gender named twice."""
@@ -183,7 +189,7 @@ class DateSettings(SettingsModel):
         " edge.max_buffered_bytes, or a burst makes a slow reader of the partner.",
     )
     max_kept_signals: Count = Field(
-        32,
+        _RULES.max_kept_signals,
         description="How many signals are kept for a partner who has no socket just now; never"
         " more than half of session.kept_events.",
     )
@@ -210,15 +216,23 @@ class OfferSettings(SettingsModel):
         title="a time of day",
         description="The local time at which a zone gets its offers.",
     )
-    daily_offer_count: int = Field(5, ge=1, le=100, description="The offers of a user and day.")
+    daily_offer_count: int = Field(
+        _OFFERS.daily_offer_count, ge=1, le=100, description="The offers of a user and day."
+    )
     max_daily_exposure: int = Field(
-        10, ge=1, le=10_000, description="The most sets of a run that one person appears in."
+        _OFFERS.max_daily_exposure,
+        ge=1,
+        le=10_000,
+        description="The most sets of a run that one person appears in.",
     )
     not_again_days: int = Field(
-        30, ge=0, le=366, description="Nobody is offered to the same user again for so long."
+        _OFFERS.not_again_days,
+        ge=0,
+        le=366,
+        description="Nobody is offered to the same user again for so long.",
     )
-    scoring: Literal["v1", "v2"] = Field(
-        "v2", description="How candidates are ranked: by profiles, or by votes as well."
+    scoring: Scoring = Field(
+        _OFFERS.scoring, description="How candidates are ranked: by profiles, or by votes as well."
     )
     keep_pools_days: int = Field(
         7,
@@ -233,16 +247,8 @@ class OfferSettings(SettingsModel):
 
     def rules(self, matching: MatchingSettings) -> OfferRules:
         """These settings, and the tiers, as a run reads them."""
-        return OfferRules(
-            daily_offer_count=self.daily_offer_count,
-            max_daily_exposure=self.max_daily_exposure,
-            not_again_days=self.not_again_days,
-            scoring=self.scoring,
-            tier2_years=matching.tier2_years,
-            tier2_distance=matching.tier2_distance,
-            tier3_years=matching.tier3_years,
-            tier3_distance=matching.tier3_distance,
-        )
+        given = {**dict(matching), **dict(self)}
+        return OfferRules(**{name: given[name] for name in OfferRules.__struct_fields__})
 
 
 class PrivacySettings(SettingsModel):

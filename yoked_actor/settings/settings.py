@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec.structs import replace
+from pydantic import Field
 
 from yoked_actor.domain.rules import Rules
 from yoked_actor.settings.base import Conflict, SettingsModel
@@ -35,30 +35,25 @@ from yoked_actor.settings.work import (
 
 
 class Settings(SettingsModel):
-    """All settings, by section."""
+    """All settings, by section. No two values share a section."""
 
-    server: ServerSettings = ServerSettings()
-    auth: AuthSettings = AuthSettings()
-    matching: MatchingSettings = MatchingSettings()
-    date: DateSettings = DateSettings()
-    edge: EdgeSettings = EdgeSettings()
-    session: SessionSettings = SessionSettings()
-    console: ConsoleSettings = ConsoleSettings()
-    store: StoreSettings = StoreSettings()
-    matchmaker: MatchmakerSettings = MatchmakerSettings()
-    supervisor: SupervisorSettings = SupervisorSettings()
-    jobs: JobSettings = JobSettings()
-    offers: OfferSettings = OfferSettings()
-    alerts: AlertSettings = AlertSettings()
-    objectives: ObjectiveSettings = ObjectiveSettings()
-    privacy: PrivacySettings = PrivacySettings()
-    safety: SafetySettings = SafetySettings()
-    log: LogSettings = LogSettings()
-
-    def model_post_init(self, context: Any) -> None:
-        """Own every section: a reload must not change the defaults that others have."""
-        for name in type(self).model_fields:
-            self.__dict__[name] = getattr(self, name).model_copy()
+    server: ServerSettings = Field(default_factory=ServerSettings)
+    auth: AuthSettings = Field(default_factory=AuthSettings)
+    matching: MatchingSettings = Field(default_factory=MatchingSettings)
+    date: DateSettings = Field(default_factory=DateSettings)
+    edge: EdgeSettings = Field(default_factory=EdgeSettings)
+    session: SessionSettings = Field(default_factory=SessionSettings)
+    console: ConsoleSettings = Field(default_factory=ConsoleSettings)
+    store: StoreSettings = Field(default_factory=StoreSettings)
+    matchmaker: MatchmakerSettings = Field(default_factory=MatchmakerSettings)
+    supervisor: SupervisorSettings = Field(default_factory=SupervisorSettings)
+    jobs: JobSettings = Field(default_factory=JobSettings)
+    offers: OfferSettings = Field(default_factory=OfferSettings)
+    alerts: AlertSettings = Field(default_factory=AlertSettings)
+    objectives: ObjectiveSettings = Field(default_factory=ObjectiveSettings)
+    privacy: PrivacySettings = Field(default_factory=PrivacySettings)
+    safety: SafetySettings = Field(default_factory=SafetySettings)
+    log: LogSettings = Field(default_factory=LogSettings)
 
     def conflicts(self) -> Iterator[Conflict]:
         """A session forgotten while its user holds a place; credentials that end before a date."""

@@ -9,6 +9,7 @@ import msgspec
 
 from yoked_actor.domain.lobby import Quality
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.statistics import percentile
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -93,15 +94,8 @@ def tiers_of(qualities: Sequence[Quality]) -> dict[int, int]:
     return dict(sides)
 
 
-def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value below which that share lies; 0 for nothing."""
-    if not ordered:
-        return 0.0
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
 def _row(group: str, waits: Sequence[Wait]) -> Row:
-    served = sorted(wait.seconds for wait in waits if wait.matched)
+    served = [wait.seconds for wait in waits if wait.matched]
     return Row(
         group,
         len(waits),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from yoked_actor.actors.jobs.bell import listen, ring
 from yoked_actor.actors.jobs.dispatcher import Dispatcher
 from yoked_actor.actors.jobs.job_types import JobRun
 from yoked_actor.actors.jobs.upkeep import prune_job, register_upkeep
+from yoked_actor.actors.jobs.wakeups import listen_for_wakeups, wake_other_processes
 from yoked_actor.actors.jobs.watch import JobWatch
 
 __all__ = [
     "Dispatcher",
     "JobRun",
     "JobWatch",
-    "listen",
+    "listen_for_wakeups",
     "prune_job",
     "register_upkeep",
-    "ring",
+    "wake_other_processes",
 ]

@@ -54,7 +54,7 @@ class Dispatcher:
         *,
         owner: str | None = None,
         threads: bool = True,
-        ring: Callable[[], None] | None = None,
+        wake_others: Callable[[], None] | None = None,
     ) -> None:
         self._jobs = jobs
         self._clock = clock
@@ -62,7 +62,7 @@ class Dispatcher:
         self._limits = settings.jobs
         self._metrics = metrics.jobs
         self._owner = owner or f"process {os.getpid()}"
-        self._ring = ring
+        self._wake_others = wake_others
         # A mock clock may jump while a thread works, so there is none then.
         self._limiter = trio.CapacityLimiter(settings.jobs.cpu_threads) if threads else None
         self._types: dict[str, JobType] = {}
@@ -72,13 +72,13 @@ class Dispatcher:
         self._appetite = min(settings.jobs.concurrency, settings.jobs.batch)
         # Runs may end more quickly than they are recorded; then no more are claimed for a while.
         self._most_held = 2 * max(settings.jobs.concurrency, settings.jobs.batch)
-        self._is_poked = False
-        self._bell = trio.Event()
+        self._is_woken = False
+        self._wakeup = trio.Event()
         self._work_came = trio.lowlevel.ParkingLot()
         self._room_came = trio.lowlevel.ParkingLot()
         self._draining = False
         self.watch = JobWatch(jobs, clock, settings.jobs, self._metrics)
-        self._recorder = JobRecorder(jobs, clock, settings, metrics, self.watch, self._let_go)
+        self._recorder = JobRecorder(jobs, clock, settings, metrics, self.watch, self._release)
         self._held = HeldJobs(jobs, clock, settings.jobs, self._recorder.count_lost)
 
     # For those who have work
@@ -119,7 +119,7 @@ class Dispatcher:
             version=version,
             judge=judge,
         )
-        self.poke()
+        self.wake()
 
     @property
     def types(self) -> frozenset[str]:
@@ -138,7 +138,7 @@ class Dispatcher:
         for job, one in zip(jobs, enqueued, strict=True):
             if one.is_new and job.scheduled_for <= now and len(self._expected) < self._most_held:
                 self._expected.add(one.job_id)
-        self.poke()
+        self.wake()
         return enqueued
 
     async def cancel(self, job_id: int) -> Job:
@@ -149,15 +149,15 @@ class Dispatcher:
             held.stop(Why.CANCELLED)
         return job
 
-    def poke(self, *, from_outside: bool = False) -> None:
-        """Something may be due. From outside, something may also be cancelled."""
-        self._is_poked = True
-        self._bell.set()
-        self.watch.stir()
-        if from_outside:
-            self._held.beat_now()
-        elif self._ring is not None:
-            self._ring()
+    def wake(self, *, from_other_process: bool = False) -> None:
+        """Look for due jobs now. Another process may also have cancelled one."""
+        self._is_woken = True
+        self._wakeup.set()
+        self.watch.wake()
+        if from_other_process:
+            self._held.wake()
+        elif self._wake_others is not None:
+            self._wake_others()
 
     # For the server
 
@@ -182,7 +182,7 @@ class Dispatcher:
     async def drain(self) -> None:
         """Claim no more, let what runs end for a while, and give the rest back."""
         self._draining = True
-        self.poke()
+        self.wake()
         while self._ready:
             self._give_back(self._ready.popleft())
         with trio.move_on_after(self._limits.drain_s):
@@ -200,7 +200,7 @@ class Dispatcher:
         while True:
             while self._draining or not self._has_room():
                 await self._room_came.park()
-            self._is_poked = False
+            self._is_woken = False
             limit = self._appetite
             began = trio.current_time()
             policies = {name: kind.policy for name, kind in self._types.items()}
@@ -226,7 +226,7 @@ class Dispatcher:
             self._take(claimed.jobs)
             if len(claimed.jobs) == limit:
                 await self._adapt(began)
-            elif not self._is_poked:
+            elif not self._is_woken:
                 await self._sleep_until(claimed.next_due_at)
 
     def _has_room(self) -> bool:
@@ -244,7 +244,7 @@ class Dispatcher:
                 self._give_back(self._ready.pop())
         self._metrics.held.set(len(self._held))
         self._work_came.unpark(count=len(jobs))
-        self.watch.stir()
+        self.watch.wake()
 
     def _note_lost(self, job_ids: Sequence[int]) -> None:
         for job_id in job_ids:
@@ -284,9 +284,9 @@ class Dispatcher:
                     judge("dead_letter", self._limits.lease_s)
 
     async def _sleep_until(self, at: Instant | None) -> None:
-        self._bell = trio.Event()
+        self._wakeup = trio.Event()
         with self._clock.until(at):
-            await self._bell.wait()
+            await self._wakeup.wait()
 
     # Runs
 
@@ -350,7 +350,7 @@ class Dispatcher:
         held.is_ended = True
         job = held.job
         if held.why is Why.LEASE_LOST:
-            self._let_go([job])
+            self._release([job])
         elif held.why is Why.STOPPING:
             self._recorder.put(Ended(job, kind, Snoozed(job.id, job.fence), seconds))
         elif held.why is Why.CANCELLED:
@@ -365,10 +365,10 @@ class Dispatcher:
         held.stop(Why.STOPPING)
         self._end_stopped(held, self._types[held.job.type], 0.0)
 
-    def _let_go(self, jobs: list[Job], some_wait_again: bool = False) -> None:
+    def _release(self, jobs: list[Job], some_wait_again: bool = False) -> None:
         if some_wait_again:
-            self.poke()  # they may be due before what is slept for
-        self._held.let_go(jobs)
+            self.wake()  # they may be due before what is slept for
+        self._held.release(jobs)
         self._metrics.held.set(len(self._held))
         if self._has_room():
             self._room_came.unpark_all()

@@ -74,7 +74,7 @@ class HeldJobs:
         self._limits = limits
         self._lost = lost
         self._held: dict[int, Held] = {}
-        self._beat = trio.Event()
+        self._wakeup = trio.Event()
         self._came = trio.lowlevel.ParkingLot()
         self._went = trio.lowlevel.ParkingLot()
 
@@ -94,8 +94,8 @@ class HeldJobs:
         self._came.unpark_all()
         return held
 
-    def let_go(self, jobs: list[Job]) -> None:
-        """Hold these no longer."""
+    def release(self, jobs: list[Job]) -> None:
+        """Hold these jobs no longer."""
         for job in jobs:
             self._held.pop(job.id, None)
         self._went.unpark_all()
@@ -110,24 +110,24 @@ class HeldJobs:
         while self._held:
             await self._went.park()
 
-    def beat_now(self) -> None:
-        """Look after the leases at once: something may be cancelled."""
-        self._beat.set()
+    def wake(self) -> None:
+        """Extend the leases now: a job may be cancelled."""
+        self._wakeup.set()
 
     async def keep_leases(self) -> None:
         """Extend leases until cancelled."""
         while True:
             while not self._held:
                 await self._came.park()
-            beat_at = trio.current_time() + self._limits.lease_s / 3
-            while (left_s := beat_at - trio.current_time()) > 0:
+            extend_at = trio.current_time() + self._limits.lease_s / 3
+            while (left_s := extend_at - trio.current_time()) > 0:
                 with trio.move_on_after(min(self._limits.progress_every_s, left_s)) as pause:
-                    await self._beat.wait()
+                    await self._wakeup.wait()
                 if not pause.cancelled_caught:
                     break
-                if trio.current_time() < beat_at:
+                if trio.current_time() < extend_at:
                     await self._extend([held for held in self._running() if held.news is not None])
-            self._beat = trio.Event()
+            self._wakeup = trio.Event()
             self._stop_the_slow()
             await self._extend(self._running())
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.ops import Numbers, percentile
+from yoked_actor.domain.ops import Numbers
+from yoked_actor.domain.statistics import percentile
 from yoked_actor.domain.time import after
 from yoked_actor.settings import JobSettings
 from yoked_actor.store import Jobs, StoreUnavailable
@@ -50,12 +51,12 @@ class JobWatch:
         """Whether something was due at the last look."""
         self._wake: Callable[[], None] | None = None
 
-    def tell(self, wake: Callable[[], None]) -> None:
-        """Call this when there is something to look at."""
+    def on_change(self, wake: Callable[[], None]) -> None:
+        """Call `wake` whenever a number may have changed."""
         self._wake = wake
 
-    def stir(self) -> None:
-        """Something has happened."""
+    def wake(self) -> None:
+        """A number may have changed."""
         if self._wake is not None:
             self._wake()
 
@@ -69,7 +70,7 @@ class JobWatch:
         newest.dead += dead
         newest.retried += retried
         self._durations.extend((now_s, one) for one in seconds)
-        self.stir()
+        self.wake()
 
     async def look(self) -> Numbers | None:
         """The numbers about jobs; None when the store cannot be asked."""

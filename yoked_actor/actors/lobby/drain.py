@@ -45,11 +45,11 @@ class Drain:
         if self.has_begun:
             return
         self._began_at = trio.current_time()
-        self._sessions.around.draining = True
+        self._sessions.context.draining = True
         self._lobby.stop_pairing()
         # Between two rounds: what was decided in one that is under way has to be told first.
         self._sessions.after_round = self._tell
-        self._matchmaker.prod()
+        self._matchmaker.wake()
 
     def hurry(self) -> None:
         """Wait for no vote any more."""

@@ -117,10 +117,10 @@ class Matchmaker:
         settings: Settings,
         *,
         stored_people: Callable[[Sequence[Person], Instant], None] | None = None,
-        in_trouble: Callable[[], None] | None = None,
+        alert: Callable[[], None] | None = None,
     ) -> None:
         """`stored_people` is told of profiles once they are stored, and when that was decided;
-        `in_trouble` is called when a commit failed or the auditor found something."""
+        `alert` is called when a commit failed or the auditor found a violation."""
         self.mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
         self._lobby = lobby
         self._store = store
@@ -130,9 +130,9 @@ class Matchmaker:
         self._settings = settings
         self._put_off: list[Message] = []
         """What came after an erasure, and waits for the next round."""
-        self._asked: list[trio.Event] = []
+        self._waiters: list[trio.Event] = []
         self._stored_people = stored_people
-        self._in_trouble = in_trouble
+        self._on_alert = alert
         self._stepped_by = clock.stepped_by
         """Up to which step of the clock the lobby has followed."""
         self._is_moved = False
@@ -152,17 +152,17 @@ class Matchmaker:
             _log.critical("matchmaker_crashed", exc_info=True)
             raise MatchmakerCrashed("the matchmaker has crashed") from error
 
-    async def answer(self) -> None:
-        """Return when a round has been played since, or when what keeps it is the store.
+    async def ping(self) -> None:
+        """Return after the next round, or as soon as the matchmaker waits for the store.
 
-        A full disk is waited for, and is no sign of a matchmaker that hangs.
+        A full disk does not mean that the matchmaker hangs. Cancellation changes nothing.
         """
         if self.stalled:
             return
-        answered = trio.Event()
-        self._asked.append(answered)
-        self.prod()
-        await answered.wait()
+        played = trio.Event()
+        self._waiters.append(played)
+        self.wake()
+        await played.wait()
 
     async def explain(self, user_id: str) -> Reply:
         """Why a user waits, counted among people whose places are stored.
@@ -187,8 +187,8 @@ class Matchmaker:
             one.reply = explain(self._lobby.floor, one.user_id, now, remember=False)
             one.answered.set()
 
-    def prod(self) -> None:
-        """Have a round played soon, even if there is nothing to decide."""
+    def wake(self) -> None:
+        """Play a round soon, even if there is nothing to decide."""
         self.mailbox.put_always(Message(Probe(""), None))
 
     async def _wait(self) -> None:
@@ -231,9 +231,9 @@ class Matchmaker:
                 self._lobby.undo()
                 self._be_settled()
                 self.stalled = True
-                self._let_go()
+                self._release_waiters()
                 self._metrics.commit_failures.inc()
-                self._call_for_help()
+                self._alert()
                 _log.error("commit_failed", error=str(error), retry_in_s=delay_s)
                 await trio.sleep(delay_s)
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
@@ -250,7 +250,7 @@ class Matchmaker:
                 self._stored_people(changes.people, now)
             self._tell(messages, decided, notices, now)
             self._judge(messages)
-            self._let_go()
+            self._release_waiters()
             return
 
     def _tell(
@@ -308,14 +308,14 @@ class Matchmaker:
             if taken:
                 self._metrics.objectives.judge(objective, taken, now_s)
 
-    def _let_go(self) -> None:
-        for answered in self._asked:
-            answered.set()
-        self._asked.clear()
+    def _release_waiters(self) -> None:
+        for played in self._waiters:
+            played.set()
+        self._waiters.clear()
 
-    def _call_for_help(self) -> None:
-        if self._in_trouble is not None:
-            self._in_trouble()
+    def _alert(self) -> None:
+        if self._on_alert is not None:
+            self._on_alert()
 
     def _forget(self, message: Message, now: Instant) -> None:
         user_id = message.event.user_id
@@ -329,7 +329,7 @@ class Matchmaker:
         if not found:
             return
         self._metrics.audit_violations.inc(len(found))
-        self._call_for_help()
+        self._alert()
         if self._settings.matchmaker.audit == "raise":
             raise AuditFailed("; ".join(found))
         _log.error("audit_violation", found=found)

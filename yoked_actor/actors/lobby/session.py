@@ -18,7 +18,7 @@ import trio
 
 from yoked_actor.actors.lobby.ice import ice_servers
 from yoked_actor.actors.lobby.matchmaker import Message, Then
-from yoked_actor.actors.lobby.session_context import Connection, Surroundings, event_of
+from yoked_actor.actors.lobby.session_context import Connection, SessionContext, event_of
 from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices as told
@@ -40,8 +40,8 @@ class Session:
     """One user's side of the conversation."""
 
     __slots__ = (
-        "_around",
         "_bucket",
+        "_context",
         "_kept",
         "_pending",
         "_replies",
@@ -58,11 +58,11 @@ class Session:
         "user_id",
     )
 
-    def __init__(self, user_id: str, around: Surroundings) -> None:
-        edge, now_s = around.settings.edge, trio.current_time()
-        self._around = around
+    def __init__(self, user_id: str, context: SessionContext) -> None:
+        edge, now_s = context.settings.edge, trio.current_time()
+        self._context = context
         self.user_id = user_id
-        self.session_id = around.new_session_id()
+        self.session_id = context.new_session_id()
         self.seq = 0
         self.connection: Connection | None = None
         self.in_flight = 0
@@ -82,28 +82,52 @@ class Session:
     # To the matchmaker
 
     def post(self, event: ev.Event, then: Then | None = None) -> None:
-        """Put an event into the matchmaker's mailbox, or raise `MailboxFull`."""
+        """Put an event into the matchmaker's mailbox, or raise `MailboxFull`. Does not block.
+
+        `then` is called with the reply as soon as the decision is stored, before other tasks run.
+        """
         now_s = trio.current_time() if type(event) in (ev.Spin, ev.Vote) else -1.0
         try:
-            self._around.mailbox.put_nowait(Message(event, self, then, now_s))
+            self._context.mailbox.put_nowait(Message(event, self, then, now_s))
         except MailboxFull:
             if type(event) is ev.Spin:
-                self._around.metrics.objectives.count(Objective.SPINS, 0, 1, now_s)
+                self._context.metrics.objectives.count(Objective.SPINS, 0, 1, now_s)
             raise
         self.in_flight += 1
 
-    async def post_when_there_is_room(self, event: ev.Event, then: Then) -> None:
-        """Put an event into the mailbox, however long that has to be waited for.
+    async def ask(self, event: ev.Event, then: Then | None = None) -> told.Reply:
+        """Put an event into the matchmaker's mailbox, and wait for the reply.
 
-        Cancelled before there was room, it has put nothing.
+        `then` is called with the reply as soon as the decision is stored, before other tasks run.
+        Raises `MailboxFull` when there is no room; nothing has been put then.
+
+        Checkpoints once, after the event has been put. If cancelled there, only the caller stops
+        waiting: the event is decided all the same, and `then` is called.
         """
-        # Counted before there is room for it: the user must not leave memory meanwhile.
+        replied = trio.Event()
+        replies: list[told.Reply] = []
+
+        def receive(reply: told.Reply, now: Instant) -> None:
+            if then is not None:
+                then(reply, now)
+            replies.append(reply)
+            replied.set()
+
+        self.post(event, receive)
+        await replied.wait()
+        return replies[0]
+
+    async def wait_for_room(self) -> None:
+        """Wait until `post` and `ask` have room; the caller has it until its next checkpoint.
+
+        Checkpoints only if the mailbox is full. Cancellation changes nothing.
+        """
+        # Counted as in flight: the user must not leave memory meanwhile.
         self.in_flight += 1
         try:
-            await self._around.mailbox.put(Message(event, self, then))
-        except BaseException:
+            await self._context.mailbox.wait_for_room()
+        finally:
             self.in_flight -= 1
-            raise
 
     def may_speak(self) -> bool:
         """Whether the user is within the rate; if so, this is counted."""
@@ -122,7 +146,7 @@ class Session:
 
         `renew` judges the token of a hello that is said on an open socket.
         """
-        now = self._around.clock.now()
+        now = self._context.clock.now()
         try:
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
@@ -148,7 +172,7 @@ class Session:
         if not within_rate:
             self._refuse(id, told.Code.RATE_LIMITED, "too many commands; slow down")
             return
-        if len(self._pending) >= self._around.settings.session.max_pending_commands:
+        if len(self._pending) >= self._context.settings.session.max_pending_commands:
             self._refuse(id, told.Code.RATE_LIMITED, "too many commands await their reply")
             return
         kind = type(command)
@@ -168,7 +192,7 @@ class Session:
         elif kind is cmd.Watch:
             self._heard()
             self._refuse(id, told.Code.WRONG_STATE, "hello was said already")
-        elif kind is cmd.Spin and self._around.draining:
+        elif kind is cmd.Spin and self._context.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
         elif isinstance(command, cmd.Signal) and (refusal := self._objection(command, now)):
             self._heard()
@@ -198,7 +222,7 @@ class Session:
 
     def _objection(self, command: cmd.Signal, now: Instant) -> told.Refusal | None:
         """Why a signal is refused, whatever date it is for."""
-        limits = self._around.settings.date
+        limits = self._context.settings.date
         if len(command.data) > limits.max_signal_bytes:
             message = f"data is larger than {limits.max_signal_bytes} bytes"
             return told.Refusal(told.Code.TOO_LARGE, message)
@@ -228,7 +252,7 @@ class Session:
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
         session_id = self.session_id
         try:
-            await self._around.store.add_report(report, self._around.report_limits())
+            await self._context.store.add_report(report, self._context.report_limits())
         except TooManyReports as error:
             reply: told.Reply = told.Refusal(told.Code.RATE_LIMITED, str(error))
         except StoreUnavailable:
@@ -239,7 +263,7 @@ class Session:
 
     async def _answer_offer(self, command: cmd.AnswerOffer, now: Instant) -> None:
         self._heard()
-        id, session_id, desk = command.id, self.session_id, self._around.desk
+        id, session_id, desk = command.id, self.session_id, self._context.desk
         self._pending[id] = 1
         try:
             reply = await desk.answer(self.user_id, command.offer_id, command.answer)
@@ -250,16 +274,16 @@ class Session:
     async def _start_date(self, command: cmd.StartDate, now: Instant) -> None:
         self._heard()
         id, session_id = command.id, self.session_id
-        if self._around.draining:
+        if self._context.draining:
             self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
             return
         self._pending[id] = 1
         try:
-            partner = await self._around.desk.partner(self.user_id, command.connection_id)
+            partner = await self._context.desk.partner(self.user_id, command.connection_id)
         except StoreUnavailable:
             self._answered(session_id, id, _STORE_AWAY, now)
             return
-        if session_id != self.session_id or self._around.suspensions.of(self.user_id):
+        if session_id != self.session_id or self._context.suspensions.of(self.user_id):
             return
         if partner is None:
             message = f"you have no connection {command.connection_id!r}"
@@ -279,7 +303,7 @@ class Session:
         return rendering.snapshot_part(snapshot, self._ice_servers(now) if snapshot.date else ())
 
     def _ice_servers(self, now: Instant) -> wire.IceServers:
-        return ice_servers(self._around.settings.date, self.user_id, now)
+        return ice_servers(self._context.settings.date, self.user_id, now)
 
     def say_draining(self, now: Instant, reconnect_after_s: float) -> None:
         """Tell the user, once, that the server is about to stop."""
@@ -302,13 +326,14 @@ class Session:
     async def attach(
         self, connection: Connection, hello: cmd.Hello, device: int, expires_at: Instant
     ) -> None:
-        """Let a socket speak for the user; returns when it has been welcomed.
+        """Make a socket the user's connection; returns when the welcome is sent.
 
-        Raises `UserSuspended` when the user has been suspended while there was no room.
-        Cancelled, the lobby may still hear of the socket, which `detach` then takes back; it does
-        not speak for the user.
+        Raises `UserSuspended` when the user was suspended while the mailbox had no room.
+
+        Checkpoints. If cancelled, the socket does not become the user's connection. The lobby may
+        still attach the device, so the caller must call `detach`.
         """
-        welcomed, abandoned = trio.Event(), False
+        abandoned = False
 
         def bind(reply: told.Reply, now: Instant) -> None:
             assert isinstance(reply, told.Snapshot)
@@ -317,21 +342,12 @@ class Session:
                 self.hang_up(TRY_AGAIN, "the server was too busy; try again")
                 return
             self._bind(connection, hello, reply, now, expires_at)
-            welcomed.set()
 
-        # Counted before there is room for it: who waits for that must not leave memory meanwhile.
-        self.in_flight += 1
+        await self.wait_for_room()
+        # The event that expels a suspended user may be in the mailbox: no other may follow it.
+        self._context.suspensions.check(self.user_id)
         try:
-            await self._around.mailbox.wait_for_room()
-            # What takes a suspended user out may be in the mailbox already: nothing follows it.
-            self._around.suspensions.check(self.user_id)
-        except BaseException:
-            self.in_flight -= 1
-            raise
-        message = Message(ev.Attached(self.user_id, device), self, bind)
-        self._around.mailbox.put_nowait(message)
-        try:
-            await welcomed.wait()
+            await self.ask(ev.Attached(self.user_id, device), bind)
         except trio.Cancelled:
             abandoned = True
             raise
@@ -341,7 +357,7 @@ class Session:
         if self.connection is connection:
             self.connection = None
         self.spoke_s = trio.current_time()
-        self._around.mailbox.put_always(Message(ev.Detached(self.user_id, device), self))
+        self._context.mailbox.put_always(Message(ev.Detached(self.user_id, device), self))
         self.in_flight += 1
 
     def _bind(
@@ -360,7 +376,7 @@ class Session:
             self.start_anew()
         seq = self.seq - len(missed or ())
         self.connection = connection
-        self._around.metrics.resumed(hello.resume is not None, missed is not None)
+        self._context.metrics.resumed(hello.resume is not None, missed is not None)
         welcome = wire.Welcome(
             seq=seq,
             at=to_datetime(now),
@@ -368,7 +384,7 @@ class Session:
             session=self.session_id,
             resumed=missed is not None,
             snapshot=self.show(snapshot, now),
-            heartbeat_every_s=self._around.settings.matching.heartbeat_every_s,
+            heartbeat_every_s=self._context.settings.matching.heartbeat_every_s,
             expires_at=to_datetime(expires_at),
         )
         connection.send(wire.encode(welcome))
@@ -389,7 +405,7 @@ class Session:
 
     def start_anew(self) -> None:
         """Remember nothing of what was said: a new conversation begins."""
-        self.session_id = self._around.new_session_id()
+        self.session_id = self._context.new_session_id()
         self.seq = 0
         self._kept = None
         self._replies = {}
@@ -404,7 +420,7 @@ class Session:
         """Send the reply to a command, and keep it for whoever repeats the command."""
         text = wire.encode(reply)
         self._replies[id] = text
-        if len(self._replies) > self._around.settings.session.kept_replies:
+        if len(self._replies) > self._context.settings.session.kept_replies:
             del self._replies[next(iter(self._replies))]
         for _ in range(self._pending.pop(id, 1)):
             self._send(text)
@@ -416,7 +432,7 @@ class Session:
         text = wire.encode(event)
         self.seq += 1
         if self._kept is None:
-            self._kept = deque(maxlen=self._around.settings.session.kept_events)
+            self._kept = deque(maxlen=self._context.settings.session.kept_events)
         self._kept.append(text)
         self._send(text)
 

@@ -1,4 +1,4 @@
-"""What stands around a session: its socket, the desk of offers, and what all sessions share."""
+"""What a session uses: its socket, the offers, and the context that all sessions share."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Desk(Protocol):
         ...
 
 
-class Surroundings(msgspec.Struct):
+class SessionContext(msgspec.Struct):
     """What all sessions share."""
 
     clock: Clock

@@ -17,7 +17,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.matchmaker import Message
 from yoked_actor.actors.lobby.session import Session
-from yoked_actor.actors.lobby.session_context import Desk, Surroundings
+from yoked_actor.actors.lobby.session_context import Desk, SessionContext
 from yoked_actor.actors.lobby.suspensions import Suspensions
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import events as ev
@@ -50,7 +50,7 @@ class Sessions:
         self._clock = clock
         self._store = store
         self._metrics = metrics
-        self._around: Surroundings | None = None
+        self._context: SessionContext | None = None
         self.suspensions = Suspensions(clock)
         """Who may not come in; see `care`."""
         self.after_round: Callable[[], None] | None = None
@@ -65,7 +65,7 @@ class Sessions:
 
     def use(self, mailbox: Mailbox[Message], desk: Desk) -> None:
         """Say where the matchmaker's mailbox and the desk are. Once, before anybody enters."""
-        self._around = Surroundings(
+        self._context = SessionContext(
             self._clock,
             mailbox,
             self._store,
@@ -77,10 +77,10 @@ class Sessions:
         )
 
     @property
-    def around(self) -> Surroundings:
+    def context(self) -> SessionContext:
         """What all sessions share."""
-        assert self._around is not None
-        return self._around
+        assert self._context is not None
+        return self._context
 
     def new_device(self) -> int:
         """A number for a socket, greater than every one before."""
@@ -95,12 +95,12 @@ class Sessions:
             if session.loading is None:
                 return session
             await session.loading.wait()
-        session = Session(user_id, self.around)
+        session = Session(user_id, self.context)
         session.loading = trio.Event()
         self._by_user[user_id] = session
         try:
             known = await self._store.load_user(user_id)
-            await self.around.mailbox.put(Message(ev.Entered(user_id, known), session))
+            await self.context.mailbox.put(Message(ev.Entered(user_id, known), session))
             session.in_flight += 1
         except BaseException:
             del self._by_user[user_id]
@@ -113,7 +113,7 @@ class Sessions:
 
     def adopt(self, user_id: str) -> None:
         """Make a session for a user whom the lobby knows already, from before a restart."""
-        session = Session(user_id, self.around)
+        session = Session(user_id, self.context)
         self._by_user[user_id] = session
         self.leave_soon(session)
 
@@ -151,7 +151,7 @@ class Sessions:
             else:
                 self.leave_soon(session)
 
-        await self.around.mailbox.put(Message(ev.Forget(session.user_id), None, forgotten))
+        await self.context.mailbox.put(Message(ev.Forget(session.user_id), None, forgotten))
 
     def may_forget(self, user_id: str) -> bool:
         """Whether nothing is under way for a user."""
@@ -174,24 +174,17 @@ class Sessions:
     # For HTTP
 
     async def ask(self, session: Session, event: ev.Event) -> told.Reply:
-        """Put an event to the lobby for a user who calls over HTTP, and wait for the reply.
+        """`Session.ask` for a user who calls over HTTP, which counts as a sign of life.
 
-        Raises `UserSuspended`, and `MailboxFull`; nothing has been put then.
+        Raises `UserSuspended`, and `MailboxFull` when the event was not put.
+
+        Checkpoints. If cancelled after the event was put, it is decided all the same.
         """
-        answered = trio.Event()
-        replies: list[told.Reply] = []
-
-        def answer(reply: told.Reply, now: Instant) -> None:
-            replies.append(reply)
-            answered.set()
-
-        # A body may take its time, and the user may have left memory since the head was read.
+        # The user may have left memory while the body was read.
         session = await self.enter(session.user_id)
         self.suspensions.check(session.user_id)
         session.post(ev.Called(session.user_id))
-        session.post(event, answer)
-        await answered.wait()
-        return replies[0]
+        return await session.ask(event)
 
     # The matchmaker's audience
 

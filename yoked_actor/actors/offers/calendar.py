@@ -114,19 +114,19 @@ class Calendar:
         self._arrivals: dict[str, Instant] = {}
         """Zones that may need one, and since when."""
         self._is_turning = True
-        self._poked = trio.Event()
+        self._wakeup = trio.Event()
 
-    def poke(self, zone: str, since: Instant | None = None) -> None:
-        """Say that somebody lives in a zone, after their profile was stored.
+    def wake(self, zone: str, since: Instant | None = None) -> None:
+        """Plan a run for a zone in which a stored profile lives, if it has none.
 
-        `since`: when that was decided, if not now.
+        `since`: when the profile was decided, if not now.
         """
         # While a turn is under way it may find a zone deserted just before somebody moves in.
         if zone in self._zones and not self._is_turning:
             return
         now = self._clock.now() if since is None else since
         self._arrivals[zone] = min(now, self._arrivals.get(zone, now))
-        self._poked.set()
+        self._wakeup.set()
 
     async def run(self) -> None:
         """Work until cancelled; after an error it begins anew, with what is stored."""
@@ -151,13 +151,13 @@ class Calendar:
 
     async def _wait(self, until: Instant | None) -> None:
         with self._clock.until(until):
-            await self._poked.wait()
+            await self._wakeup.wait()
 
     async def _turn(self, *, opening: bool = False) -> Turn:
         """Settle all that is due, and see it stored, however often that has to be tried."""
         delay_s = self._settings.store.retry_first_s
         self._is_turning = True
-        self._poked = trio.Event()
+        self._wakeup = trio.Event()
         arrivals, self._arrivals = self._arrivals, {}
         while True:
             now = self._clock.now()

@@ -85,21 +85,23 @@ class OfferDesk:
         """Connections of which both sides are still to be told."""
         self._wants_look = False
         self._next_look = 0.0
-        self._stirred = trio.Event()
+        self._wakeup = trio.Event()
 
     # For those who know of something new
 
-    def announce(self, user_ids: Iterable[str]) -> None:
-        """Sets of these users were stored; those who are connected are told soon."""
-        for user_id in user_ids:
-            if self._sessions.is_connected(user_id):
-                self._wanted[user_id] = None
-        self._stirred.set()
+    def wake(self, user_ids: Iterable[str] | None = None) -> None:
+        """Deliver the stored sets of these users, if they are connected.
 
-    def look(self) -> None:
-        """Another process may have stored sets; looks once a second at most."""
-        self._wants_look = True
-        self._stirred.set()
+        Without ids, look for sets of all connected users, at most once a second: another process
+        may have stored some.
+        """
+        if user_ids is None:
+            self._wants_look = True
+        else:
+            for user_id in user_ids:
+                if self._sessions.is_connected(user_id):
+                    self._wanted[user_id] = None
+        self._wakeup.set()
 
     # For the doors
 
@@ -140,7 +142,7 @@ class OfferDesk:
             self._metrics.connections.inc()
             _log.info("connection_opened", connection_id=connection.connection_id)
             self._opened.append((user_id, connection))
-            self._stirred.set()
+            self._wakeup.set()
         return told.OfferAnswered(connection.connection_id)
 
     async def connections(self, user_id: str) -> list[ConnectionView]:
@@ -173,7 +175,7 @@ class OfferDesk:
 
         It begins with a look at all who are connected: after an error some may not have been told.
         """
-        self.look()
+        self.wake()
         while True:
             await self._until_something_is_wanted()
             await self._tell_of_connections()
@@ -191,9 +193,9 @@ class OfferDesk:
                 self._wanted.update(dict.fromkeys(self._sessions.connected()))
             if self._wanted or self._opened:
                 return
-            self._stirred = trio.Event()
+            self._wakeup = trio.Event()
             with trio.move_on_at(self._next_look if self._wants_look else float("inf")):
-                await self._stirred.wait()
+                await self._wakeup.wait()
 
     async def _deliver(self, user_ids: Sequence[str]) -> None:
         now = self._clock.now()

@@ -119,7 +119,7 @@ class OfferRuns:
                 except UnreadableRun as error:
                     held.unreadable, held.version = str(error), version
                     _log.error("offer_pool_unreadable", zone=zone, date=day.isoformat())
-                self._let_go()
+                self._evict()
             held.fresh_until = trio.current_time() + _FRESH_FOR_S
             sets = held.get()
             assert sets is not None
@@ -185,7 +185,7 @@ class OfferRuns:
         finally:
             is_wanted = False
 
-    def _let_go(self) -> None:
+    def _evict(self) -> None:
         for key, held in list(self._held.items()):
             if len(self._held) <= MOST_HELD:
                 return

@@ -114,7 +114,7 @@ class OfferJobs:
             USER, UserMorning, self._user, POLICY, quiet=True, judge=self._judge_user
         )
         dispatcher.register(CHECK, RunCheck, self._check, POLICY)
-        self._poke = dispatcher.poke
+        self._wake_dispatcher = dispatcher.wake
 
     async def _zone_run(self, run: JobRun[ZoneMorning]) -> Snooze | None:
         name, day, at = run.payload.zone, run.payload.date, run.payload.scheduled_at
@@ -147,7 +147,7 @@ class OfferJobs:
         for jobs in _in_parts(user_jobs(name, day, at, receivers), JOBS_AT_ONCE):
             run.report(enqueued, len(receivers), "jobs enqueued")
             await self._jobs.enqueue(jobs, self._clock.now())
-            self._poke()
+            self._wake_dispatcher()
             enqueued += len(jobs)
         run.report(enqueued, len(receivers), "jobs enqueued")
         if run.payload.again:
@@ -172,7 +172,7 @@ class OfferJobs:
                 job_type, payload, self._clock.now(), JOBS_AT_ONCE, last
             ):
                 last = found[-1]
-                self._poke()
+                self._wake_dispatcher()
 
     async def _user(self, run: JobRun[UserMorning]) -> Cancel | None:
         zone, day, user_id = run.payload.zone, run.payload.date, run.payload.user_id

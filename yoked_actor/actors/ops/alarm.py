@@ -108,15 +108,15 @@ class Alarm:
         self._unsaved: deque[AlertChange] = deque()
         self._has_taken_over = False
         self._stepped_by = clock.stepped_by
-        self._stirred = trio.Event()
-        self._stirred.set()
+        self._wakeup = trio.Event()
+        self._wakeup.set()
         self.standing: dict[Alert, RaisedAlert] = {}
         """The alerts that are raised and not over."""
-        watch.tell(self.stir)
+        watch.on_change(self.wake)
 
-    def stir(self) -> None:
-        """Something has happened that may be worth a look."""
-        self._stirred.set()
+    def wake(self) -> None:
+        """Check the numbers soon."""
+        self._wakeup.set()
 
     async def run(self) -> None:
         """Look until cancelled, while there is something to see."""
@@ -127,11 +127,11 @@ class Alarm:
             await self._look()
             raise
         while True:
-            await self._stirred.wait()
-            self._stirred = trio.Event()
+            await self._wakeup.wait()
+            self._wakeup = trio.Event()
             is_calm = await self._look()
             if self._is_restless or not is_calm:
-                self._stirred.set()
+                self._wakeup.set()
                 await trio.sleep(self._settings.jobs.sample_every_s)
 
     async def _take_over(self) -> None:

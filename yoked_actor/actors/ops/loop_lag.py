@@ -11,7 +11,7 @@ from collections import deque
 import trio
 from prometheus_client import Histogram
 
-from yoked_actor.domain.ops import percentile
+from yoked_actor.domain.statistics import percentile
 
 EVERY_S = 0.25
 _KEPT = 240

@@ -145,9 +145,9 @@ class Care:
 
     async def _put_out(self, session: Session, event: ev.Event, reason: str) -> None:
         """Put an event that ends a user's stay, and hang up when it is stored."""
-        done, suspensions = trio.Event(), self._sessions.suspensions
+        suspensions = self._sessions.suspensions
 
-        def answered(reply: told.Reply, now: Instant) -> None:
+        def leave(reply: told.Reply, now: Instant) -> None:
             suspension = suspensions.of(session.user_id)
             if isinstance(event, ev.Erase):
                 suspensions.drop(session.user_id)
@@ -155,7 +155,6 @@ class Care:
                 session.tell(notice_of(suspension), now)
             session.start_anew()
             session.hang_up(NO_LONGER_WELCOME, reason)
-            done.set()
 
-        await session.post_when_there_is_room(event, answered)
-        await done.wait()
+        await session.wait_for_room()
+        await session.ask(event, leave)

@@ -10,24 +10,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from math import ceil, cos, radians, sin
+from math import ceil
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from yoked_actor.domain.geometry import angles_of, haversine_km, kms_of, unit_vector
 from yoked_actor.domain.matching.fairness import Ticket
-from yoked_actor.domain.matching.group import Group, reach2
+from yoked_actor.domain.matching.group import SHOWN, Group, reach2
 from yoked_actor.domain.matching.pool import Pool
 from yoked_actor.domain.matching.relaxation import Rejections, Relaxation
 from yoked_actor.domain.matching.tiers import Limits
 from yoked_actor.domain.people import (
     ADULT_AGE,
-    EARTH_RADIUS_KM,
     age_on,
     band_km,
     born_number,
-    haversine_km,
 )
 from yoked_actor.domain.time import Instant, utc_date
 
@@ -86,8 +85,8 @@ class _Count:
         self._limits = limits
         self._age = age_on(person.birth_date, today)
         self._today = born_number(today)
-        self._lat, self._lon = radians(shown[0]), radians(shown[1])
-        self._cos_lat = cos(self._lat)
+        self._angles = angles_of(*shown)
+        self._vector = unit_vector(*self._angles)
         self._years: list[NDArray[np.int64]] = []
         self._kms: list[NDArray[np.float64]] = []
         self.age = 0
@@ -106,7 +105,7 @@ class _Count:
         self.age += int(np.count_nonzero(here) - fit)
         rows = np.flatnonzero(wants)
         wanted = wanted[rows]
-        chords2 = self._chords2(group, rows)
+        chords2 = group.columns.chords2(SHOWN, rows, self._vector)
         near_them = self._within(group, rows, chords2, columns["reach2"][rows], theirs=True)
         near_me = self._within(group, rows, chords2, reach2(limits.max_km), theirs=False)
         self.distance += int(fit - np.count_nonzero(wanted & near_them & near_me))
@@ -115,8 +114,7 @@ class _Count:
         ages = ages[ages >= ADULT_AGE]
         self._years.append(np.maximum(limits.min_age - ages, ages - limits.max_age))
         too_far = chords2[wanted & near_them & ~near_me]
-        halves = np.minimum(1.0, np.sqrt(too_far) / 2)
-        self._kms.append(2 * EARTH_RADIUS_KM * np.arcsin(halves))
+        self._kms.append(kms_of(too_far))
 
     def nearest(self) -> Relaxation | None:
         """The least that the ticket's user could do to their own limits to admit somebody."""
@@ -132,15 +130,6 @@ class _Count:
             gives = int(np.count_nonzero(kms <= limits.max_km + by))
             found.append((by / limits.max_km, Relaxation("distance", by, "km", gives)))
         return min(found, key=lambda one: one[0])[1] if found else None
-
-    def _chords2(self, group: Group, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """The squared chords, on a globe of radius 1."""
-        columns = group.columns
-        x = columns["shown_x"][rows] - self._cos_lat * cos(self._lon)
-        y = columns["shown_y"][rows] - self._cos_lat * sin(self._lon)
-        z = columns["shown_z"][rows] - sin(self._lat)
-        chords2: NDArray[np.float64] = x * x + y * y + z * z
-        return chords2
 
     def _within(
         self,
@@ -158,11 +147,7 @@ class _Count:
         for index in np.flatnonzero(np.abs(chords2 - reach) <= doubt).tolist():
             entry = group.entries[rows[index]]
             most = entry.max_km if theirs else self._limits.max_km
-            km = haversine_km(
-                *(self._lat, self._cos_lat, self._lon),
-                *(entry.shown_lat, entry.shown_cos_lat, entry.shown_lon),
-            )
-            within[index] = km <= most
+            within[index] = haversine_km(*self._angles, *entry.shown) <= most
         return within
 
 

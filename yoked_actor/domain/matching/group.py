@@ -10,84 +10,52 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
-from math import asin, cos, degrees, floor, pi, radians, sin
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sortedcontainers import SortedList
 
+from yoked_actor.domain.geometry import Cell, Grid, angles_of, chord_of, unit_vector
 from yoked_actor.domain.matching.fairness import Standing, Ticket
 from yoked_actor.domain.matching.tiers import Limits
-from yoked_actor.domain.people import EARTH_RADIUS_KM, born_number
+from yoked_actor.domain.people import born_number
 
-CELL_DEGREES = 1.0
-ROW = 1 << 12
+CELLS = Grid(per_degree=1)
 ALL_YEARS = 0
+EXACT = ("x", "y", "z")
+SHOWN = ("shown_x", "shown_y", "shown_z")
+"""The columns of exact and of shown positions."""
 
 Item = tuple[int, str, "Entry"]
 """Sorts by falling key, then by user id, which is unique."""
 Phases = tuple[list[Item], list[Item]]
 Line = tuple[Sequence[Item], Sequence[Item]]
 """Tickets in order, by phase."""
-Place = int
-"""The number of a cell: its row times ROW, and its band."""
 
-_HALF_TURN = round(180 / CELL_DEGREES)
 _SLACK = 1 + 1e-9
 _LONGEST_CHORD2 = 4.001
 _ANY_AGE = 30_000
 
 
-def place_of(lat: float, lon: float) -> Place:
-    """The cell that a position lies in."""
-    return ROW * floor(lat / CELL_DEGREES) + floor(lon / CELL_DEGREES)
-
-
-def cells_around(lat: float, lon: float, km: float, most: int) -> list[Place] | None:
-    """The cells within a distance, and perhaps a few more; None when they are too many."""
-    radius = km / EARTH_RADIUS_KM
-    high = degrees(radius) * _SLACK + 1e-9
-    if abs(lat) + high >= 89.9:
-        return None  # Around a pole every band is near.
-    wide = degrees(asin(sin(radius) / cos(radians(lat)))) * _SLACK + 1e-9
-    south, north = floor((lat - high) / CELL_DEGREES), floor((lat + high) / CELL_DEGREES)
-    west, east = floor((lon - wide) / CELL_DEGREES), floor((lon + wide) / CELL_DEGREES)
-    if (north - south + 1) * (east - west + 1) > most or east - west >= 2 * _HALF_TURN - 1:
-        return None
-    bands: Iterable[int] = range(west, east + 1)
-    if west <= -_HALF_TURN or east >= _HALF_TURN - 1:
-        bands = {(band + _HALF_TURN) % (2 * _HALF_TURN) - _HALF_TURN for band in bands}
-        bands.add(_HALF_TURN)  # The meridian of 180 degrees, written with a plus.
-    return [row + band for row in range(south * ROW, (north + 1) * ROW, ROW) for band in bands]
-
-
 def reach2(km: float) -> float:
     """The squared chord, on a globe of radius 1, that a distance reaches; raised by a hair."""
-    half = km / EARTH_RADIUS_KM / 2
-    if half >= pi / 2:
-        return _LONGEST_CHORD2
-    return float((2 * sin(half)) ** 2 * _SLACK + 1e-18)
+    return min(chord_of(km) ** 2 * _SLACK + 1e-18, _LONGEST_CHORD2)
 
 
 class Entry:
     """A ticket with its numbers at hand."""
 
     __slots__ = (
+        "angles",
         "born",
-        "cos_lat",
+        "cell",
         "item",
-        "lat",
-        "limits",
-        "lon",
         "max_age",
         "max_km",
         "min_age",
-        "place",
         "row",
-        "shown_cos_lat",
-        "shown_lat",
-        "shown_lon",
+        "shown",
         "standing",
         "ticket",
         "user_id",
@@ -98,18 +66,15 @@ class Entry:
     ) -> None:
         """`shown` is where its user is shown to be, in degrees: for `explain`, not for pairing."""
         person = ticket.person
-        self.shown_lat, self.shown_lon = radians(shown[0]), radians(shown[1])
-        self.shown_cos_lat = cos(self.shown_lat)
+        self.shown = angles_of(*shown)
         self.ticket = ticket
         self.user_id = person.user_id
         self.born = born_number(person.birth_date)
-        self.lat = radians(person.lat)
-        self.lon = radians(person.lon)
-        self.cos_lat = cos(self.lat)
+        self.angles = angles_of(person.lat, person.lon)
         self.min_age = limits.min_age
         self.max_age = limits.max_age
         self.max_km = limits.max_km
-        self.place = place_of(person.lat, person.lon)
+        self.cell = CELLS.cell_of(person.lat, person.lon)
         self.row = -1
         self.stand(standing)
 
@@ -164,17 +129,22 @@ class Columns:
         columns["born"][row] = entry.born
         columns["min_age"][row] = entry.min_age
         columns["max_age"][row] = min(entry.max_age, _ANY_AGE)
-        columns["x"][row] = entry.cos_lat * cos(entry.lon)
-        columns["y"][row] = entry.cos_lat * sin(entry.lon)
-        columns["z"][row] = sin(entry.lat)
-        columns["shown_x"][row] = entry.shown_cos_lat * cos(entry.shown_lon)
-        columns["shown_y"][row] = entry.shown_cos_lat * sin(entry.shown_lon)
-        columns["shown_z"][row] = sin(entry.shown_lat)
+        columns["x"][row], columns["y"][row], columns["z"][row] = unit_vector(*entry.angles)
+        x, y, z = unit_vector(*entry.shown)
+        columns["shown_x"][row], columns["shown_y"][row], columns["shown_z"][row] = x, y, z
         columns["reach2"][row] = reach2(entry.max_km)
         columns["wanted_ages"][row] = person.min_age + person.max_age
         columns["wanted_span"][row] = person.max_age - person.min_age + 2
         columns["wanted_km"][row] = person.max_distance_km
         self.stand(entry)
+
+    def chords2(
+        self, axes: Iterable[str], rows: NDArray[np.intp], vector: Iterable[float]
+    ) -> NDArray[np.float64]:
+        """The squared chords between a position and the positions of some rows."""
+        x, y, z = (self[name][rows] - own for name, own in zip(axes, vector, strict=True))
+        chords2: NDArray[np.float64] = x * x + y * y + z * z
+        return chords2
 
     def stand(self, entry: Entry) -> None:
         """Write down where an entry stands."""
@@ -191,13 +161,13 @@ class Columns:
 class Group:
     """Tickets of equal (gender, seeking)."""
 
-    __slots__ = ("columns", "entries", "order", "places")
+    __slots__ = ("cells", "columns", "entries", "order")
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.columns = Columns()
         self.order: tuple[SortedList[Item], SortedList[Item]] = (SortedList(), SortedList())
-        self.places: dict[Place, dict[int, Phases]] = {}
+        self.cells: dict[Cell, dict[int, Phases]] = {}
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -229,7 +199,7 @@ class Group:
     def _line_up(self, entry: Entry) -> None:
         phase, item = entry.standing.phase, entry.item
         self.order[phase].add(item)
-        years = self.places.setdefault(entry.place, {})
+        years = self.cells.setdefault(entry.cell, {})
         for year in (ALL_YEARS, entry.born // 10_000):
             phases = years.get(year)
             if phases is None:
@@ -239,7 +209,7 @@ class Group:
     def _step_out(self, entry: Entry) -> None:
         phase, item = entry.standing.phase, entry.item
         self.order[phase].remove(item)
-        years = self.places[entry.place]
+        years = self.cells[entry.cell]
         for year in (ALL_YEARS, entry.born // 10_000):
             phases = years[year]
             line = phases[phase]
@@ -247,7 +217,7 @@ class Group:
             if not phases[0] and not phases[1]:
                 del years[year]
         if not years:
-            del self.places[entry.place]
+            del self.cells[entry.cell]
 
 
 def walk(lines: Sequence[Line], lifts: tuple[int, int]) -> Iterator[tuple[int, Entry]]:

@@ -11,23 +11,24 @@ angles; whoever could win by them is checked exactly.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import cos, radians, sin
 
 import numpy as np
 from numpy.typing import NDArray
 
+from yoked_actor.domain.geometry import angles_of, haversine_km, kms_of, unit_vector
 from yoked_actor.domain.matching.fairness import DAWN, Policy, Ticket
 from yoked_actor.domain.matching.group import (
     ALL_YEARS,
+    CELLS,
+    EXACT,
     Entry,
     Group,
     Line,
-    cells_around,
     reach2,
     walk,
 )
 from yoked_actor.domain.matching.tiers import Limits
-from yoked_actor.domain.people import EARTH_RADIUS_KM, age_on, born_number, haversine_km
+from yoked_actor.domain.people import age_on, born_number
 from yoked_actor.domain.time import Instant, utc_date
 
 _SHORT_WALK = 160
@@ -44,16 +45,14 @@ class Search:
     __slots__ = (
         "_age",
         "_allowed",
+        "_angles",
         "_beyond",
         "_born_after",
         "_born_by",
         "_bound",
         "_cells",
-        "_cos_lat",
-        "_lat",
         "_lifts",
         "_limits",
-        "_lon",
         "_passed",
         "_person",
         "_policy",
@@ -84,10 +83,8 @@ class Search:
         self._today = born_number(today)
         self._born_by = self._today - 10_000 * limits.min_age
         self._born_after = self._today - 10_000 * (limits.max_age + 1)
-        self._lat = radians(person.lat)
-        self._lon = radians(person.lon)
-        self._cos_lat = cos(self._lat)
-        self._cells = cells_around(person.lat, person.lon, limits.max_km, _MOST_CELLS)
+        self._angles = angles_of(person.lat, person.lon)
+        self._cells = CELLS.around_position(person.lat, person.lon, limits.max_km, _MOST_CELLS)
         elapsed = now - DAWN
         self._lifts = (policy.slopes[0] * elapsed, policy.slopes[1] * elapsed)
         self._bound = policy.pair_bound
@@ -139,7 +136,7 @@ class Search:
         """Ordered lists that together hold everybody inside the limits."""
         if self._cells is None:
             return [group.order]
-        find = group.places.get
+        find = group.cells.get
         places = [years for cell in self._cells if (years := find(cell)) is not None]
         first_year, last_year = self._born_after // 10_000, self._born_by // 10_000
         if (last_year - first_year + 1) * len(places) <= _MOST_LINES:
@@ -159,7 +156,7 @@ class Search:
             return None
         if not entry.min_age <= self._age <= entry.max_age:
             return None
-        km = haversine_km(self._lat, self._cos_lat, self._lon, entry.lat, entry.cos_lat, entry.lon)
+        km = haversine_km(*self._angles, *entry.angles)
         if km > self._limits.max_km or km > entry.max_km:
             return None
         beyond = self._beyond
@@ -220,10 +217,7 @@ class Search:
             & (columns["min_age"] <= self._age)
             & (columns["max_age"] >= self._age)
         )
-        x = columns["x"][rows] - self._cos_lat * cos(self._lon)
-        y = columns["y"][rows] - self._cos_lat * sin(self._lon)
-        z = columns["z"][rows] - sin(self._lat)
-        chords2 = x * x + y * y + z * z
+        chords2 = columns.chords2(EXACT, rows, unit_vector(*self._angles))
         near = (chords2 <= columns["reach2"][rows]) & (chords2 <= reach2(self._limits.max_km))
         return rows[near], chords2[near]
 
@@ -238,7 +232,7 @@ class Search:
         ages = (self._today - columns["born"][rows].astype(np.int64)) // 10_000
         mine = np.abs(2 * ages - person.min_age - person.max_age)
         fit -= np.minimum(1000, 1000 * mine // (person.max_age - person.min_age + 2))
-        km = 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(1.0, np.sqrt(chords2) / 2))
+        km = kms_of(chords2)
         # Where steps of nearness are finer than what chords can tell, too near is near enough.
         limits = np.maximum(
             np.minimum(columns["wanted_km"][rows], person.max_distance_km), _NEAR_KM

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from yoked_actor.domain.offers.cells import cells_within, place_of, reach_class
+from yoked_actor.domain.offers.cells import CELLS, reach_class
 from yoked_actor.domain.offers.frozen_pool import (
     NO_VOTES,
     FrozenPool,
@@ -14,7 +14,7 @@ from yoked_actor.domain.offers.frozen_pool import (
     thawed,
 )
 from yoked_actor.domain.offers.schedule import Due, ZoneRun, ZoneRunStatus
-from yoked_actor.domain.offers.scoring import ONE, Facts, Votes, shown_points
+from yoked_actor.domain.offers.scoring import ONE, Facts, Scoring, Votes, shown_points
 from yoked_actor.domain.offers.zone_run import (
     Finding,
     Offer,
@@ -27,6 +27,7 @@ from yoked_actor.domain.offers.zone_run import (
 )
 
 __all__ = [
+    "CELLS",
     "NO_VOTES",
     "ONE",
     "Due",
@@ -36,19 +37,18 @@ __all__ = [
     "Offer",
     "OfferRules",
     "OfferSet",
+    "Scoring",
     "StoredSet",
     "Votes",
     "ZoneRun",
     "ZoneRunStatus",
     "canonical",
-    "cells_within",
     "check_all",
     "content_digest",
     "freeze",
     "frozen_person",
     "joint_digest",
     "make_run",
-    "place_of",
     "reach_class",
     "shown_points",
     "thawed",

@@ -19,14 +19,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import chain
-from math import cos, floor, pi, radians, sin, sqrt
+from math import floor, sqrt
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from yoked_actor.domain.geometry import Cell, angles_of, chord_of, haversine_km, unit_vector
 from yoked_actor.domain.matching import Limits
-from yoked_actor.domain.offers.cells import REACHES_KM, Cell, cells_within, place_of
+from yoked_actor.domain.offers.cells import CELLS, REACHES_KM
 from yoked_actor.domain.offers.frozen_pool import (
     FrozenPerson,
     FrozenPool,
@@ -35,7 +36,7 @@ from yoked_actor.domain.offers.frozen_pool import (
 )
 from yoked_actor.domain.offers.scoring import ONE, Facts, Ints, content, likeness
 from yoked_actor.domain.offers.tags import Tags
-from yoked_actor.domain.people import ADULT_AGE, EARTH_RADIUS_KM, age_on, haversine_km
+from yoked_actor.domain.people import ADULT_AGE, age_on
 from yoked_actor.domain.time import utc_date
 
 Kind = tuple[str, tuple[str, ...]]
@@ -92,8 +93,8 @@ class Candidates:
         self._accepted_by = pairs_by_second(pool.accepted, len(people))
         today = utc_date(pool.offered_at)
         self._years = [age_on(person.birth_date, today) for person in people]
-        self._spots = [_on_globe(person) for person in people]
-        self._angles = [_angles(person) for person in people]
+        self._angles = [angles_of(person.lat, person.lon) for person in people]
+        self._spots = [_on_globe(*angles) for angles in self._angles]
         self._wishes = [_reach2(person.max_distance_km) for person in people]
         # By row:
         in_rows = [people[number] for number in self._numbers]
@@ -199,10 +200,10 @@ class Candidates:
     def _around(self, one: int, km: float) -> _Listed:
         """Those of the genders that fit, in the cells within reach."""
         person = self._people[one]
-        kind, cell = (person.gender, person.seeking), place_of(person.lat, person.lon)
+        kind, cell = (person.gender, person.seeking), CELLS.cell_of(person.lat, person.lon)
         reach = bisect_left(REACHES_KM, km)
         if reach == len(REACHES_KM):
-            cell = (0, 0)
+            cell = 0
         listed = self._listed.get((kind, cell, reach))
         if listed is None:
             if self._listed_rows > _MOST_LISTED:
@@ -220,7 +221,7 @@ class Candidates:
         if reach == len(REACHES_KM):
             near = list(cells.values())
         else:
-            within = cells_within(cell, REACHES_KM[reach])
+            within = CELLS.around_cell(cell, REACHES_KM[reach])
             near = [cells[one] for one in within if one in cells]
         return _Listed(np.concatenate([np.empty(0, np.int64), *near]), self._ages)
 
@@ -231,15 +232,14 @@ class Candidates:
             if other in seeking and gender in sought:
                 for row in rows:
                     person = self._people[self._numbers[row]]
-                    found.setdefault(place_of(person.lat, person.lon), []).append(row)
+                    found.setdefault(CELLS.cell_of(person.lat, person.lon), []).append(row)
         return {cell: np.array(rows, np.int64) for cell, rows in found.items()}
 
 
 def _by_place(people: Sequence[FrozenPerson]) -> tuple[Numbers, Rows]:
     """The number of each row, and the row of each number, with those of a place side by side."""
-    cells = [place_of(person.lat, person.lon) for person in people]
-    flat = np.fromiter(chain.from_iterable(cells), np.int64, 2 * len(cells)).reshape(-1, 2)
-    numbers = np.lexsort((flat[:, 1], flat[:, 0]))
+    cells = (CELLS.cell_of(person.lat, person.lon) for person in people)
+    numbers = np.argsort(np.fromiter(cells, np.int64, len(people)), kind="stable")
     rows = np.empty_like(numbers)
     rows[numbers] = np.arange(len(people))
     return numbers, rows
@@ -252,23 +252,12 @@ def _by_kind(people: Sequence[FrozenPerson]) -> dict[Kind, list[int]]:
     return kinds
 
 
-def _on_globe(person: FrozenPerson) -> tuple[int, int, int, int]:
+def _on_globe(lat: float, cos_lat: float, lon: float) -> tuple[int, int, int, int]:
     """A position in whole units, and the square of its distance from the centre."""
-    lat, lon = radians(person.lat), radians(person.lon)
-    flat = _GLOBE * cos(lat)
-    x, y, z = round(flat * cos(lon)), round(flat * sin(lon)), round(_GLOBE * sin(lat))
+    x, y, z = (round(_GLOBE * one) for one in unit_vector(lat, cos_lat, lon))
     return x, y, z, x * x + y * y + z * z
 
 
 def _reach2(km: float) -> float:
     """The squared chord that a distance reaches, in whole units."""
-    half = km / EARTH_RADIUS_KM / 2
-    if half >= pi / 2:
-        return _ANYWHERE
-    return float(floor(max(0.0, 2 * _GLOBE * sin(half) - _TOO_STRICT) ** 2))
-
-
-def _angles(person: FrozenPerson) -> tuple[float, float, float]:
-    """A position in radians, with the cosine of its latitude between the two."""
-    lat = radians(person.lat)
-    return lat, cos(lat), radians(person.lon)
+    return float(floor(min(max(0.0, _GLOBE * chord_of(km) - _TOO_STRICT) ** 2, _ANYWHERE)))

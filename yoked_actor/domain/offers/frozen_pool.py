@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.matching import Tier, Tiers, Widening
-from yoked_actor.domain.offers.scoring import SCORERS, Votes
+from yoked_actor.domain.offers.scoring import SCORERS, Scoring, Votes
 from yoked_actor.domain.people import Person
+from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant
 
 _FORMAT = b"yoked offers 1\n"
@@ -26,6 +27,7 @@ _FIRST = 32
 """A packed pair is the first number, shifted by this, and the second."""
 
 NO_VOTES = Votes()
+_RULES = Rules()
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -36,11 +38,11 @@ class OfferRules(msgspec.Struct, frozen=True, kw_only=True):
     daily_offer_count: int = 5
     max_daily_exposure: int = 10
     not_again_days: int = 30
-    scoring: str = "v2"
-    tier2_years: int = 2
-    tier2_distance: float = 1.2
-    tier3_years: int = 5
-    tier3_distance: float = 1.5
+    scoring: Scoring = "v2"
+    tier2_years: int = _RULES.tier2_years
+    tier2_distance: float = _RULES.tier2_distance
+    tier3_years: int = _RULES.tier3_years
+    tier3_distance: float = _RULES.tier3_distance
 
     def __post_init__(self) -> None:
         if self.scoring not in SCORERS:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -194,7 +194,8 @@ class ReciprocalScorer:
         return both
 
 
-SCORERS: dict[str, Callable[[NDArray[Any]], Scorer]] = {
+Scoring = Literal["v1", "v2"]
+SCORERS: dict[Scoring, Callable[[NDArray[Any]], Scorer]] = {
     "v1": ContentScorer,
     "v2": ReciprocalScorer,
 }

@@ -12,7 +12,6 @@ from yoked_actor.domain.ops.alerts import (
     Numbers,
     RaisedAlert,
     judge,
-    percentile,
     readings,
 )
 from yoked_actor.domain.ops.audit import AuditEntry
@@ -36,6 +35,5 @@ __all__ = [
     "RecentMinutes",
     "Tally",
     "judge",
-    "percentile",
     "readings",
 ]

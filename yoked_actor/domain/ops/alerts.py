@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from hashlib import blake2b
-from math import ceil
 
 import msgspec
 
@@ -203,13 +202,6 @@ def judge(
                     one.alert, one.value, one.limit, before.raised_at, since
                 )
     return after_look, changes
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """What that share of the values stays at or below (nearest rank); 0 of none."""
-    if not values:
-        return 0.0
-    return sorted(values)[max(ceil(share * len(values)), 1) - 1]
 
 
 def _change(one: Reading, state: AlertState, at: Instant, raised_at: Instant) -> AlertChange:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from yoked_actor.domain.people.person import (
     ADULT_AGE,
-    EARTH_RADIUS_KM,
     OLDEST_AGE,
     USER_ID,
     Card,
@@ -16,7 +15,6 @@ from yoked_actor.domain.people.person import (
     born_number,
     check_person,
     distance_km,
-    haversine_km,
     is_user_id,
 )
 from yoked_actor.domain.people.personal_data import (
@@ -43,7 +41,6 @@ from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, 
 
 __all__ = [
     "ADULT_AGE",
-    "EARTH_RADIUS_KM",
     "OLDEST_AGE",
     "USER_ID",
     "WITHOUT_SECRET",
@@ -74,6 +71,5 @@ __all__ = [
     "born_number",
     "check_person",
     "distance_km",
-    "haversine_km",
     "is_user_id",
 ]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from math import asin, cos, radians, sin, sqrt
 
 import msgspec
 
+from yoked_actor.domain.geometry import angles_of, haversine_km
 from yoked_actor.domain.time import Instant, utc_date
 
 ADULT_AGE = 18
 OLDEST_AGE = 100
-EARTH_RADIUS_KM = 6371.0088
 USER_ID = r"^[A-Za-z0-9_.:@-]{1,64}$"
 """The form of a user's id, as a regular expression that JSON Schema takes too."""
 _USER_ID = re.compile(USER_ID)
@@ -82,20 +81,9 @@ def age_at(person: Person, now: Instant) -> int:
     return age_on(person.birth_date, utc_date(now))
 
 
-def haversine_km(
-    lat_a: float, cos_a: float, lon_a: float, lat_b: float, cos_b: float, lon_b: float
-) -> float:
-    """Great-circle distance of two positions in radians, with the cosines of their latitudes."""
-    half_lat = sin((lat_b - lat_a) / 2)
-    half_lon = sin((lon_b - lon_a) / 2)
-    h = half_lat * half_lat + cos_a * cos_b * (half_lon * half_lon)
-    return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h)))
-
-
 def distance_km(a: Person, b: Person) -> float:
     """Great-circle distance of two people."""
-    lat_a, lat_b = radians(a.lat), radians(b.lat)
-    return haversine_km(lat_a, cos(lat_a), radians(a.lon), lat_b, cos(lat_b), radians(b.lon))
+    return haversine_km(*angles_of(a.lat, a.lon), *angles_of(b.lat, b.lon))
 
 
 def born_number(day: date) -> int:

@@ -28,13 +28,17 @@ from math import asin, atan2, cos, degrees, floor, pi, radians, sin
 
 import msgspec
 
-from yoked_actor.domain.people.person import (
+from yoked_actor.domain.geometry import (
     EARTH_RADIUS_KM,
+    KM_PER_DEGREE,
+    angles_of,
+    haversine_km,
+)
+from yoked_actor.domain.people.person import (
     Card,
     Person,
     ShownPlace,
     age_at,
-    haversine_km,
 )
 from yoked_actor.domain.time import Instant, after
 
@@ -44,7 +48,6 @@ GRID_KM = 2.0
 LEAST_OFF_KM = 1.02
 """A shown place is further than this from all positions of the cell that it stands for."""
 
-_DEGREE_KM = EARTH_RADIUS_KM * pi / 180
 _WORDS = 3
 _DIGITS = 6
 
@@ -64,7 +67,7 @@ class ShownPlaces(msgspec.Struct, frozen=True):
     def snapped(self, user_id: str, lat: float, lon: float) -> tuple[float, float]:
         """The place that stands for a position of a user."""
         up, along, turn = _secrets_of(self.secret, user_id)
-        height = GRID_KM / _DEGREE_KM
+        height = GRID_KM / KM_PER_DEGREE
         mid_lat = (floor(lat / height + up) + 0.5 - up) * height
         mid_lat = min(max(mid_lat, -90.0), 90.0)
         # As many columns as fit around the globe there, all of the same width.
@@ -92,9 +95,7 @@ class ShownPlaces(msgspec.Struct, frozen=True):
 
     def km(self, a: Person, b: Person, now: Instant) -> float:
         """The distance between two shown places."""
-        (lat_a, lon_a), (lat_b, lon_b) = self.of(a, now), self.of(b, now)
-        one, other = radians(lat_a), radians(lat_b)
-        return haversine_km(one, cos(one), radians(lon_a), other, cos(other), radians(lon_b))
+        return haversine_km(*angles_of(*self.of(a, now)), *angles_of(*self.of(b, now)))
 
     def card(self, person: Person, viewer: Person, now: Instant) -> Card:
         """What `viewer` may see of `person`."""

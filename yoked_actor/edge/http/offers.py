@@ -58,7 +58,7 @@ def add_offer_calls(app: QuartTrio, doors: Doors) -> None:
     @app.post("/api/connections/<connection_id>/date")
     async def start_date(connection_id: str) -> Response:
         session = await doors.caller()
-        if doors.sessions.around.draining:
+        if doors.sessions.context.draining:
             raise Refused(Code.DRAINING, "the server is about to stop; come back soon")
         await doors.ask(session, ev.Heard(session.user_id))
         partner = await doors.desk.partner(session.user_id, connection_id)

@@ -21,7 +21,7 @@ def add_ops_calls(app: QuartTrio, doors: Doors) -> None:
     @app.get("/readyz")
     async def readyz() -> Response:
         degraded = [one.actor for one in doors.supervisor.degraded()]
-        if doors.sessions.around.draining:
+        if doors.sessions.context.draining:
             return answer(http.Health("draining", degraded), 503)
         try:
             await doors.store.ping()

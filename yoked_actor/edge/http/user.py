@@ -58,7 +58,7 @@ def add_match_calls(app: QuartTrio, doors: Doors) -> None:
     @app.post("/api/spin")
     async def spin() -> Response:
         session = await doors.caller()
-        if doors.sessions.around.draining:
+        if doors.sessions.context.draining:
             raise Refused(Code.DRAINING, "the server is about to stop; come back soon")
         reply = await doors.ask(session, ev.Spin(session.user_id))
         assert isinstance(reply, told.SpinReply)
@@ -158,7 +158,7 @@ def add_safety_calls(app: QuartTrio, doors: Doors) -> None:
         if not is_user_id(body.user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         await doors.ask(session, ev.Heard(session.user_id))
-        now, limits = doors.clock.now(), doors.sessions.around.report_limits()
+        now, limits = doors.clock.now(), doors.sessions.context.report_limits()
         report = Report(session.user_id, body.user_id, body.reason, body.match_id, now)
         try:
             await doors.store.add_report(report, limits)

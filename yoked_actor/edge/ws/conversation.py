@@ -147,7 +147,7 @@ class _Conversation:
         if not isinstance(first, Hello | Watch):
             connection.close(PROTOCOL_ERROR, "hello must be first")
             return
-        if sessions.around.draining:
+        if sessions.context.draining:
             connection.close(DRAINING, "the server is about to stop")
             return
         try:

@@ -15,15 +15,15 @@ from typing import TypeVar
 
 import msgspec
 
+from yoked_actor.domain.geometry import Cell
 from yoked_actor.domain.offers import (
+    CELLS,
     NO_VOTES,
     FrozenPool,
     OfferRules,
     Votes,
-    cells_within,
     freeze,
     frozen_person,
-    place_of,
     reach_class,
 )
 from yoked_actor.domain.people import Person
@@ -121,15 +121,19 @@ def _offered_of_late(
 
 
 def _cells_of(people: Iterable[Person], widest: float) -> set[int]:
-    """The numbers of the cells that anybody's widest limits reach, as the index counts them."""
-    found: set[int] = set()
-    for place, km in {
-        (place_of(person.lat, person.lon), reach_class(person.max_distance_km * widest))
+    """The cells that anybody's widest limits reach, as the index `people_by_cell` counts them."""
+    circles = {
+        (CELLS.cell_of(person.lat, person.lon), reach_class(person.max_distance_km * widest))
         for person in people
-    }:
-        for row, column in cells_within(place, km):
-            found.add((row + 180) * 720 + (column + 360) % 720)
-    return found
+    }
+    return {_index_of(cell) for circle in circles for cell in CELLS.around_cell(*circle)}
+
+
+def _index_of(cell: Cell) -> int:
+    """The index counts rows from the south pole, and columns from the meridian of 180 degrees."""
+    row, column = divmod(cell, CELLS.columns)
+    half_turn = CELLS.columns // 2
+    return (row + half_turn // 2) * CELLS.columns + (column + half_turn) % CELLS.columns
 
 
 def _json(values: list[str] | list[int]) -> str:

@@ -94,7 +94,7 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             raise Refused(Code.NOT_FOUND, str(error)) from None
         except ImpossibleJobMove as error:
             raise Refused(Code.WRONG_STATE, str(error)) from None
-        doors.dispatcher.poke()
+        doors.dispatcher.wake()
         await doors.record(session, "requeue_job", job_id, found.type)
         return answer(http.JobEntry(**_facts(found, brief=True)))
 
@@ -112,7 +112,7 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
             raise Refused(Code.WRONG_STATE, str(error)) from None
         except ValueError as error:
             raise Refused(Code.BAD_REQUEST, str(error)) from None
-        doors.dispatcher.watch.stir()
+        doors.dispatcher.watch.wake()
         return answer(http.JobEntry(**_facts(found, brief=True)))
 
     @app.post("/api/admin/jobs/requeue")
@@ -120,7 +120,7 @@ def add_admin_job_calls(app: QuartTrio, doors: Doors) -> None:
         session = await doors.operator()
         body = await read_body(http.RequeueBody)
         ids = await doors.store.jobs.requeue_dead(body.type, doors.clock.now(), MOST_REQUEUED)
-        doors.dispatcher.poke()
+        doors.dispatcher.wake()
         if ids:
             await doors.record(session, "requeue_jobs", body.type, f"{len(ids)} dead letters")
         return answer(http.RequeueAnswer(ids))

@@ -31,7 +31,7 @@ def add_admin_offer_calls(app: QuartTrio, doors: Doors) -> None:
             code = Code.NOT_FOUND if zone_named(body.zone) is None else Code.WRONG_STATE
             raise Refused(code, str(error)) from None
         if asked.is_new:
-            doors.dispatcher.poke()
+            doors.dispatcher.wake()
             await doors.record(session, "run_offers", body.zone, body.date.isoformat())
         at = to_datetime(asked.run.scheduled_at)
         return answer(
@@ -49,7 +49,7 @@ def add_admin_offer_calls(app: QuartTrio, doors: Doors) -> None:
                 )
         except NoSuchFrozenRun as error:
             raise Refused(Code.NOT_FOUND, str(error)) from None
-        doors.dispatcher.poke()
+        doors.dispatcher.wake()
         await doors.record(session, "refreeze_offers", body.zone, body.date.isoformat())
         assert frozen.pool is not None
         users = sum(person.receives for person in frozen.pool.people)

@@ -20,7 +20,8 @@ from yoked_actor.actors.supervisor import Trouble
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.lobby import Code, Explanation
 from yoked_actor.domain.matching import Ticket
-from yoked_actor.domain.ops import Minute, percentile
+from yoked_actor.domain.ops import Minute
+from yoked_actor.domain.statistics import percentile
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.edge.auth import Identity
 from yoked_actor.edge.http.admin.jobs import alert_entries
@@ -163,14 +164,14 @@ class StatusBoard:
             hour=_hour_part(minutes),
             connections=metrics.count_sockets(),
             sessions=len(doors.sessions),
-            mailbox=len(doors.sessions.around.mailbox),
+            mailbox=len(doors.sessions.context.mailbox),
             commits=CommitPart(
                 percentile(commits, 0.5), percentile(commits, 0.99), doors.store.pending_writes
             ),
             jobs=jobs,
             alerts=tuple(alert_entries(doors.alarm)),
             stalled=doors.is_stalled(),
-            draining=doors.sessions.around.draining,
+            draining=doors.sessions.context.draining,
             degraded=tuple(_degraded_part(one) for one in doors.supervisor.degraded()),
         )
 

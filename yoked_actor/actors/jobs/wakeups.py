@@ -1,8 +1,8 @@
-"""A bell between processes on one data directory: who enqueues rings, whoever dispatches wakes.
+"""Wake-ups between processes that share a data directory.
 
-SQLite tells nobody about a write. Each process that dispatches listens on a datagram socket beside
-the database, and each that changes the queue sends a byte to all of them. A ring that is lost costs
-time and nothing else: at its next due instant a dispatcher looks for itself.
+SQLite does not notify other processes of a write. Each process that dispatches jobs listens on a
+datagram socket beside the database; a process that changes the queue sends a byte to each of them.
+A lost wake-up costs time and nothing else: a dispatcher also wakes when the next job is due.
 """
 
 from __future__ import annotations
@@ -18,50 +18,50 @@ import trio
 _PREFIX, _SUFFIX = "jobs-", ".bell"
 
 
-def ring(directory: Path) -> None:
-    """Wake the dispatchers of other processes; never blocks, never raises."""
+def wake_other_processes(directory: Path) -> None:
+    """Wake the dispatchers of other processes. Does not block or raise."""
     own = f"{_PREFIX}{os.getpid()}{_SUFFIX}"
     try:
-        bells = [name for name in os.listdir(directory) if _is_bell(name) and name != own]
-        if not bells:
+        names = [name for name in os.listdir(directory) if _is_socket(name) and name != own]
+        if not names:
             return
         with _reachable(directory) as prefix, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
             s.setblocking(False)
-            for name in bells:
+            for name in names:
                 try:
                     s.sendto(b"!", f"{prefix}/{name}")
                 except ConnectionRefusedError:
                     (directory / name).unlink(missing_ok=True)  # its process was killed
                 except OSError:
-                    pass  # it is being rung already, or is leaving
+                    pass  # its buffer is full of wake-ups, or its process is stopping
     except OSError:
         pass
 
 
-async def listen(directory: Path, rung: Callable[[], None]) -> None:
-    """Call `rung` whenever another process rings."""
+async def listen_for_wakeups(directory: Path, wake: Callable[[], None]) -> None:
+    """Call `wake` whenever another process sends a wake-up, until cancelled."""
     name = f"{_PREFIX}{os.getpid()}{_SUFFIX}"
     (directory / name).unlink(missing_ok=True)
-    bell = trio.socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    listener = trio.socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
         with _reachable(directory) as prefix:
-            await bell.bind(f"{prefix}/{name}")
+            await listener.bind(f"{prefix}/{name}")
         (directory / name).chmod(0o600)
         while True:
-            await bell.recv(1)
-            rung()
+            await listener.recv(1)
+            wake()
     finally:
-        bell.close()
+        listener.close()
         (directory / name).unlink(missing_ok=True)
 
 
-def _is_bell(name: str) -> bool:
+def _is_socket(name: str) -> bool:
     return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
 
 
 @contextmanager
 def _reachable(directory: Path) -> Iterator[str]:
-    """A short name for a directory: the address of a socket has 107 characters at most."""
+    """A short name for a directory: a socket address has at most 107 characters."""
     opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{opened}"

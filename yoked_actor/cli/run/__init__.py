@@ -1,0 +1,1 @@
+"""The work of the commands, imported when one runs. Their options are in `yoked_actor.cli`."""

@@ -1,0 +1,136 @@
+"""Backs up, restores and migrates the database."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from yoked_actor import store
+from yoked_actor.app.server import DATABASE
+from yoked_actor.cli.common import Source
+from yoked_actor.cli.run.common import BUSY_TIMEOUT_S, json_text, settings_of
+from yoked_actor.store import DirectoryLock, StoreError, migration_names
+
+
+def backup(source: Source, file: Path, *, as_json: bool) -> None:
+    """Write a checked copy of the database, with a progress bar on a terminal."""
+    database = settings_of(source).server.data_dir / DATABASE
+    with _one_line_errors(), _progress(as_json) as progress:
+        task = progress.add_task("copying", total=None)
+
+        def show(done: int, total: int) -> None:
+            progress.update(task, completed=done * 4096, total=total * 4096)
+
+        made = store.back_up(database, file, busy_timeout_s=BUSY_TIMEOUT_S, progress=show)
+    if as_json:
+        click.echo(json_text({"file": str(file), "schema": made.version, "bytes": made.size}))
+    else:
+        click.echo(f"{file}: {made.size:,} bytes, schema {made.version}, checked, digest added")
+
+
+def restore(source: Source, file: Path, *, only_check: bool, as_json: bool) -> None:
+    """Check a backup and, unless `only_check`, replace the database with it."""
+    directory = settings_of(source).server.data_dir
+    with _one_line_errors():
+        if only_check:
+            checked, previous = store.check(file), None
+        else:
+            lock = DirectoryLock(directory)
+            try:
+                _refuse_beside_workers(directory)
+                time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+                checked, previous = store.restore(file, directory / DATABASE, time)
+            finally:
+                lock.release()
+    if as_json:
+        kept = None if previous is None else str(previous)
+        click.echo(
+            json_text({"schema": checked.version, "sealed": checked.sealed, "kept_as": kept})
+        )
+        return
+    digest = "its digest matches" if checked.sealed else "it has no digest; its pages are intact"
+    click.echo(f"{file} is valid: schema {checked.version}, {digest}")
+    if not only_check:
+        click.echo(f"restored to {directory / DATABASE}")
+    if previous is not None:
+        click.echo(f"the previous database is kept as {previous}; delete it when not needed")
+    if checked.version < migration_names()[-1][0]:
+        click.echo("the backup has an older schema; the server migrates it when it starts")
+
+
+def migrate(source: Source, *, only_check: bool, as_json: bool) -> None:
+    """Apply pending migrations, or list them; exit with 1 if some stay pending."""
+    directory = settings_of(source).server.data_dir
+    database = directory / DATABASE
+    if not database.exists():
+        raise click.ClickException(f"there is no database at {database}")
+    with _one_line_errors(), store.explained(database):
+        with closing(sqlite3.connect(database, timeout=BUSY_TIMEOUT_S)) as db:
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+        pending = [(number, name) for number, name in migration_names() if number > version]
+        if not only_check and pending:
+            _apply(directory, database)
+    if as_json:
+        names = [{"version": number, "name": name} for number, name in pending]
+        click.echo(json_text({"schema": version, "pending" if only_check else "applied": names}))
+    else:
+        for number, name in pending:
+            click.echo(f"{number:04} {name}: {'pending' if only_check else 'applied'}")
+        if only_check and pending:
+            click.echo(f"the database has schema {version}")
+            click.echo("take a backup first: yoked-actor backup FILE")
+        else:
+            click.echo(f"the database is up to date: schema {migration_names()[-1][0]}")
+    if only_check and pending:
+        raise SystemExit(1)
+
+
+def _apply(directory: Path, database: Path) -> None:
+    lock = DirectoryLock(directory)
+    try:
+        with closing(
+            store.connect_for_writing(
+                database, busy_timeout_s=BUSY_TIMEOUT_S, checkpoint_pages=1000
+            )
+        ) as db:
+            store.migrate(db, database)
+    finally:
+        lock.release()
+
+
+def _refuse_beside_workers(directory: Path) -> None:
+    """Fail if a worker runs. It holds no lock, but the name of its wake-up socket has its PID."""
+    for path in directory.glob("jobs-*.bell"):
+        pid = path.name.removeprefix("jobs-").removesuffix(".bell")
+        if pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists():
+            raise StoreError(f"{directory} is in use by a worker (process {pid}); stop it first")
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """End the command with one line when the store or the system fails."""
+    try:
+        yield
+    except (StoreError, OSError, sqlite3.Error) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _progress(as_json: bool) -> Progress:
+    console = Console(stderr=True, quiet=as_json or not sys.stderr.isatty())
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )

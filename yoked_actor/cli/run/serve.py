@@ -1,0 +1,132 @@
+"""Runs a server until a signal stops it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import webbrowser
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+import click
+import structlog
+import trio
+from trio.testing import MockClock
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.app.readiness import Notifier, feed_watchdog, watchdog_interval_s
+from yoked_actor.app.reloading import reload
+from yoked_actor.app.server import DATABASE, open_server
+from yoked_actor.app.signals import Orders, heard_signals
+from yoked_actor.app.starting import (
+    address_of,
+    explained,
+    is_loopback,
+    settings_of,
+    tune_interpreter,
+)
+from yoked_actor.cli.run.common import set_up_logging
+from yoked_actor.cli.run.demo_data import refuse_demo_data
+from yoked_actor.edge.auth import Tokens
+from yoked_actor.edge.net import open_listeners, tls_context
+from yoked_actor.settings import Settings, load_settings
+
+_log = structlog.get_logger()
+
+
+def run_server(
+    config_file: Path | None,
+    flags: Mapping[str, Mapping[str, object]],
+    *,
+    dev: bool,
+    mock_start_at: datetime | None,
+    open_browser: bool,
+) -> None:
+    """Run a server; with `mock_start_at`, on a mock clock that starts there."""
+    settings = settings_of(config_file, flags)
+    set_up_logging(settings)
+    if dev and not is_loopback(settings.server.host):
+        raise click.UsageError(
+            f"--dev listens on loopback only, and {settings.server.host} is not a loopback address:"
+            " the login without a password lets anyone sign in as anyone. Remove --host or --dev."
+        )
+    if not dev:
+        refuse_demo_data(settings.server.data_dir)
+    mock = None if mock_start_at is None else MockClock()
+    with explained():
+        load = partial(load_settings, config_file, os.environ, flags)
+        trio.run(_serve, settings, load, dev, mock, mock_start_at, open_browser, clock=mock)
+
+
+async def _serve(
+    settings: Settings,
+    load: Callable[[], Settings],
+    dev: bool,
+    mock: MockClock | None,
+    mock_start_at: datetime | None,
+    open_browser: bool,
+) -> None:
+    data_dir = settings.server.data_dir
+    tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
+    if missing := settings.auth.unchecked_claims():
+        _log.warning("tokens_of_other_services_are_taken", unset=missing)
+    clock = (
+        Clock.real(settings.server.clock_step_s)
+        if mock_start_at is None
+        else Clock.starting(mock_start_at)
+    )
+    ssl_context = tls_context(settings.edge)
+    notifier = Notifier.of(os.environ)
+    # Before the server is ready, SIGHUP has nothing to reload.
+    orders = Orders(None if dev else lambda: None)
+    with (
+        heard_signals() as signals,
+        contextlib.ExitStack() as closing,
+    ):
+        listeners = open_listeners(settings.server.host, settings.server.port)
+        for listener in listeners:
+            closing.callback(listener.close)
+        async with trio.open_nursery() as beside:
+            beside.start_soon(orders.hear, signals)
+            async with open_server(
+                settings,
+                tokens,
+                database=data_dir / DATABASE,
+                clock=clock,
+                mock_clock=mock,
+                listeners=listeners,
+                ssl_context=ssl_context,
+                stop=orders.stop,
+                dev=dev,
+            ) as server:
+                address = address_of(listeners, secure=ssl_context is not None)
+                tune_interpreter()
+                click.echo(f"yoked-actor ready on {address}")
+                notifier.ready(f"ready on {address}")
+
+                def reload_settings() -> None:
+                    notifier.reloading(time.monotonic())
+                    reloaded = reload(settings, load)
+                    if reloaded is not None:
+                        if {"log.level", "log.format"}.intersection(reloaded.changed):
+                            set_up_logging(settings)
+                        server.settings_changed()
+                    notifier.ready(f"ready on {address}")
+
+                orders.hurry = server.hurry
+                if not dev:
+                    orders.reload = reload_settings
+                every_s = watchdog_interval_s(os.environ)
+                beside.start_soon(feed_watchdog, notifier, every_s, server.matchmaker.ping)
+                if open_browser:
+                    await trio.to_thread.run_sync(webbrowser.open, address)
+                await orders.stop.wait()
+                notifier.stopping()
+                if mock is not None:
+                    # The drain has deadlines: they pass only while the clock runs.
+                    mock.rate = 1.0
+            beside.cancel_scope.cancel()
+    _log.info("stopped")

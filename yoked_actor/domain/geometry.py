@@ -1,0 +1,122 @@
+"""Distances on a globe, and grids of cells that find positions near each other.
+
+Latitudes and longitudes are in degrees. `Angles` are the same position in radians, with the cosine
+of the latitude between the two: computed once, used for many distances. A chord is the straight
+line between two positions, on a globe of radius 1.
+"""
+
+from __future__ import annotations
+
+from math import asin, cos, degrees, floor, inf, pi, radians, sin, sqrt
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+EARTH_RADIUS_KM = 6371.0088
+KM_PER_DEGREE = EARTH_RADIUS_KM * pi / 180
+"""Along a meridian."""
+
+Angles = tuple[float, float, float]
+Cell = int
+"""The number of a cell of a `Grid`."""
+
+_NEAR_POLE = 89.0
+_SLACK = 1 + 1e-9
+
+
+def angles_of(lat: float, lon: float) -> Angles:
+    """A position in radians: the latitude, its cosine, the longitude."""
+    lat = radians(lat)
+    return lat, cos(lat), radians(lon)
+
+
+def haversine_km(
+    lat_a: float, cos_a: float, lon_a: float, lat_b: float, cos_b: float, lon_b: float
+) -> float:
+    """The great-circle distance of two positions, given by their `Angles`."""
+    half_lat = sin((lat_b - lat_a) / 2)
+    half_lon = sin((lon_b - lon_a) / 2)
+    h = half_lat * half_lat + cos_a * cos_b * (half_lon * half_lon)
+    return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h)))
+
+
+def unit_vector(lat: float, cos_lat: float, lon: float) -> tuple[float, float, float]:
+    """The position of some `Angles` as x, y, z on a globe of radius 1."""
+    return cos_lat * cos(lon), cos_lat * sin(lon), sin(lat)
+
+
+def chord_of(km: float) -> float:
+    """The chord of a great-circle distance; infinite from half of a great circle on."""
+    half = km / EARTH_RADIUS_KM / 2
+    return inf if half >= pi / 2 else 2 * sin(half)
+
+
+def kms_of(chords2: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The great-circle distances of squared chords; rounded more than those of `haversine_km`."""
+    kms: NDArray[np.float64] = (
+        2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(1.0, np.sqrt(chords2) / 2))
+    )
+    return kms
+
+
+class Grid(msgspec.Struct, frozen=True):
+    """Cells of equal sides in degrees, numbered row by row from the south, eastwards from 0."""
+
+    per_degree: int
+
+    @property
+    def columns(self) -> int:
+        """How many cells a row has."""
+        return 360 * self.per_degree
+
+    def cell_of(self, lat: float, lon: float) -> Cell:
+        """The cell of a position."""
+        around = 360 * self.per_degree
+        return floor(lat * self.per_degree) * around + floor(lon * self.per_degree) % around
+
+    def around_position(self, lat: float, lon: float, km: float, most: int) -> list[Cell] | None:
+        """All cells within a distance of a position, and perhaps some more.
+
+        None when there would be more than `most`, or when the circle comes near a pole.
+        """
+        width = _half_width(lat, km)
+        if width == inf:
+            return None
+        per, around = self.per_degree, 360 * self.per_degree
+        high, wide = degrees(km / EARTH_RADIUS_KM) * _SLACK + 1e-9, width * _SLACK + 1e-9
+        south, north = floor((lat - high) * per), floor((lat + high) * per)
+        west, east = floor((lon - wide) * per), floor((lon + wide) * per)
+        if (north - south + 1) * (east - west + 1) > most or east - west >= around - 1:
+            return None
+        columns = range(west, east + 1)
+        return [
+            row + column % around
+            for row in range(south * around, (north + 1) * around, around)
+            for column in columns
+        ]
+
+    def around_cell(self, cell: Cell, km: float) -> list[Cell]:
+        """All cells within a distance of some position of a cell, and some more."""
+        per, around = self.per_degree, 360 * self.per_degree
+        row, column = divmod(cell, around)
+        up = floor(degrees(km / EARTH_RADIUS_KM) * per) + 1
+        # The parallel of the cell that is nearer to a pole: the circle is widest in degrees there.
+        width = _half_width(max(abs(row), abs(row + 1)) / per, km) * per + 1
+        if 2 * width + 1 >= around:
+            columns = range(around)
+        else:
+            columns = range(column - floor(width), column + floor(width) + 1)
+        return [
+            one * around + other % around
+            for one in range(row - up, row + up + 1)
+            for other in columns
+        ]
+
+
+def _half_width(lat: float, km: float) -> float:
+    """Half the degrees of longitude that a circle spans; infinite when it comes near a pole."""
+    arc = km / EARTH_RADIUS_KM
+    if abs(lat) + degrees(arc) >= _NEAR_POLE:
+        return inf
+    return degrees(asin(sin(arc) / cos(radians(lat))))
