@@ -26,13 +26,12 @@ from yoked_actor.domain.ops import Objective
 from yoked_actor.domain.people import Report, is_user_id
 from yoked_actor.domain.time import Instant, TokenBucket, to_datetime
 from yoked_actor.store import StoreUnavailable, TooManyReports
+from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
 from yoked_actor.wire.lobby import problem_with, rendering
 
 Renew = Callable[[cmd.Hello], Awaitable[told.Reply]]
-REPLACED = 4001
-TRY_AGAIN = 1011
 _STORE_AWAY = told.Refusal(told.Code.INTERNAL, "the store is not available; try again")
 
 
@@ -339,7 +338,7 @@ class Session:
             assert isinstance(reply, told.Snapshot)
             if abandoned:
                 # To the lobby the newer device has replaced the older one, and is gone.
-                self.hang_up(TRY_AGAIN, "the server was too busy; try again")
+                self.hang_up(CloseCode.INTERNAL_ERROR, "the server was too busy; try again")
                 return
             self._bind(connection, hello, reply, now, expires_at)
 
@@ -370,7 +369,7 @@ class Session:
     ) -> None:
         if self.connection is not None:
             self.connection.flush()
-            self.connection.close(REPLACED, "replaced by a newer connection")
+            self.connection.close(CloseCode.REPLACED, "replaced by a newer connection")
         missed = self._missed(hello.resume)
         if missed is None:
             self.start_anew()

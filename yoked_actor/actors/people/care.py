@@ -26,10 +26,10 @@ from yoked_actor.domain.people import Suspension
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import StoreSettings
 from yoked_actor.store import Store, StoreUnavailable
+from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
 
-NO_LONGER_WELCOME = 4003
 """The close code of a token that is not taken: clients do not come back by themselves."""
 
 
@@ -154,7 +154,7 @@ class Care:
             elif suspension is not None and session.connection is not None:
                 session.tell(notice_of(suspension), now)
             session.start_anew()
-            session.hang_up(NO_LONGER_WELCOME, reason)
+            session.hang_up(CloseCode.UNAUTHORIZED, reason)
 
         await session.wait_for_room()
         await session.ask(event, leave)
