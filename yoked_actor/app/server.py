@@ -57,7 +57,7 @@ from yoked_actor.store import (
     Batch,
     InlineRunner,
     Runner,
-    SqliteStore,
+    Store,
     ThreadRunner,
     enqueue_in,
     open_store,
@@ -74,7 +74,7 @@ class Server(msgspec.Struct):
 
     settings: Settings
     clock: Clock
-    store: SqliteStore
+    store: Store
     lobby: Lobby
     view: SettledView
     matchmaker: Matchmaker
