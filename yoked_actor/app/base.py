@@ -15,7 +15,7 @@ from yoked_actor.actors.jobs import Dispatcher, wake_other_processes
 from yoked_actor.actors.ops import Alarm, LoopLag, free_share_of
 from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.settings import Settings
-from yoked_actor.store import Batch, InlineRunner, Runner, SqliteStore, ThreadRunner, open_store
+from yoked_actor.store import Batch, InlineRunner, Runner, Store, ThreadRunner, open_store
 from yoked_actor.telemetry import Metrics
 
 DATABASE = "yoked.db"
@@ -27,7 +27,7 @@ class Base(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     clock: Clock
     metrics: Metrics
-    store: SqliteStore
+    store: Store
     dispatcher: Dispatcher
     """Features register their job types here; `open_jobs` runs it."""
     loop_lag: LoopLag
@@ -59,7 +59,7 @@ async def open_base(
     runner: Runner = InlineRunner() if inline else ThreadRunner()
 
     def count_commit(batch: Batch) -> None:
-        metrics.count_commit(batch.seconds, batch.writes)
+        metrics.store.count_commit(batch.seconds, batch.writes)
 
     async with open_store(
         database,
@@ -81,7 +81,7 @@ async def open_base(
             threads=is_real,
             wake_others=None if directory is None else partial(wake_other_processes, directory),
         )
-        loop_lag = LoopLag(metrics.loop_lag)
+        loop_lag = LoopLag(metrics.actors.loop_lag)
         alarm = Alarm(
             dispatcher.watch,
             clock,

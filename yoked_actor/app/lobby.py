@@ -75,7 +75,7 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
         stored_people=calendar.people_stored,
         alert=base.alarm.wake,
     )
-    metrics.expect(settings.matching.policy)
+    metrics.lobby.expect(settings.matching.policy)
     metrics.watch(
         waiting=view.waiting,
         sessions=sessions.__len__,

@@ -11,7 +11,7 @@ from yoked_actor.telemetry.metrics import (
     Metrics,
     count_of,
 )
-from yoked_actor.telemetry.objectives import Objectives
+from yoked_actor.telemetry.metrics.objectives import Objectives
 
 __all__ = [
     "CONTENT_TYPE",

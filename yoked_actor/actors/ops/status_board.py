@@ -188,8 +188,8 @@ class StatusBoard:
         longest = await self._longest()
         jobs = await self._count_jobs()
         now, metrics = self._clock.now(), self._metrics
-        minutes = metrics.recent.since(now)
-        commits = list(metrics.last_commits_s)
+        minutes = metrics.lobby.recent.since(now)
+        commits = list(metrics.store.last_commits_s)
         return Status(
             seq=0,
             at=to_datetime(now),
@@ -197,7 +197,7 @@ class StatusBoard:
             longest=tuple(longest),
             minutes=tuple(_minute_part(minute) for minute in minutes),
             hour=_hour_part(minutes),
-            connections=metrics.count_sockets(),
+            connections=metrics.connections.count_sockets(),
             sessions=len(self._sessions),
             mailbox=len(self._matchmaker.mailbox),
             commits=CommitPart(

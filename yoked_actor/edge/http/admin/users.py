@@ -77,7 +77,7 @@ def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
     @app.get("/api/admin/audit")
     async def audit() -> Response:
         await api.operator()
-        found = await operators.entries(read_limit(DEFAULT_AT_ONCE), read_number("before"))
+        found = await api.store.audit.entries(read_limit(DEFAULT_AT_ONCE), read_number("before"))
         return answer(http_care.AuditAnswer([_entry(one) for one in found]))
 
 
