@@ -101,7 +101,7 @@ def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(olga: Operator, hou
     expect(page.get_by_label("Payload")).to_contain_text('"user_id": "ana-dead"')
     traceback = page.locator("#traceback")
     expect(traceback).to_contain_text("Traceback (most recent call last)")
-    expect(traceback).to_contain_text("offer_runs.py")
+    expect(traceback).to_contain_text("offers/runs.py")
     expect(traceback).to_contain_text(f"the pool of the run of {day} in {ZONE} was never frozen")
     olga.person.shoot("console-dead-letter")
     # What was missing is made up for.
