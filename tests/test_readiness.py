@@ -102,7 +102,7 @@ async def test_a_server_in_which_nothing_happens_is_vouched_for(autojump_clock, 
     with listening(str(tmp_path / "notify")) as manager:
         async with open_world() as world, trio.open_nursery() as nursery:
             matchmaker = world.server.matchmaker
-            nursery.start_soon(feed_watchdog, Notifier(manager.name), 15.0, matchmaker.answer)
+            nursery.start_soon(feed_watchdog, Notifier(manager.name), 15.0, matchmaker.ping)
             await trio.sleep(61.0)
             assert manager.heard() == ["WATCHDOG=1"] * 5
             nursery.cancel_scope.cancel()
@@ -135,7 +135,7 @@ async def test_a_matchmaker_that_plays_no_rounds_does_not_answer(autojump_clock)
             server.settings,
         )
         with trio.move_on_after(3600) as patience:
-            await idle.answer()
+            await idle.ping()
         assert patience.cancelled_caught
 
 
@@ -150,7 +150,7 @@ async def test_a_full_disk_is_no_reason_to_be_killed(autojump_clock, tmp_path: P
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(ana.spin)
                     await trio.sleep(0.01)
-                    answer = world.server.matchmaker.answer
+                    answer = world.server.matchmaker.ping
                     nursery.start_soon(feed_watchdog, Notifier(manager.name), 15.0, answer)
                     await trio.sleep(40)
                     assert world.server.matchmaker.stalled
@@ -169,6 +169,6 @@ async def test_who_asks_while_a_commit_fails_is_answered_too(autojump_clock, tmp
             other.execute("BEGIN IMMEDIATE")
             matchmaker.mailbox.put_always(Message(Spin("ana"), None))
             with trio.fail_after(1.0):
-                await matchmaker.answer()
+                await matchmaker.ping()
             assert matchmaker.stalled
             other.execute("ROLLBACK")

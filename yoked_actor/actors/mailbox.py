@@ -1,7 +1,7 @@
-"""A bounded mailbox that is emptied by the armful.
+"""A bounded mailbox that its reader drains in batches.
 
-trio's memory channels hand over one item at a time, which costs a scheduling step each. The
-matchmaker wants everything that is there, so that one commit carries it all.
+trio's memory channels deliver one item at a time, at the cost of a scheduling step each. The
+matchmaker takes everything that is there, so that one commit carries it all.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ T = TypeVar("T")
 
 
 class MailboxFull(Exception):
-    """There is no room, and the caller did not want to wait for it."""
+    """The mailbox has no room, and the caller does not wait for it."""
 
 
 class Mailbox(Generic[T]):
-    """Many may put, one takes. Order is kept."""
+    """A first-in first-out queue with many writers and one reader.
+
+    Unlike trio's channels, an async method is a checkpoint only when it has to wait: when it need
+    not wait, it neither lets other tasks run nor notices a cancellation.
+    """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -37,28 +41,37 @@ class Mailbox(Generic[T]):
         self.put_always(item)
 
     def put_always(self, item: T) -> None:
-        """Add an item even beyond the capacity: for what must be heard and is bounded elsewhere."""
+        """Add an item even beyond the capacity: for items whose number is bounded elsewhere."""
         self._items.append(item)
         if self._filled:
             self._filled.unpark()
 
     async def put(self, item: T) -> None:
-        """Add an item, waiting for room if there is none. Does not yield when there is room."""
+        """Add an item, waiting for room.
+
+        Checkpoints only if the mailbox is full. If cancelled, the item has not been added.
+        """
         await self.wait_for_room()
         self.put_nowait(item)
 
     async def wait_for_room(self) -> None:
-        """Wait until an item can be added; until the next checkpoint nobody else takes the room."""
+        """Wait until an item can be added; the caller has the room until its next checkpoint.
+
+        Checkpoints only if the mailbox is full. Cancellation changes nothing.
+        """
         while len(self._items) >= self._capacity:
             await self._emptied.park()
 
     async def wait(self) -> None:
-        """Wait until something is there. Does not yield when something is."""
+        """Wait until there is an item.
+
+        Checkpoints only if the mailbox is empty. Cancellation changes nothing.
+        """
         while not self._items:
             await self._filled.park()
 
     def take_all(self) -> list[T]:
-        """Everything that is there."""
+        """Remove and return all items, the oldest first, and let waiting writers add theirs."""
         items = list(self._items)
         self._items.clear()
         if self._emptied:

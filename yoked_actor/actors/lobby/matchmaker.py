@@ -152,17 +152,17 @@ class Matchmaker:
             _log.critical("matchmaker_crashed", exc_info=True)
             raise MatchmakerCrashed("the matchmaker has crashed") from error
 
-    async def answer(self) -> None:
-        """Return when a round has been played since, or when what keeps it is the store.
+    async def ping(self) -> None:
+        """Return after the next round, or as soon as the matchmaker waits for the store.
 
-        A full disk is waited for, and is no sign of a matchmaker that hangs.
+        A full disk does not mean that the matchmaker hangs. Cancellation changes nothing.
         """
         if self.stalled:
             return
-        answered = trio.Event()
-        self._waiters.append(answered)
+        played = trio.Event()
+        self._waiters.append(played)
         self.wake()
-        await answered.wait()
+        await played.wait()
 
     async def explain(self, user_id: str) -> Reply:
         """Why a user waits, counted among people whose places are stored.
@@ -309,8 +309,8 @@ class Matchmaker:
                 self._metrics.objectives.judge(objective, taken, now_s)
 
     def _release_waiters(self) -> None:
-        for answered in self._waiters:
-            answered.set()
+        for played in self._waiters:
+            played.set()
         self._waiters.clear()
 
     def _alert(self) -> None:

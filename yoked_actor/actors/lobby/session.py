@@ -26,13 +26,12 @@ from yoked_actor.domain.ops import Objective
 from yoked_actor.domain.people import Report, is_user_id
 from yoked_actor.domain.time import Instant, TokenBucket, to_datetime
 from yoked_actor.store import StoreUnavailable, TooManyReports
+from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
 from yoked_actor.wire.lobby import problem_with, rendering
 
 Renew = Callable[[cmd.Hello], Awaitable[told.Reply]]
-REPLACED = 4001
-TRY_AGAIN = 1011
 _STORE_AWAY = told.Refusal(told.Code.INTERNAL, "the store is not available; try again")
 
 
@@ -82,7 +81,10 @@ class Session:
     # To the matchmaker
 
     def post(self, event: ev.Event, then: Then | None = None) -> None:
-        """Put an event into the matchmaker's mailbox, or raise `MailboxFull`."""
+        """Put an event into the matchmaker's mailbox, or raise `MailboxFull`. Does not block.
+
+        `then` is called with the reply as soon as the decision is stored, before other tasks run.
+        """
         now_s = trio.current_time() if type(event) in (ev.Spin, ev.Vote) else -1.0
         try:
             self._context.mailbox.put_nowait(Message(event, self, then, now_s))
@@ -92,18 +94,39 @@ class Session:
             raise
         self.in_flight += 1
 
-    async def post_when_there_is_room(self, event: ev.Event, then: Then) -> None:
-        """Put an event into the mailbox, however long that has to be waited for.
+    async def ask(self, event: ev.Event, then: Then | None = None) -> told.Reply:
+        """Put an event into the matchmaker's mailbox, and wait for the reply.
 
-        Cancelled before there was room, it has put nothing.
+        `then` is called with the reply as soon as the decision is stored, before other tasks run.
+        Raises `MailboxFull` when there is no room; nothing has been put then.
+
+        Checkpoints once, after the event has been put. If cancelled there, only the caller stops
+        waiting: the event is decided all the same, and `then` is called.
         """
-        # Counted before there is room for it: the user must not leave memory meanwhile.
+        replied = trio.Event()
+        replies: list[told.Reply] = []
+
+        def receive(reply: told.Reply, now: Instant) -> None:
+            if then is not None:
+                then(reply, now)
+            replies.append(reply)
+            replied.set()
+
+        self.post(event, receive)
+        await replied.wait()
+        return replies[0]
+
+    async def wait_for_room(self) -> None:
+        """Wait until `post` and `ask` have room; the caller has it until its next checkpoint.
+
+        Checkpoints only if the mailbox is full. Cancellation changes nothing.
+        """
+        # Counted as in flight: the user must not leave memory meanwhile.
         self.in_flight += 1
         try:
-            await self._context.mailbox.put(Message(event, self, then))
-        except BaseException:
+            await self._context.mailbox.wait_for_room()
+        finally:
             self.in_flight -= 1
-            raise
 
     def may_speak(self) -> bool:
         """Whether the user is within the rate; if so, this is counted."""
@@ -302,36 +325,28 @@ class Session:
     async def attach(
         self, connection: Connection, hello: cmd.Hello, device: int, expires_at: Instant
     ) -> None:
-        """Let a socket speak for the user; returns when it has been welcomed.
+        """Make a socket the user's connection; returns when the welcome is sent.
 
-        Raises `UserSuspended` when the user has been suspended while there was no room.
-        Cancelled, the lobby may still hear of the socket, which `detach` then takes back; it does
-        not speak for the user.
+        Raises `UserSuspended` when the user was suspended while the mailbox had no room.
+
+        Checkpoints. If cancelled, the socket does not become the user's connection. The lobby may
+        still attach the device, so the caller must call `detach`.
         """
-        welcomed, abandoned = trio.Event(), False
+        abandoned = False
 
         def bind(reply: told.Reply, now: Instant) -> None:
             assert isinstance(reply, told.Snapshot)
             if abandoned:
                 # To the lobby the newer device has replaced the older one, and is gone.
-                self.hang_up(TRY_AGAIN, "the server was too busy; try again")
+                self.hang_up(CloseCode.INTERNAL_ERROR, "the server was too busy; try again")
                 return
             self._bind(connection, hello, reply, now, expires_at)
-            welcomed.set()
 
-        # Counted before there is room for it: who waits for that must not leave memory meanwhile.
-        self.in_flight += 1
+        await self.wait_for_room()
+        # The event that expels a suspended user may be in the mailbox: no other may follow it.
+        self._context.suspensions.check(self.user_id)
         try:
-            await self._context.mailbox.wait_for_room()
-            # What takes a suspended user out may be in the mailbox already: nothing follows it.
-            self._context.suspensions.check(self.user_id)
-        except BaseException:
-            self.in_flight -= 1
-            raise
-        message = Message(ev.Attached(self.user_id, device), self, bind)
-        self._context.mailbox.put_nowait(message)
-        try:
-            await welcomed.wait()
+            await self.ask(ev.Attached(self.user_id, device), bind)
         except trio.Cancelled:
             abandoned = True
             raise
@@ -354,7 +369,7 @@ class Session:
     ) -> None:
         if self.connection is not None:
             self.connection.flush()
-            self.connection.close(REPLACED, "replaced by a newer connection")
+            self.connection.close(CloseCode.REPLACED, "replaced by a newer connection")
         missed = self._missed(hello.resume)
         if missed is None:
             self.start_anew()

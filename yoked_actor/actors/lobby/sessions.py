@@ -26,11 +26,9 @@ from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
 from yoked_actor.telemetry import Metrics
+from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
-
-INTERNAL_ERROR = 1011
-DRAINING = 4010
 
 
 class Sessions:
@@ -174,24 +172,17 @@ class Sessions:
     # For HTTP
 
     async def ask(self, session: Session, event: ev.Event) -> told.Reply:
-        """Put an event to the lobby for a user who calls over HTTP, and wait for the reply.
+        """`Session.ask` for a user who calls over HTTP, which counts as a sign of life.
 
-        Raises `UserSuspended`, and `MailboxFull`; nothing has been put then.
+        Raises `UserSuspended`, and `MailboxFull` when the event was not put.
+
+        Checkpoints. If cancelled after the event was put, it is decided all the same.
         """
-        answered = trio.Event()
-        replies: list[told.Reply] = []
-
-        def answer(reply: told.Reply, now: Instant) -> None:
-            replies.append(reply)
-            answered.set()
-
-        # A body may take its time, and the user may have left memory since the head was read.
+        # The user may have left memory while the body was read.
         session = await self.enter(session.user_id)
         self.suspensions.check(session.user_id)
         session.post(ev.Called(session.user_id))
-        session.post(event, answer)
-        await answered.wait()
-        return replies[0]
+        return await session.ask(event)
 
     # The matchmaker's audience
 
@@ -241,7 +232,7 @@ class Sessions:
     def hang_up(self) -> None:
         """Close every connection: the server is about to stop."""
         for session in list(self._by_user.values()):
-            session.hang_up(DRAINING, "the server is about to stop")
+            session.hang_up(CloseCode.DRAINING, "the server is about to stop")
 
     def _talks(self, session: Session) -> None:
         if session.unsent:
@@ -250,7 +241,7 @@ class Sessions:
     def _fail(self, session: object) -> None:
         _log.exception("session_failed", user_id=getattr(session, "user_id", None))
         if isinstance(session, Session):
-            session.hang_up(INTERNAL_ERROR, "internal error")
+            session.hang_up(CloseCode.INTERNAL_ERROR, "internal error")
 
     def _new_session_id(self) -> str:
         self._count += 1

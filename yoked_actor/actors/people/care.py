@@ -26,10 +26,10 @@ from yoked_actor.domain.people import Suspension
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import StoreSettings
 from yoked_actor.store import Store, StoreUnavailable
+from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
 
-NO_LONGER_WELCOME = 4003
 """The close code of a token that is not taken: clients do not come back by themselves."""
 
 
@@ -145,17 +145,16 @@ class Care:
 
     async def _put_out(self, session: Session, event: ev.Event, reason: str) -> None:
         """Put an event that ends a user's stay, and hang up when it is stored."""
-        done, suspensions = trio.Event(), self._sessions.suspensions
+        suspensions = self._sessions.suspensions
 
-        def answered(reply: told.Reply, now: Instant) -> None:
+        def leave(reply: told.Reply, now: Instant) -> None:
             suspension = suspensions.of(session.user_id)
             if isinstance(event, ev.Erase):
                 suspensions.drop(session.user_id)
             elif suspension is not None and session.connection is not None:
                 session.tell(notice_of(suspension), now)
             session.start_anew()
-            session.hang_up(NO_LONGER_WELCOME, reason)
-            done.set()
+            session.hang_up(CloseCode.UNAUTHORIZED, reason)
 
-        await session.post_when_there_is_room(event, answered)
-        await done.wait()
+        await session.wait_for_room()
+        await session.ask(event, leave)

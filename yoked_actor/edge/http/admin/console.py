@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import trio
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.domain.lobby import Code, Refusal, Reply
+from yoked_actor.domain.lobby import Code, Refusal
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.people import is_user_id
-from yoked_actor.domain.time import Instant, to_datetime
+from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.app import Doors, Refused, answer, read_body
 from yoked_actor.edge.http.pages import CONSOLE, POLICY, cacheable, modules_below, render
 from yoked_actor.edge.http.parameters import read_limit
@@ -51,21 +50,9 @@ def add_console_calls(app: QuartTrio, doors: Doors, calendar: SqliteCalendar) ->
         other = (await read_body(BlockBody)).user_id
         if not is_user_id(user_id) or not is_user_id(other):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
-        reply = await _put(doors, ev.BlockFor(user_id, other))
+        # The user need not be connected, so this is no sign of life.
+        reply = await (await doors.sessions.enter(user_id)).ask(ev.BlockFor(user_id, other))
         if isinstance(reply, Refusal):
             raise Refused(reply.code, reply.message)
         await doors.record(session, "block", user_id, other)
         return answer(Changed(True))
-
-
-async def _put(doors: Doors, event: ev.Event) -> Reply:
-    """What the lobby replies to something that is done for a user, who need not be here."""
-    answered, replies = trio.Event(), list[Reply]()
-
-    def then(reply: Reply, now: Instant) -> None:
-        replies.append(reply)
-        answered.set()
-
-    (await doors.sessions.enter(event.user_id)).post(event, then)
-    await answered.wait()
-    return replies[0]
