@@ -115,7 +115,7 @@ async def test_the_dead_letters_of_an_earlier_process_are_shown_at_once(autojump
 
 async def test_a_loop_that_comes_back_late_is_seen_as_lag(mock_clock: MockClock):
     metrics = Metrics()
-    lag = LoopLag(metrics.loop_lag)
+    lag = LoopLag(metrics.actors.loop_lag)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lag.run)
         for late_s in (0.0, 2.0, 0.0):

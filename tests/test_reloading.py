@@ -131,7 +131,7 @@ async def test_a_running_server_goes_by_the_new_settings(
     async with open_world() as world:
         server = world.server
         await world.join("ana")
-        server.metrics.commit_failures.inc(3)
+        server.metrics.store.commit_failures.inc(3)
         server.alarm.wake()
         await trio.sleep(20)
         assert list(server.alarm.standing) == []

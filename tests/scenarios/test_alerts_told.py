@@ -24,13 +24,13 @@ async def alerts_of(world: World) -> list[str]:
 
 
 def fill_disk(world: World) -> None:
-    connection = world.server.store._connection
+    connection = world.server.store._database._connection
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def make_room(world: World) -> None:
-    world.server.store._connection.execute("PRAGMA max_page_count = 1000000")
+    world.server.store._database._connection.execute("PRAGMA max_page_count = 1000000")
 
 
 async def test_a_full_disk_is_told_once_and_once_more_when_there_is_room_again(

@@ -250,7 +250,7 @@ async def test_a_full_disk_does_not_keep_it_beyond_the_bound(
 ) -> None:
     ana, ben = await join_pair(world)
     match_id = await open_voting(ana, ben)
-    connection = world.server.store._connection
+    connection = world.server.store._database._connection
     connection.execute("PRAGMA query_only = ON")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ana.vote, match_id, "yes")

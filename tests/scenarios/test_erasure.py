@@ -231,7 +231,7 @@ async def test_the_job_of_a_deployer_erases_once_and_keeps_no_name(autojump_cloc
         jobs = await world.server.store.jobs.list(job_type="users.erase")
         assert [(job.status, job.payload) for job in jobs] == [("completed", "{}")]
         assert left_of_her(database) == {"id": 0, "name": 0, "lat": 0}
-        [entry] = await world.server.store.operators.entries(10)
+        [entry] = await world.server.store.audit.entries(10)
         assert (entry.who, entry.action) == ("deployer", "erase")
         assert entry.subject.startswith(TOMBSTONE)
 

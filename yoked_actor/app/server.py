@@ -57,7 +57,7 @@ from yoked_actor.store import (
     Batch,
     InlineRunner,
     Runner,
-    SqliteStore,
+    Store,
     ThreadRunner,
     enqueue_in,
     open_store,
@@ -74,7 +74,7 @@ class Server(msgspec.Struct):
 
     settings: Settings
     clock: Clock
-    store: SqliteStore
+    store: Store
     lobby: Lobby
     view: SettledView
     matchmaker: Matchmaker
@@ -216,7 +216,7 @@ async def open_server(
             metrics=metrics.calendar,
             then=lambda turn: dispatcher.wake(),
         )
-        lag = LoopLag(metrics.loop_lag)
+        lag = LoopLag(metrics.actors.loop_lag)
         is_real = mock_clock is None
         alarm = Alarm(
             dispatcher.watch,
@@ -231,7 +231,7 @@ async def open_server(
             is_restless=is_real,
         )
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake)
-        metrics.expect(settings.matching.policy)
+        metrics.lobby.expect(settings.matching.policy)
         metrics.watch(
             waiting=view.waiting,
             sessions=lambda: len(sessions),
@@ -365,6 +365,6 @@ async def _serve(
 
 def _commit_observer(metrics: Metrics) -> Callable[[Batch], None]:
     def observe(batch: Batch) -> None:
-        metrics.count_commit(batch.seconds, batch.writes)
+        metrics.store.count_commit(batch.seconds, batch.writes)
 
     return observe

@@ -12,7 +12,6 @@ for the runs that are planned after them.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, time, timedelta
 from functools import partial
@@ -42,7 +41,8 @@ from yoked_actor.domain.time import (
     zone_named,
 )
 from yoked_actor.settings import Settings
-from yoked_actor.store import CalendarStore, CalendarTable, Enqueued, StoreUnavailable
+from yoked_actor.store import Calendar as CalendarStore
+from yoked_actor.store import CalendarTable, Enqueued, StoreUnavailable, Tx
 from yoked_actor.telemetry import CalendarMetrics
 
 _log = structlog.get_logger()
@@ -57,7 +57,7 @@ _FARTHEST = 72 * 3600 * MICROSECONDS
 _PRIORITY = -10
 _UTC = "UTC"
 
-Enqueue = Callable[[sqlite3.Connection, Sequence[NewJob], Instant], Sequence[Enqueued]]
+Enqueue = Callable[[Tx, Sequence[NewJob], Instant], Sequence[Enqueued]]
 """Adds jobs in a transaction that is under way."""
 
 
@@ -269,7 +269,7 @@ def _write(table: CalendarTable, turn: Turn, now: Instant, enqueue: Enqueue) -> 
 
 def _start(table: CalendarTable, runs: Sequence[Run], now: Instant, enqueue: Enqueue) -> None:
     if runs:
-        jobs = enqueue(table.connection, [zone_run_job(run) for run in runs], now)
+        jobs = enqueue(table.tx, [zone_run_job(run) for run in runs], now)
         table.start(runs, [job.job_id for job in jobs], now)
 
 

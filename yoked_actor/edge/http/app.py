@@ -97,7 +97,7 @@ class Doors(msgspec.Struct):
 
     async def record(self, session: Session, action: str, subject: str, detail: str = "") -> None:
         """Keep in the audit what an operator has done."""
-        await self.store.audit(session.user_id, action, subject, detail, self.clock.now())
+        await self.store.audit.record(session.user_id, action, subject, detail, self.clock.now())
 
     async def session_of(self, user_id: str, *, even_suspended: bool = False) -> Session:
         """The session of a user, within the rate. Raises `UserSuspended`."""

@@ -23,11 +23,11 @@ from yoked_actor.edge.http.offers import add_offer_calls
 from yoked_actor.edge.http.ops import add_ops_calls
 from yoked_actor.edge.http.pages import add_page_calls
 from yoked_actor.edge.http.user import add_match_calls, add_profile_calls, add_safety_calls
-from yoked_actor.store import SqliteCalendar
+from yoked_actor.store import Calendar
 
 
 def add_all_calls(
-    app: QuartTrio, doors: Doors, care: Care, runs: SqliteCalendar, drain: Callable[[], None]
+    app: QuartTrio, doors: Doors, care: Care, runs: Calendar, drain: Callable[[], None]
 ) -> None:
     """Add them all; `drain` is what an operator's wish to stop the server does."""
     add_profile_calls(app, doors)

@@ -12,12 +12,12 @@ from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.app import Doors, Refused, answer, read_body
 from yoked_actor.edge.http.pages import CONSOLE, POLICY, cacheable, modules_below, render
 from yoked_actor.edge.http.parameters import read_limit
-from yoked_actor.store import SqliteCalendar
+from yoked_actor.store import Calendar
 from yoked_actor.wire.ops import console as http
 from yoked_actor.wire.people import BlockBody, Changed
 
 
-def add_console_calls(app: QuartTrio, doors: Doors, calendar: SqliteCalendar) -> None:
+def add_console_calls(app: QuartTrio, doors: Doors, calendar: Calendar) -> None:
     """`/admin`, and below `/api/admin` what runs there were and a block for somebody else."""
     page = render("admin.html", dev=doors.dev, modules=modules_below("/admin/"))
 

@@ -153,8 +153,8 @@ class StatusBoard:
         longest = await self._longest()
         jobs = await self._count_jobs()
         now, metrics = doors.clock.now(), doors.metrics
-        minutes = metrics.recent.since(now)
-        commits = list(metrics.last_commits_s)
+        minutes = metrics.lobby.recent.since(now)
+        commits = list(metrics.store.last_commits_s)
         return Status(
             seq=0,
             at=to_datetime(now),
@@ -162,7 +162,7 @@ class StatusBoard:
             longest=tuple(longest),
             minutes=tuple(_minute_part(minute) for minute in minutes),
             hour=_hour_part(minutes),
-            connections=metrics.count_sockets(),
+            connections=metrics.connections.count_sockets(),
             sessions=len(doors.sessions),
             mailbox=len(doors.sessions.context.mailbox),
             commits=CommitPart(

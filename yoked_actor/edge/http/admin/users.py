@@ -77,7 +77,7 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
     @app.get("/api/admin/audit")
     async def audit() -> Response:
         await doors.operator()
-        found = await operators.entries(read_limit(DEFAULT_AT_ONCE), read_number("before"))
+        found = await doors.store.audit.entries(read_limit(DEFAULT_AT_ONCE), read_number("before"))
         return answer(http_care.AuditAnswer([_entry(one) for one in found]))
 
 
