@@ -12,7 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.actors.morning import store_offers
 from tests.wire.captured import Client, Message, connect, open_house, profile
-from yoked_actor.actors.lobby import session, sessions
+from yoked_actor.actors.lobby import session_output, sessions
 from yoked_actor.domain.lobby import Code
 from yoked_actor.edge.http.pages import ADDRESSES, CONSOLE
 from yoked_actor.edge.net import WEBSOCKET_PATH
@@ -125,7 +125,7 @@ def test_every_close_code_of_the_server_is_in_the_contract() -> None:
         conversation.PROTOCOL_ERROR,
         conversation.BAD_TOKEN,
         websocket.RATE_LIMITED,
-        session.REPLACED,
+        session_output.REPLACED,
         sessions.DRAINING,
         sessions.INTERNAL_ERROR,
         websocket.SLOW_READER,

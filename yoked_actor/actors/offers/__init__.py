@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from yoked_actor.actors.offers.calendar import ByHand, Calendar, NoSuchRun
+from yoked_actor.actors.offers.calendar import Calendar
 from yoked_actor.actors.offers.check import NoRun, Verdict, verify_run
 from yoked_actor.actors.offers.desk import OfferDesk
+from yoked_actor.actors.offers.turn import NoSuchRun, RequestedRun
 from yoked_actor.actors.offers.zone_jobs import OfferJobs, refreeze
 
 __all__ = [
-    "ByHand",
     "Calendar",
     "NoRun",
     "NoSuchRun",
     "OfferDesk",
     "OfferJobs",
+    "RequestedRun",
     "Verdict",
     "refreeze",
     "verify_run",

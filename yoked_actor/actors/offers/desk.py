@@ -21,8 +21,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Sessions
-from yoked_actor.domain.lobby import Code
-from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.lobby import Code, notices
 from yoked_actor.domain.offers import ONE, shown_points
 from yoked_actor.domain.people import Card, ShownPlaces
 from yoked_actor.domain.time import Instant
@@ -82,7 +81,7 @@ class OfferDesk:
         self._wanted: dict[str, None] = {}
         """Who may have a set that they were not told of."""
         self._opened: deque[tuple[str, Connection]] = deque()
-        """Connections of which both sides are still to be told."""
+        """Opened connections, of which both sides have yet to be notified."""
         self._wants_look = False
         self._next_look = 0.0
         self._wakeup = trio.Event()
@@ -105,7 +104,7 @@ class OfferDesk:
 
     # For the doors
 
-    async def current(self, user_id: str, day: date | None = None) -> told.OffersMade | None:
+    async def current(self, user_id: str, day: date | None = None) -> notices.OffersMade | None:
         """A user's set of a day, or the newest that has not expired; a fetch is a delivery."""
         now = self._clock.now()
         if day is not None:
@@ -120,7 +119,7 @@ class OfferDesk:
         self._metrics.fetched.inc()
         return _view(kept, faces, self._places, now)
 
-    async def answer(self, user_id: str, offer_id: str, answer: str) -> told.Reply:
+    async def answer(self, user_id: str, offer_id: str, answer: str) -> notices.Reply:
         """Take an answer. If it opens a connection, both are told after the caller has replied."""
         # Whoever asks may hang up meanwhile: what was committed has to be told all the same.
         with trio.CancelScope(shield=True):
@@ -129,21 +128,21 @@ class OfferDesk:
                     user_id, offer_id, Answer(answer), self._clock.now()
                 )
             except NoSuchOffer:
-                return told.Refusal(Code.NOT_FOUND, f"you have no offer {offer_id!r}")
+                return notices.Refusal(Code.NOT_FOUND, f"you have no offer {offer_id!r}")
             except OfferExpired:
-                return told.Refusal(Code.WRONG_STATE, "the offer has expired")
+                return notices.Refusal(Code.WRONG_STATE, "the offer has expired")
             except AnswerGiven as error:
-                return told.Refusal(Code.WRONG_STATE, f"{error}, and the first answer is final")
+                return notices.Refusal(Code.WRONG_STATE, f"{error}, and the first answer is final")
         self._metrics.answers[answer].inc()
         connection = answered.connection
         if connection is None:
-            return told.OfferAnswered()
+            return notices.OfferAnswered()
         if answered.opened:
             self._metrics.connections.inc()
             _log.info("connection_opened", connection_id=connection.connection_id)
             self._opened.append((user_id, connection))
             self._wakeup.set()
-        return told.OfferAnswered(connection.connection_id)
+        return notices.OfferAnswered(connection.connection_id)
 
     async def connections(self, user_id: str) -> list[ConnectionView]:
         """Everyone with whom a user has a connection, the oldest first."""
@@ -171,9 +170,9 @@ class OfferDesk:
     # The task
 
     async def run(self) -> None:
-        """Tell whoever is to be told, until cancelled.
+        """Deliver sets and notices of connections until cancelled.
 
-        It begins with a look at all who are connected: after an error some may not have been told.
+        It starts with the sets of all connected users: an error may have left some undelivered.
         """
         self.wake()
         while True:
@@ -234,7 +233,7 @@ class OfferDesk:
             for viewer, other in ((user_id, connection.partner), (connection.partner, user_id)):
                 card = faces.of(viewer, other, self._places, now)
                 if card is not None:
-                    notice = told.ConnectionOpened(connection.connection_id, card)
+                    notice = notices.ConnectionOpened(connection.connection_id, card)
                     self._sessions.tell(viewer, notice, now)
         self._sessions.flush()
 
@@ -255,7 +254,7 @@ def _pairs(sets: Iterable[KeptSet]) -> list[tuple[str, str]]:
     return [(kept.offers.user_id, offer.candidate) for kept in sets for offer in kept.offers.offers]
 
 
-def _view(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> told.OffersMade:
+def _view(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> notices.OffersMade:
     """A set as its user sees it now."""
     made, views = kept.offers, []
     for offer_id, offer, answer in zip(made.ids(), made.offers, kept.answers, strict=True):
@@ -265,9 +264,9 @@ def _view(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> tol
             lost = min(int(card.distance_km / limit_km * ONE), ONE)
             units = shown_points(offer.facts, lost)
             views.append(
-                told.OfferView(
+                notices.OfferView(
                     *(offer_id, card, units, offer.reasons(card.distance_km)),
                     *(made.offered_at, made.expires_at, answer),
                 )
             )
-    return told.OffersMade(made.day, tuple(views))
+    return notices.OffersMade(made.day, tuple(views))

@@ -23,7 +23,7 @@ import trio
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
-from yoked_actor.actors.ops import WEBHOOK, AlertNews
+from yoked_actor.actors.ops import WEBHOOK, AlertNotification
 from yoked_actor.domain.jobs import Cancel, RetryPolicy, Transient
 from yoked_actor.settings import AlertSettings
 from yoked_actor.store import JobStore, LeaseLost, ReceiverAnswer, StoreUnavailable, keep_answer_in
@@ -55,9 +55,9 @@ class Webhook:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Let a dispatcher tell of alerts."""
-        dispatcher.register(WEBHOOK, AlertNews, self.tell, POLICY)
+        dispatcher.register(WEBHOOK, AlertNotification, self.tell, POLICY)
 
-    async def tell(self, run: JobRun[AlertNews]) -> Cancel | None:
+    async def tell(self, run: JobRun[AlertNotification]) -> Cancel | None:
         """Send what a job holds; `Transient` unless the receiver has it."""
         url, event = self._settings.webhook_url, run.idempotency_key
         if not url:
@@ -80,7 +80,7 @@ class Webhook:
             return None
         raise Transient(f"the receiver did not answer within {timeout_s:g} s")
 
-    async def _heard(self, run: JobRun[AlertNews], answer: ReceiverAnswer) -> None:
+    async def _heard(self, run: JobRun[AlertNotification], answer: ReceiverAnswer) -> None:
         """Keep an answer; `Transient` when it is not that the receiver has it."""
         job, now = run.job, self._clock.now()
         if 200 <= answer.status < 300:

@@ -26,7 +26,7 @@ def add_admin_offer_calls(app: QuartTrio, doors: Doors) -> None:
         session = await doors.operator()
         body = await read_body(http.OfferRunBody)
         try:
-            asked = await doors.calendar.run_by_hand(body.zone, body.date)
+            asked = await doors.calendar.start_run(body.zone, body.date)
         except NoSuchRun as error:
             code = Code.NOT_FOUND if zone_named(body.zone) is None else Code.WRONG_STATE
             raise Refused(code, str(error)) from None
