@@ -57,7 +57,7 @@ class House:
         self.lost_files: str | None = None
         self.dispatcher = Dispatcher(store.jobs, clock, settings, self.metrics, threads=False)
         self.dispatcher.register("task", Task, self._run)
-        Webhook(settings.alerts, store.jobs, clock, receiver.dial).register(self.dispatcher)
+        Webhook(settings.alerts, store.jobs, clock, receiver).register(self.dispatcher)
         self.alarm = Alarm(
             self.dispatcher.watch,
             clock,

@@ -158,7 +158,7 @@ async def test_transient_errors_are_retried_after_30_s_2_min_and_5_min_and_then_
     assert "the weather" in (job.last_error or "")
     assert "Traceback" in (job.last_error or "")
     assert [one.attempt for one in attempts] == [1, 2, 3, 4]
-    assert [one.cause for one in attempts] == [*[JobCause.FAILED] * 3, JobCause.BURIED]
+    assert [one.cause for one in attempts] == [*[JobCause.FAILED] * 3, JobCause.DEAD_LETTERED]
 
 
 async def test_by_default_pauses_double_and_there_are_five_runs(autojump_clock) -> None:

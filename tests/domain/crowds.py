@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
 from hypothesis import strategies as st
 
 from yoked_actor.domain.matching import MOST_CREDIT, Ticket, Tier
+from yoked_actor.domain.offers import OfferSet, joint_digest
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.time import Instant, after, from_datetime
 
@@ -16,6 +18,11 @@ START: Instant = from_datetime(datetime(2026, 1, 1, 8, 0, tzinfo=UTC))
 
 GENDERS = ("woman", "man", "nonbinary")
 EVERYONE = frozenset(GENDERS)
+
+
+def outputs_digest(run: Mapping[str, OfferSet]) -> str:
+    """The digest of all sets of a run, as the server records it."""
+    return joint_digest(run[user_id].digest() for user_id in sorted(run))
 
 
 def person(

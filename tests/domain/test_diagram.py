@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.domain.diagrams import ballot_table, lifecycle_mermaid
+from tests.domain.tier_picture import tiers_svg
 from yoked_actor.domain.lobby import State
 from yoked_actor.domain.lobby.ballot import VERDICTS, Vote
-from yoked_actor.domain.lobby.diagram import ballot_table, lifecycle_mermaid
 from yoked_actor.domain.lobby.lifecycle import TRANSITIONS, Cause
-from yoked_actor.domain.matching.tier_picture import tiers_svg
 from yoked_actor.domain.rules import Rules
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lifecycle.md"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.domain.diagrams import jobs_mermaid
 from yoked_actor.domain.jobs import (
     DEFAULT_POLICY,
     JOB_TRANSITIONS,
@@ -25,8 +26,8 @@ from yoked_actor.domain.jobs import (
     next_status,
     payload_digest,
 )
-from yoked_actor.domain.jobs.job import ENDED, LIVE, Bury
-from yoked_actor.domain.lobby.diagram import jobs_mermaid
+from yoked_actor.domain.jobs.retries import DeadLetter
+from yoked_actor.domain.jobs.states import ENDED, LIVE
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "jobs.md"
 NOW = 1_767_254_400_000_000
@@ -80,7 +81,7 @@ def test_the_document_shows_the_table_as_it_is() -> None:
 def test_offers_are_tried_four_times_with_the_pauses_that_are_listed() -> None:
     pauses = [after_failure(OFFERS, running(n), ErrorKind.TRANSIENT, NOW) for n in range(1, 5)]
     assert pauses[:3] == [Retry(NOW + s * 1_000_000) for s in (30, 120, 300)]
-    assert pauses[3] == Bury("all 4 runs are used up")
+    assert pauses[3] == DeadLetter("all 4 runs are used up")
 
 
 def test_pauses_double_up_to_a_cap() -> None:
@@ -102,7 +103,7 @@ def test_jitter_spreads_jobs() -> None:
 
 
 def test_a_mistake_in_the_logic_is_never_retried_and_a_lost_lease_is() -> None:
-    assert isinstance(after_failure(OFFERS, running(1), ErrorKind.LOGIC, NOW), Bury)
+    assert isinstance(after_failure(OFFERS, running(1), ErrorKind.LOGIC, NOW), DeadLetter)
     assert isinstance(after_failure(OFFERS, running(1), ErrorKind.LOST_LEASE, NOW), Retry)
 
 

@@ -10,7 +10,7 @@ from tests.domain.crowds import START, man, woman
 from tests.domain.evening import Evening
 from yoked_actor.domain.lobby import Vote
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby.machine.nudges import MOST_LOOKED_AT, MOST_NUDGED
+from yoked_actor.domain.lobby.machine.nudges import MOST_CHECKED, MOST_NUDGED
 from yoked_actor.domain.lobby.notices import Nudge
 from yoked_actor.domain.matching import Idlers
 from yoked_actor.domain.people import Person
@@ -158,15 +158,15 @@ def test_an_attempt_nudges_a_few_and_the_next_one_others() -> None:
 
 def test_a_look_is_bounded_and_everybody_gets_a_turn() -> None:
     idlers = Idlers()
-    crowd = [man(f"m{number}") for number in range(2 * MOST_LOOKED_AT + 50)]
+    crowd = [man(f"m{number}") for number in range(2 * MOST_CHECKED + 50)]
     for who in crowd:
         idlers.put(who)
         idlers.put(who)
     ana = woman("ana")
     seen: list[str] = []
     for _ in range(3):
-        turn = list(idlers.next_for(ana, MOST_LOOKED_AT))
-        assert len(turn) == MOST_LOOKED_AT
+        turn = list(idlers.next_for(ana, MOST_CHECKED))
+        assert len(turn) == MOST_CHECKED
         seen += turn
     assert set(seen) == {who.user_id for who in crowd}
 

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.domain import crowds
-from tests.domain.crowds import crowd_ids, man, person, woman
+from tests.domain.crowds import crowd_ids, man, outputs_digest, person, woman
 from yoked_actor.domain.geometry import EARTH_RADIUS_KM
 from yoked_actor.domain.matching import Tier, attracted, both_adults
 from yoked_actor.domain.offers import (
@@ -43,7 +43,7 @@ from yoked_actor.domain.offers import (
 )
 from yoked_actor.domain.offers.frozen_pool import inputs_digest
 from yoked_actor.domain.offers.scoring import SCORERS, likeness
-from yoked_actor.domain.offers.zone_run import OFFERS, check_stored, lots, offer_id, outputs_digest
+from yoked_actor.domain.offers.zone_run import OFFERS, check_stored, lots, offer_id
 from yoked_actor.domain.people import Person, age_at, distance_km
 from yoked_actor.domain.time import after, next_run, run_instant, seconds_between
 

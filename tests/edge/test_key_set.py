@@ -34,7 +34,7 @@ def now_s(clock: Clock) -> float:
 
 def judge(server: KeyServer, **more: Any) -> Tokens:
     auth = auth_settings(**more)
-    keys = KeySet(auth, server.dial)
+    keys = KeySet(auth, server)
     return Tokens(auth.algorithm, keys, issuer=auth.issuer, audience=auth.audience)
 
 
@@ -46,7 +46,7 @@ async def test_a_token_is_judged_by_the_key_that_it_names(autojump_clock):
     for kid in ("one", "two"):
         identity = await tokens.check(server.sign(kid, now_s(clock) + 60, role="admin"), clock)
         assert (identity.user_id, identity.is_admin) == ("ana", True)
-    assert server.fetches == 1
+    assert server.attempts == 1
     for wrong in ({"aud": "mail"}, {"iss": "https://evil.test"}):
         with pytest.raises(BadToken):
             await tokens.check(server.sign("one", now_s(clock) + 60, **wrong), clock)
@@ -87,19 +87,19 @@ async def test_an_unknown_key_is_fetched_at_once_but_not_more_often_than_every_3
     server.add("two")
     fresh = server.sign("two", now_s(clock) + 600)
     assert (await tokens.check(fresh, clock)).user_id == "ana"
-    assert server.fetches == 2
+    assert server.attempts == 2
     for n in range(100):
         stranger = server.sign("one", now_s(clock) + 600, header={"kid": f"none{n}"})
         with pytest.raises(UnknownKey):
             await tokens.check(stranger, clock)
         await trio.sleep(0.1)
-    assert server.fetches == 2
+    assert server.attempts == 2
     await trio.sleep(30)
     # Many at once wait for one fetch.
     async with trio.open_nursery() as nursery:
         for n in range(50):
             nursery.start_soon(_refused, tokens, server, clock, f"none{n}")
-    assert server.fetches == 3
+    assert server.attempts == 3
 
 
 async def _refused(tokens: Tokens, server: KeyServer, clock: Clock, kid: str) -> None:
@@ -122,7 +122,7 @@ async def test_a_token_of_another_kind_is_no_reason_to_fetch(autojump_clock, for
     server.add("one")
     with pytest.raises(BadToken, match="not valid"):
         await judge(server).check(forged, clock)
-    assert server.fetches == 0
+    assert server.attempts == 0
 
 
 @pytest.mark.parametrize("trouble", ["refuses", "is_silent", "fails", "redirects", "is_cut"])
@@ -136,7 +136,7 @@ async def test_the_last_good_set_stays_in_use_when_the_url_fails(autojump_clock,
         await trio.sleep(10)
         server.trouble = trouble
         await trio.sleep(3600)
-        assert server.fetches == 2
+        assert server.attempts == 2
         assert (await tokens.check(server.sign("one", now_s(clock) + 60), clock)).user_id == "ana"
         # It is tried again soon, and a withdrawn key is gone when that works.
         server.trouble = None
@@ -227,7 +227,7 @@ async def test_a_server_takes_tokens_by_the_keys_of_a_url_at_both_doors(autojump
         server.add("two")
         await trio.sleep(30)
         assert (await ana.ask("hello", token=sign("two")))["type"] == "ok"
-        assert server.fetches == 2
+        assert server.attempts == 2
 
 
 @pytest.mark.parametrize(

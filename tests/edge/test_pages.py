@@ -22,7 +22,8 @@ from yoked_actor.domain.lobby import Code, DateEnd, IdleReason, Outcome
 from yoked_actor.domain.ops import Alert
 from yoked_actor.edge.http.contract_page import contract_page
 from yoked_actor.edge.http.pages import ADDRESSES, CONSOLE, assets, render
-from yoked_actor.wire.contract import CALLS, CLOSE_CODES, ERRORS, asyncapi, openapi
+from yoked_actor.wire.close_codes import CLOSE_CODES
+from yoked_actor.wire.contract import CALLS, ERRORS, asyncapi, openapi
 from yoked_actor.wire.lobby.commands import COMMANDS
 from yoked_actor.wire.lobby.events import EVENTS, EndReason
 

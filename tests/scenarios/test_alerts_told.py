@@ -38,7 +38,7 @@ async def test_a_full_disk_is_told_once_and_once_more_when_there_is_room_again(
 ) -> None:
     receiver = Receiver()
     path = tmp_path / "yoked.db"
-    async with open_world(settings=SETTINGS, database=path, dial_webhook=receiver.dial) as world:
+    async with open_world(settings=SETTINGS, database=path, webhook_transport=receiver) as world:
         await trio.sleep(100)
         fill_disk(world)
         async with trio.open_nursery() as nursery:
@@ -70,7 +70,7 @@ async def test_a_violation_that_the_auditor_finds_is_an_alert_for_an_hour(
 ) -> None:
     settings = {**SETTINGS, "matchmaker": {"audit": "log"}}
     receiver = Receiver()
-    async with open_world(settings=settings, dial_webhook=receiver.dial) as world:
+    async with open_world(settings=settings, webhook_transport=receiver) as world:
         ana = await world.join("ana")
         await ana.spin()
         await trio.sleep(3600)

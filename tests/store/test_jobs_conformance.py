@@ -38,7 +38,7 @@ from yoked_actor.domain.jobs import (
     RetryPolicy,
     after_failure,
 )
-from yoked_actor.domain.jobs.job import ENDED, LIVE, WAITING
+from yoked_actor.domain.jobs.states import ENDED, LIVE, WAITING
 from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.store import (
     CancelAsked,

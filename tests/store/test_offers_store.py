@@ -13,11 +13,11 @@ import msgspec
 import pytest
 import trio
 
-from tests.domain.crowds import man, woman
+from tests.domain.crowds import man, outputs_digest, woman
 from yoked_actor.domain.lobby import Changes, Match, MatchStatus, Outcome, Vote
 from yoked_actor.domain.offers import OfferRules, OfferSet, StoredSet, Votes, make_run, verify
 from yoked_actor.domain.offers.frozen_pool import inputs_digest, pairs_by_first
-from yoked_actor.domain.offers.zone_run import offer_id, outputs_digest
+from yoked_actor.domain.offers.zone_run import offer_id
 from yoked_actor.domain.people import WITHOUT_SECRET, Person
 from yoked_actor.domain.time import after
 from yoked_actor.store import (

@@ -12,16 +12,14 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.actors.morning import store_offers
 from tests.wire.captured import Client, Message, connect, open_house, profile
-from yoked_actor.actors.lobby import session_output, sessions
 from yoked_actor.domain.lobby import Code
 from yoked_actor.edge.http.pages import ADDRESSES, CONSOLE
 from yoked_actor.edge.net import WEBSOCKET_PATH
-from yoked_actor.edge.ws import connection as websocket
-from yoked_actor.edge.ws import conversation, handshake
+from yoked_actor.edge.ws import handshake
 from yoked_actor.settings import Settings
+from yoked_actor.wire.close_codes import CLOSE_CODES, CloseCode
 from yoked_actor.wire.contract import (
     CALLS,
-    CLOSE_CODES,
     ERRORS,
     EVENT_EXAMPLES,
     EXCHANGES,
@@ -121,16 +119,9 @@ def test_every_error_code_has_a_status_and_a_meaning() -> None:
 
 
 def test_every_close_code_of_the_server_is_in_the_contract() -> None:
-    used = {
-        conversation.PROTOCOL_ERROR,
-        conversation.BAD_TOKEN,
-        websocket.RATE_LIMITED,
-        session_output.REPLACED,
-        sessions.DRAINING,
-        sessions.INTERNAL_ERROR,
-        websocket.SLOW_READER,
-    }
-    assert used | {1003, 1007, 1009} == set(CLOSE_CODES)
+    others = {CloseCode.GOING_AWAY, CloseCode.ABNORMAL_CLOSURE}
+    assert set(CloseCode) - others == set(CLOSE_CODES)
+    assert set(CLOSE_CODES) == {1003, 1007, 1009, 1011, 4000, 4001, 4003, 4008, 4009, 4010}
     assert {row["code"] for row in SOCKET["x-close-codes"]} == set(CLOSE_CODES)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from yoked_actor.domain.lobby import CancelReason, Outcome, State
+from yoked_actor.domain.lobby import CancelReason, DateView, MatchView, OfferView, Outcome, State
 from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.matching import Rejections, Relaxation, Tier
 from yoked_actor.domain.people import Card
@@ -122,7 +122,7 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
     ),
     (
         told.OffersMade(
-            date(2026, 1, 1), (told.OfferView("o1", BEN, 613_333, ("4 km away",), NOW, LATER),)
+            date(2026, 1, 1), (OfferView("o1", BEN, 613_333, ("4 km away",), NOW, LATER),)
         ),
         {
             "type": "offers",
@@ -248,7 +248,7 @@ def test_a_snapshot_in_line_tells_since_when_and_in_which_tier() -> None:
 
 
 def test_a_snapshot_in_a_match_tells_of_the_open_window_only() -> None:
-    view = told.MatchView("m1", BEN, True, False, None, LATER)
+    view = MatchView("m1", BEN, True, False, None, LATER)
     part = said(rendering.snapshot_part(told.Snapshot(State.VOTING, 0, match=view), ICE))
     assert part["match"] == {
         "match_id": "m1",
@@ -260,7 +260,7 @@ def test_a_snapshot_in_a_match_tells_of_the_open_window_only() -> None:
 
 
 def test_a_snapshot_on_a_date_holds_all_that_the_call_needs() -> None:
-    view = told.DateView("d2", BEN, False, LATER)
+    view = DateView("d2", BEN, False, LATER)
     snapshot = told.Snapshot(
         State.IDLE, 0, date=view, last_outcome=Outcome.BOTH_YES, last_match_id="m1"
     )

@@ -23,6 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_bytes
 
+import httpx
 import msgspec
 import structlog
 import trio
@@ -49,7 +50,7 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http import Doors, StatusBoard, add_all_calls, create_app
 from yoked_actor.edge.net import EdgeMetrics, Origins, edge_limits, without_wire_timeouts
-from yoked_actor.edge.outgoing import Dial, Webhook
+from yoked_actor.edge.outgoing import Webhook
 from yoked_actor.edge.ws import Conversations
 from yoked_actor.settings import Settings
 from yoked_actor.store import (
@@ -125,7 +126,7 @@ async def open_server(
     mock_clock: MockClock | None = None,
     listeners: Sequence[socket.socket] = (),
     ssl_context: ssl.SSLContext | None = None,
-    dial_webhook: Dial | None = None,
+    webhook_transport: httpx.AsyncBaseTransport | None = None,
     stop: trio.Event | None = None,
     dev: bool = False,
 ) -> AsyncIterator[Server]:
@@ -203,7 +204,7 @@ async def open_server(
             threads=mock_clock is None,
             stored=desk.wake,
         ).register(dispatcher)
-        Webhook(settings.alerts, store.jobs, clock, dial_webhook).register(dispatcher)
+        Webhook(settings.alerts, store.jobs, clock, webhook_transport).register(dispatcher)
         care = Care(sessions, store, clock, settings.store)
         register_care(dispatcher, care, store, clock, settings.privacy)
         calendar = Calendar(

@@ -1,14 +1,14 @@
-"""HTTP calls over any stream, with h11: enough to log in and to do without a socket."""
+"""HTTP calls over any stream: enough to log in, and to use the server without a WebSocket."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import h11
+import httpx
 import msgspec
-import trio
 
 from yoked_actor.client.dialing import Address, Dial
+from yoked_actor.client.transport import DialTransport
 
 
 class CallRefused(Exception):
@@ -42,7 +42,8 @@ class Api:
 
     def __init__(self, url: str, token: str | None = None, *, dial: Dial | None = None) -> None:
         self._address = Address.parse(url)
-        self._dial = dial or self._address.dial()
+        self._url = f"http{'s' if self._address.secure else ''}://{self._address.authority}"
+        self._transport = DialTransport(dial or self._address.dial())
         self.token = token
 
     async def login(self, user_id: str, profile: dict[str, Any] | None = None) -> str:
@@ -79,49 +80,26 @@ class Api:
 
     async def request(self, method: str, path: str, body: Any = None) -> Answer:
         """Make a call and return whatever is answered. Bytes are sent as they are."""
-        payload = body if isinstance(body, bytes) else b""
-        headers = [("Host", self._address.authority), ("Connection", "close")]
+        headers = {"Host": self._address.authority, "Connection": "close"}
         if self.token is not None:
-            headers.append(("Authorization", f"Bearer {self.token}"))
+            headers["Authorization"] = f"Bearer {self.token}"
         if body is not None:
-            headers.append(("Content-Type", "application/json"))
-        if body is not None and not isinstance(body, bytes):
-            payload = msgspec.json.encode(body)
-        if payload:
-            headers.append(("Content-Length", str(len(payload))))
-        stream = await self._dial()
-        async with stream:
-            return await _exchange(stream, method, path, headers, payload)
-
-
-async def _exchange(
-    stream: trio.abc.Stream,
-    method: str,
-    path: str,
-    headers: list[tuple[str, str]],
-    payload: bytes,
-) -> Answer:
-    connection = h11.Connection(h11.CLIENT)
-    out = connection.send(h11.Request(method=method, target=path, headers=headers)) or b""
-    if payload:
-        out += connection.send(h11.Data(data=payload)) or b""
-    out += connection.send(h11.EndOfMessage()) or b""
-    await stream.send_all(out)
-    status, found, body = 0, {}, b""
-    while True:
+            headers["Content-Type"] = "application/json"
+            body = body if isinstance(body, bytes) else msgspec.json.encode(body)
+        # The path is sent as it is given: `httpx.URL` would normalize it.
+        request = httpx.Request(
+            method, self._url, headers=headers, content=body, extensions={"target": path.encode()}
+        )
         try:
-            event = connection.next_event()
-        except h11.RemoteProtocolError as error:
-            raise ConnectionError(f"no whole answer came: {error}") from error
-        if event is h11.NEED_DATA:
-            connection.receive_data(bytes(await stream.receive_some()))
-        elif isinstance(event, h11.Response):
-            status = event.status_code
-            found = {name.decode(): value.decode() for name, value in event.headers}
-        elif isinstance(event, h11.Data):
-            body += event.data
-        else:
-            return Answer(status, found, body)
+            response = await self._transport.handle_async_request(request)
+            try:
+                received = b"".join([part async for part in response.aiter_raw()])
+            finally:
+                await response.aclose()
+        except httpx.RemoteProtocolError as error:
+            raise ConnectionError(f"no complete response: {error}") from error
+        found = dict(response.headers.multi_items())
+        return Answer(response.status_code, found, received)
 
 
 def _refusal(answer: Answer) -> CallRefused:

@@ -28,11 +28,10 @@ from yoked_actor.client.commands import (
 )
 from yoked_actor.client.dialing import Address, Dial
 from yoked_actor.client.tokens import TokenProvider, TokenSource, TokenUnavailable
+from yoked_actor.wire.close_codes import CloseCode
 
-UNREACHABLE = 1006
-PROTOCOL_ERROR = 4000
-BAD_TOKEN = 4003
-FINAL_CODES = frozenset({UNREACHABLE, 4001, BAD_TOKEN})
+UNREACHABLE = CloseCode.ABNORMAL_CLOSURE
+FINAL_CODES = frozenset({UNREACHABLE, CloseCode.REPLACED, CloseCode.UNAUTHORIZED})
 _MOST_PROTOCOL_ERRORS = 3
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 5.0
@@ -202,10 +201,10 @@ class Client(Commands):
             self._left.unpark_all()
             if self._connected.is_set():
                 self._connected = trio.Event()
-            if code == PROTOCOL_ERROR:
+            if code == CloseCode.PROTOCOL_ERROR:
                 # Once, it was a hello that came late over a bad line; always, it is our fault.
                 self._protocol_errors += 1
-            expired = code == BAD_TOKEN and reason == _EXPIRED
+            expired = code == CloseCode.UNAUTHORIZED and reason == _EXPIRED
             if expired and self._tokens.can_renew and not self._token_refused:
                 # By the server's clock, whatever ours says: try once with a new one.
                 self._token_refused = True

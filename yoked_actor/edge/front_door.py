@@ -40,6 +40,7 @@ from yoked_actor.edge.net import (
     wants_websocket,
 )
 from yoked_actor.edge.ws import WebSocketConnection, answer_handshake
+from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
 
@@ -172,7 +173,7 @@ class FrontDoor:
     async def _let_go(self) -> None:
         await self._bridge.terminate()
         for connection in self._keepalive.watched:
-            connection.close(1001, "going away")
+            connection.close(CloseCode.GOING_AWAY, "going away")
         if self._open:
             self._all_closed = trio.Event()
             grace_s = self._grace_s

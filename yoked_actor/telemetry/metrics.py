@@ -35,9 +35,10 @@ _KEPT_COMMITS = 256
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 
 
-def count_of(counter: Counter) -> int:
-    """What a counter without labels has counted since the start."""
-    return int(counter._value.get())
+def count_of(metric: Counter | Gauge) -> int:
+    """The present value of a metric without labels, or of one that has been given its labels."""
+    [family] = metric.collect()
+    return int(family.samples[0].value)
 
 
 class JobMetrics:
@@ -315,7 +316,7 @@ class Metrics:
 
     def count_sockets(self) -> int:
         """How many WebSockets are open."""
-        return int(self.connections.labels("websocket")._value.get())
+        return count_of(self.connections.labels("websocket"))
 
     def count_round(
         self, messages: int, changes: Changes, waiting: int, now: Instant, now_s: float = 0.0

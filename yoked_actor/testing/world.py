@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import trio
 from trio.testing import MockClock, memory_stream_pair
 
@@ -17,7 +18,6 @@ from yoked_actor.client import Api, Client, Dial, open_client
 from yoked_actor.domain.lobby import audit_floor
 from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.edge.outgoing import Dial as WebhookDial
 from yoked_actor.settings import Settings, load_settings
 from yoked_actor.testing.determinism import schedule_by_seed
 from yoked_actor.testing.profiles import make_profile
@@ -53,7 +53,7 @@ class World:
         clock: Clock,
         mock: MockClock,
         wall: FakeWall,
-        dial_webhook: WebhookDial | None = None,
+        webhook_transport: httpx.AsyncBaseTransport | None = None,
         tokens: Tokens | None = None,
     ) -> None:
         self._wall = wall
@@ -61,7 +61,7 @@ class World:
         self._database = database
         self._clock = clock
         self._mock = mock
-        self._dial_webhook = dial_webhook
+        self._webhook_transport = webhook_transport
         self._tokens = tokens or Tokens(
             "HS256",
             _SECRET,
@@ -173,7 +173,7 @@ class World:
                     database=self._database,
                     clock=self._clock,
                     mock_clock=self._mock,
-                    dial_webhook=self._dial_webhook,
+                    webhook_transport=self._webhook_transport,
                     dev=True,
                 ) as self._server:
                     task_status.started()
@@ -208,14 +208,14 @@ async def open_world(
     settings: Mapping[str, Mapping[str, object]] | None = None,
     database: Path | None = None,
     start: str = START,
-    dial_webhook: WebhookDial | None = None,
+    webhook_transport: httpx.AsyncBaseTransport | None = None,
     tokens: Tokens | None = None,
 ) -> AsyncIterator[World]:
     """Open a world on the mock clock that trio runs on.
 
     `settings` are those of the configuration, by section; the auditor is strict unless they say
     otherwise. With `database` a file is used, and the world can be crashed and started again.
-    `dial_webhook` opens the streams over which a webhook is told of alerts. `tokens` judges tokens
+    `webhook_transport` carries the calls of the webhook. `tokens` judges tokens
     in place of the world's own, which can sign them too.
     """
     mock = trio.lowlevel.current_clock()
@@ -230,7 +230,7 @@ async def open_world(
     wall = FakeWall(from_datetime(datetime.fromisoformat(start)))
     loaded = load_settings(None, {}, given)
     clock = Clock(wall.read(), wall=wall.read, tolerance_s=loaded.server.clock_step_s)
-    world = World(loaded, database, clock, mock, wall, dial_webhook, tokens)
+    world = World(loaded, database, clock, mock, wall, webhook_transport, tokens)
     failed: BaseException | None = None
     try:
         async with world._open():

@@ -7,12 +7,10 @@ from yoked_actor.actors.lobby.matchmaker import Matchmaker
 from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.session import Renew, Session
 from yoked_actor.actors.lobby.session_context import Connection
-from yoked_actor.actors.lobby.sessions import DRAINING, INTERNAL_ERROR, Sessions
+from yoked_actor.actors.lobby.sessions import Sessions
 from yoked_actor.actors.lobby.suspensions import UserSuspended, notice_of
 
 __all__ = [
-    "DRAINING",
-    "INTERNAL_ERROR",
     "Connection",
     "Drain",
     "Matchmaker",

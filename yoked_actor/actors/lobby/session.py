@@ -22,12 +22,12 @@ from yoked_actor.domain.ops import Objective
 from yoked_actor.domain.people import Report, is_user_id
 from yoked_actor.domain.time import Instant, TokenBucket, to_datetime
 from yoked_actor.store import StoreUnavailable, TooManyReports
+from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
 from yoked_actor.wire.lobby import problem_with
 
 Renew = Callable[[cmd.Hello], Awaitable[notices.Reply]]
-TRY_AGAIN = 1011
 _STORE_AWAY = notices.Refusal(notices.Code.INTERNAL, "the store is not available; try again")
 
 
@@ -270,7 +270,8 @@ class Session(SessionOutput):
             assert isinstance(reply, notices.Snapshot)
             if abandoned:
                 # In the lobby this device has replaced the older one, which has to reconnect.
-                self.close_connection(TRY_AGAIN, "the server was too busy; try again")
+                message = "the server was too busy; try again"
+                self.close_connection(CloseCode.INTERNAL_ERROR, message)
                 return
             self._welcome(connection, hello, reply, now, expires_at)
 

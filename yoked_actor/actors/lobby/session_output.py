@@ -12,11 +12,10 @@ from yoked_actor.actors.lobby.ice import ice_servers
 from yoked_actor.actors.lobby.session_context import Connection, SessionContext
 from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.time import Instant, to_datetime
+from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
 from yoked_actor.wire.lobby import rendering
-
-REPLACED = 4001
 
 
 class SessionOutput:
@@ -142,7 +141,7 @@ class SessionOutput:
         expires_at: Instant,
     ) -> None:
         """Replace the user's connection, and send the events that the client has missed."""
-        self.close_connection(REPLACED, "replaced by a newer connection")
+        self.close_connection(CloseCode.REPLACED, "replaced by a newer connection")
         missed = self._missed(hello.resume)
         if missed is None:
             self.reset()

@@ -26,11 +26,9 @@ from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
 from yoked_actor.telemetry import Metrics
+from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
-
-INTERNAL_ERROR = 1011
-DRAINING = 4010
 
 
 class Sessions:
@@ -234,7 +232,7 @@ class Sessions:
     def close_connections(self) -> None:
         """Close every connection: the server is about to stop."""
         for session in list(self._by_user.values()):
-            session.close_connection(DRAINING, "the server is about to stop")
+            session.close_connection(CloseCode.DRAINING, "the server is about to stop")
 
     def _talks(self, session: Session) -> None:
         if session.unsent:
@@ -243,7 +241,7 @@ class Sessions:
     def _fail(self, session: object) -> None:
         _log.exception("session_failed", user_id=getattr(session, "user_id", None))
         if isinstance(session, Session):
-            session.close_connection(INTERNAL_ERROR, "internal error")
+            session.close_connection(CloseCode.INTERNAL_ERROR, "internal error")
 
     def _new_session_id(self) -> str:
         self._count += 1

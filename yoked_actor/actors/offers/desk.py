@@ -21,7 +21,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Sessions
-from yoked_actor.domain.lobby import Code, notices
+from yoked_actor.domain.lobby import Code, OfferView, notices
 from yoked_actor.domain.offers import ONE, shown_points
 from yoked_actor.domain.people import Card, ShownPlaces
 from yoked_actor.domain.time import Instant
@@ -264,7 +264,7 @@ def _view(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> not
             lost = min(int(card.distance_km / limit_km * ONE), ONE)
             units = shown_points(offer.facts, lost)
             views.append(
-                notices.OfferView(
+                OfferView(
                     *(offer_id, card, units, offer.reasons(card.distance_km)),
                     *(made.offered_at, made.expires_at, answer),
                 )

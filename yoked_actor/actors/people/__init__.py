@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from yoked_actor.actors.people.care import NO_LONGER_WELCOME, Care
+from yoked_actor.actors.people.care import Care
 from yoked_actor.actors.people.care_jobs import (
     erase_job,
     prune_store_job,
@@ -12,7 +12,6 @@ from yoked_actor.actors.people.care_jobs import (
 from yoked_actor.actors.people.erasing import erase_without_a_server
 
 __all__ = [
-    "NO_LONGER_WELCOME",
     "Care",
     "erase_job",
     "erase_without_a_server",

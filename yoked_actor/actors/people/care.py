@@ -25,10 +25,10 @@ from yoked_actor.domain.people import Suspension
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import StoreSettings
 from yoked_actor.store import Store, StoreUnavailable
+from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
 
-NO_LONGER_WELCOME = 4003
 """The close code of a token that is not taken: clients do not come back by themselves."""
 
 
@@ -153,7 +153,7 @@ class Care:
             elif suspension is not None and session.connection is not None:
                 session.tell(notice_of(suspension), now)
             session.reset()
-            session.close_connection(NO_LONGER_WELCOME, reason)
+            session.close_connection(CloseCode.UNAUTHORIZED, reason)
 
         await session.wait_for_room()
         await session.ask(event, leave)

@@ -1,35 +1,39 @@
-"""Jobs as values: types, retries, leases, outcomes."""
+"""Jobs as values: statuses, limits, retries."""
 
 from __future__ import annotations
 
 from yoked_actor.domain.jobs.job import (
-    DEFAULT_POLICY,
-    JOB_TRANSITIONS,
     MOST_ATTEMPTS,
-    Cancel,
     Dismissal,
-    ErrorKind,
-    ImpossibleJobMove,
     Job,
     JobAttempt,
-    JobCause,
-    JobStatus,
     NewJob,
     NotDismissable,
-    Permanent,
     Progress,
+    checked_reason,
+    idempotency_key,
+    payload_digest,
+    readable_payload,
+    user_part,
+)
+from yoked_actor.domain.jobs.retries import (
+    DEFAULT_POLICY,
+    Cancel,
+    ErrorKind,
+    Permanent,
     Retry,
     RetryPolicy,
     Snooze,
     Transient,
     after_failure,
-    checked_reason,
-    idempotency_key,
     max_runs,
+)
+from yoked_actor.domain.jobs.states import (
+    JOB_TRANSITIONS,
+    ImpossibleJobMove,
+    JobCause,
+    JobStatus,
     next_status,
-    payload_digest,
-    readable_payload,
-    user_part,
 )
 
 __all__ = [

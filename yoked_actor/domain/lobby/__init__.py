@@ -42,6 +42,7 @@ from yoked_actor.domain.lobby.records import (
     pair_of,
 )
 from yoked_actor.domain.lobby.recovered import Recovered
+from yoked_actor.domain.lobby.views import DateView, MatchView, OfferView
 
 __all__ = [
     "TOMBSTONE",
@@ -50,6 +51,7 @@ __all__ = [
     "Code",
     "DateEnd",
     "DateEnded",
+    "DateView",
     "Effects",
     "Erase",
     "Erasure",
@@ -63,8 +65,10 @@ __all__ = [
     "Lobby",
     "Match",
     "MatchStatus",
+    "MatchView",
     "Notice",
     "NowIdle",
+    "OfferView",
     "Outcome",
     "Quality",
     "Recovered",

@@ -1,8 +1,7 @@
 """Votes and what they lead to (R11).
 
-A ballot has two sides, and each side is `yes`, `pass` or `idle` (no vote in time). The table says
-for every combination what one side gets; the other side's share is the mirrored entry. It is total:
-there is no combination to forget.
+A ballot has two sides; each is `yes`, `pass` or `idle` (no vote in time). The table gives one
+side's verdict for every combination; the other side's verdict is the mirrored entry.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Outcome(StrEnum):
 
 
 class CreditChange(StrEnum):
-    """What a verdict does to the fairness credit of the one who voted."""
+    """What a verdict does to the voter's fairness credit."""
 
     KEEP = "keep"
     RAISE = "raise"
@@ -42,7 +41,7 @@ class CreditChange(StrEnum):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What one voter gets."""
+    """What a ballot means for one voter."""
 
     outcome: Outcome
     cause: Cause
@@ -68,11 +67,11 @@ VERDICTS: dict[tuple[Vote, Vote], Verdict] = {
     (Vote.IDLE, Vote.PASS): _rests(Outcome.PASS_IDLE),
     (Vote.IDLE, Vote.IDLE): _rests(Outcome.IDLE_IDLE),
 }
-"""(my vote, their vote) -> what I get."""
+"""(my vote, their vote) -> my verdict."""
 
 
 def credit_after(credit: int, change: CreditChange, *, step: int, cap: int) -> int:
-    """The credit that a verdict leaves."""
+    """The credit after a verdict."""
     if change is CreditChange.RESET:
         return 0
     if change is CreditChange.RAISE:

@@ -1,4 +1,4 @@
-"""What can happen to the lobby. Each event belongs to one user."""
+"""The events that the lobby handles. Each belongs to one user."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from yoked_actor.domain.people import Person
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
-    """Something that happened, to or by a user."""
+    """Something that a user did, or that happened to a user."""
 
     user_id: str
 
 
 class Entered(Event, frozen=True):
-    """A user is brought into memory with what the store remembers."""
+    """A user comes into memory, with what the store has of them."""
 
     known: Known
 
 
 class Attached(Event, frozen=True):
-    """A socket now speaks for the user. Devices are numbered upwards, from 1."""
+    """A socket is open for the user. Devices are numbered from 1."""
 
     device: int
 
 
 class Detached(Event, frozen=True):
-    """The socket of that number is gone."""
+    """The socket with that number is closed."""
 
     device: int
 
@@ -38,11 +38,11 @@ class Heard(Event, frozen=True):
 
 
 class Called(Event, frozen=True):
-    """A sign of life over HTTP, which also says that the user is here."""
+    """A sign of life over HTTP; it also makes the user present."""
 
 
 class Look(Event, frozen=True):
-    """The user asks how things stand."""
+    """The user asks for a snapshot."""
 
 
 class Explain(Event, frozen=True):
@@ -50,11 +50,11 @@ class Explain(Event, frozen=True):
 
 
 class Spin(Event, frozen=True):
-    """The user wants to meet somebody."""
+    """The user wants a match."""
 
 
 class Leave(Event, frozen=True):
-    """The user wants out."""
+    """The user leaves the line or the match."""
 
 
 class Acknowledge(Event, frozen=True):
@@ -71,7 +71,7 @@ class Vote(Event, frozen=True):
 
 
 class Signal(Event, frozen=True):
-    """The user says something to the partner of the video date: JSON, which nobody here reads."""
+    """A signal to the partner of the video date: JSON, which the server does not read."""
 
     date_id: str
     data: bytes
@@ -84,49 +84,49 @@ class EndDate(Event, frozen=True):
 
 
 class StartDate(Event, frozen=True):
-    """The user calls somebody with whom they have a connection, for a video date."""
+    """The user calls a user they are connected with, for a video date."""
 
     partner: str
 
 
 class Block(Event, frozen=True):
-    """The user never wants to meet that other one."""
+    """The user blocks another user."""
 
     other: str
 
 
 class BlockFor(Block, frozen=True):
-    """The operator wants the user never to meet that other one: no sign of life of the user."""
+    """The operator blocks for the user. Not a sign of life."""
 
 
 class Unblock(Event, frozen=True):
-    """The user takes a block back."""
+    """The user removes a block."""
 
     other: str
 
 
 class ListBlocks(Event, frozen=True):
-    """The user asks whom they have blocked."""
+    """The user asks for their list of blocks."""
 
 
 class ProfileChanged(Event, frozen=True):
-    """The user has a new profile, checked already."""
+    """The user has a new profile, which was checked before."""
 
     person: Person
 
 
 class Expel(Event, frozen=True):
-    """The operator wants the user out of line, of their match and of their date."""
+    """The operator removes the user from the line, their match and their date."""
 
 
 class Erase(Event, frozen=True):
-    """The user is to be erased. The tombstone stands in their place where history is kept.
+    """The user is erased. The tombstone replaces their id where history is kept.
 
-    What is decided after it in the same round would be erased with it, so it must be the last.
+    It must be the last event of its round: later decisions of the round would be erased with it.
     """
 
     tombstone: str
 
 
 class Forget(Event, frozen=True):
-    """The user is to leave memory, if nothing holds them there."""
+    """The user leaves memory, if they are idle and not connected."""

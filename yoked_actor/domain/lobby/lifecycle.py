@@ -1,9 +1,49 @@
-"""The four states of a user, and every way from one to the next (R5, R6).
+"""The state machine of a user (R5, R6).
 
-The table below is the whole truth: a (state, cause) that is not in it is an error that changes
-nothing. The diagram in the documentation is drawn from it, and nothing else in the package assigns
-a state. A cancelled match is a status of the match and a video date is a row of its own; neither is
-a state of a user.
+# How it works
+
+A user is in one of four states:
+
+- IDLE: not in line. A user on a video date is idle, too.
+- WAITING: in line for a partner, since their last spin or from their old place.
+- MATCHED: has a partner; both have a few seconds to acknowledge the match.
+- VOTING: both have acknowledged; both have a few seconds to vote.
+
+A user moves for a `Cause`, and `TRANSITIONS` is the complete list: a pair (state, cause) that is
+not in it raises `ImpossibleMove` and changes nothing. Causes have four sources:
+
+- the user's own events: SPUN, LEFT;
+- deadlines: LOST (no sign of life), ACKNOWLEDGE_TIMEOUT, PARTNER_SILENT;
+- the search for partners, at the end of a step: PAIRED;
+- what becomes of the match: BOTH_ACKNOWLEDGED, BLOCKED, OUTCOME_REQUEUES, OUTCOME_RESTS, and for
+  the user who stays PARTNER_LEFT, PARTNER_LOST, SERVER_RESTART (the partner did not come back).
+
+So one event can move two users, and the step that it causes can move more: a user who returns to
+the line gets an attempt at once, which may pair them with somebody else.
+
+Only the lobby moves users. One task, the matchmaker, calls it, so no two moves run at the same
+time. It follows one rule: **commit before tell**. The moves of a round are made in memory, stored
+in one transaction, and only then are replies and notices delivered. If the transaction fails, all
+moves of the round are undone, and its events are handled again. So a client never knows a state
+that a crash could revert.
+
+# What surprises
+
+- A video date is not a state. It is a row of its own and `Seat.date_id` refers to it; a user on a
+  date is IDLE. `spin` must therefore check for a date besides the state.
+- A cancelled match is not a state either. It is a status of the match; its users have moved on.
+- SPUN is a cause in all four states. In WAITING it changes nothing: a client may repeat a spin. In
+  MATCHED a user who has not acknowledged stays in the match, so the table allows a move that the
+  handler does not always make.
+- LEFT and SPUN of one user are PARTNER_LEFT for the other. The two entries must lead to states
+  that fit together, and the table cannot say so. The auditor checks it: both users of an open match
+  are in the same state.
+- WAITING does not mean that the user can be paired. A user who has closed their socket, or is not
+  back after a restart, is in line but not in the pool, until they return or are LOST.
+- A restart moves nobody. Users keep their states and have a grace period to come back; windows open
+  again when both are back. SERVER_RESTART is for the partner of a user who does not come back.
+
+The diagram in `docs/lifecycle.md` is generated from the table.
 """
 
 from __future__ import annotations
@@ -12,7 +52,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """Where a user stands."""
+    """The state of a user."""
 
     IDLE = "idle"
     WAITING = "waiting"
@@ -67,17 +107,12 @@ TRANSITIONS: dict[tuple[State, Cause], State] = {
 
 
 class ImpossibleMove(Exception):
-    """A cause that has no meaning in this state: our own mistake, never a client's."""
+    """A cause that is not possible in this state: a defect of the server, never of a client."""
 
     def __init__(self, state: State, cause: Cause) -> None:
         super().__init__(f"a user who is {state} cannot move because of {cause}")
         self.state = state
         self.cause = cause
-
-
-def may_move(state: State, cause: Cause) -> bool:
-    """Whether the table has a way out of `state` for `cause`."""
-    return (state, cause) in TRANSITIONS
 
 
 def move(state: State, cause: Cause) -> State:

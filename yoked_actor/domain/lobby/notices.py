@@ -1,4 +1,4 @@
-"""What the lobby says: replies to the one who asked, notices to whom it concerns."""
+"""The output of the lobby: a reply to the sender of an event, and notices to users."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import msgspec
 from yoked_actor.domain.lobby.ballot import Outcome
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import CancelReason
+from yoked_actor.domain.lobby.views import DateView, MatchView, OfferView
 from yoked_actor.domain.matching import Rejections, Relaxation, Tier
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.time import Instant
 
 
 class Code(StrEnum):
-    """Why something was refused. The codes are part of the wire contract."""
+    """Why a request was refused. The codes are part of the wire contract."""
 
     BAD_REQUEST = "bad_request"
     UNAUTHORIZED = "unauthorized"
@@ -58,7 +59,7 @@ class IdleReason(StrEnum):
 
 
 class DateEnd(StrEnum):
-    """Why a date is over, as its people are told."""
+    """Why a date ended, as its users are notified."""
 
     ENDED = "ended"
     PARTNER_ENDED = "partner_ended"
@@ -67,36 +68,36 @@ class DateEnd(StrEnum):
 
 
 class Notice(msgspec.Struct, frozen=True, gc=False):
-    """Something a user is told."""
+    """Something that a user is notified of."""
 
 
 class NowWaiting(Notice, frozen=True):
-    """You are in line, since then."""
+    """The user is in line."""
 
     since: Instant
     reason: WaitReason
 
 
 class TierReached(Notice, frozen=True):
-    """Your limits have opened further."""
+    """The user's limits are wider now."""
 
     tier: Tier
 
 
 class Nudge(Notice, frozen=True):
-    """Somebody who would suit you is waiting."""
+    """A user who would suit this idle user is waiting."""
 
     expires_at: Instant
 
 
 class NowIdle(Notice, frozen=True):
-    """You are out of line."""
+    """The user is not in line any more."""
 
     reason: IdleReason
 
 
 class Matched(Notice, frozen=True):
-    """Here is somebody."""
+    """The user has a partner."""
 
     match_id: str
     partner: Card
@@ -104,7 +105,7 @@ class Matched(Notice, frozen=True):
 
 
 class VotingOpened(Notice, frozen=True):
-    """Both are there: vote."""
+    """Both have acknowledged, and can vote."""
 
     match_id: str
     vote_by: Instant
@@ -121,7 +122,7 @@ class OutcomeReached(Notice, frozen=True):
 
 
 class MatchCancelled(Notice, frozen=True):
-    """The match came to nothing."""
+    """The match was cancelled."""
 
     match_id: str
     reason: CancelReason
@@ -129,7 +130,7 @@ class MatchCancelled(Notice, frozen=True):
 
 
 class MatchLeft(Notice, frozen=True):
-    """You left this match, and this is how it ended; without an outcome it is cancelled."""
+    """How the match ended that the user left; without an outcome it was cancelled."""
 
     match_id: str
     next: State
@@ -148,7 +149,7 @@ class DateStarted(Notice, frozen=True):
 
 
 class Signalled(Notice, frozen=True):
-    """The partner on the video date has sent this: JSON, which nobody here reads."""
+    """A signal of the partner on the video date: JSON, which the server does not read."""
 
     date_id: str
     data: bytes
@@ -161,102 +162,88 @@ class DateEnded(Notice, frozen=True):
     reason: DateEnd
 
 
-class OfferView(msgspec.Struct, frozen=True):
-    """One offer, as the one who gets it sees it."""
-
-    offer_id: str
-    candidate: Card
-    units: int
-    """The points of content alone, in millionths of a hundred: nobody's popularity shows."""
-    reasons: tuple[str, ...]
-    offered_at: Instant
-    """When its run was scheduled."""
-    expires_at: Instant
-    answer: str | None = None
-
-
 class OffersMade(Notice, frozen=True):
-    """Here are the offers of a day."""
+    """The offers of a day."""
 
     day: date
     offers: tuple[OfferView, ...]
 
 
 class ConnectionOpened(Notice, frozen=True):
-    """You two have accepted each other."""
+    """Two users have accepted each other's offers."""
 
     connection_id: str
     partner: Card
 
 
 class Suspended(Notice, frozen=True):
-    """You are suspended, until then or without an end."""
+    """The user is suspended, until then or without an end."""
 
     reason: str
     until: Instant | None
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
-    """The answer to the one who caused an event."""
+    """The reply to the sender of an event."""
 
 
 class Done(Reply, frozen=True):
-    """It is so."""
+    """The event was handled."""
 
 
 class Refusal(Reply, frozen=True):
-    """It is not so, and nothing has changed."""
+    """The event was refused, and nothing has changed."""
 
     code: Code
     message: str
 
 
 class SpinReply(Reply, frozen=True):
-    """Where a spin has led."""
+    """The state after a spin."""
 
     state: State
     match_id: str | None = None
 
 
 class LeaveReply(Reply, frozen=True):
-    """Where leaving has led."""
+    """The state after leaving."""
 
     state: State
 
 
 class AcknowledgeReply(Reply, frozen=True):
-    """Until when to vote, once voting is open."""
+    """The state after an acknowledgement, and until when to vote if voting is open."""
 
     state: State
     vote_by: Instant | None = None
 
 
 class VoteReply(Reply, frozen=True):
-    """The outcome, once there is one."""
+    """The outcome, if the vote decided the ballot."""
 
     outcome: Outcome | None = None
 
 
 class OfferAnswered(Reply, frozen=True):
-    """The answer stands; the connection of the two, if both have accepted."""
+    """The answer is stored; the connection of the two, if both have accepted."""
 
     connection_id: str | None = None
 
 
 class DateOpened(Reply, frozen=True):
-    """The video date that was asked for."""
+    """The video date that was started."""
 
     date_id: str
 
 
 class Renewed(Reply, frozen=True):
-    """The socket lives on with a newer token."""
+    """The socket has a newer token."""
 
     expires_at: Instant
 
 
 class BlockList(Reply, frozen=True):
-    """Whom a user has blocked, and since when."""
+    """The users that a user has blocked, and since when."""
 
     blocks: dict[str, Instant]
 
@@ -278,28 +265,8 @@ class Forgotten(Reply, frozen=True):
     gone: bool
 
 
-class MatchView(msgspec.Struct, frozen=True):
-    """One side's view of an open match."""
-
-    match_id: str
-    partner: Card
-    acknowledged: bool
-    voted: bool
-    acknowledge_by: Instant | None = None
-    vote_by: Instant | None = None
-
-
-class DateView(msgspec.Struct, frozen=True):
-    """One side's view of an open date."""
-
-    date_id: str
-    partner: Card
-    initiator: bool
-    ends_at: Instant
-
-
 class Snapshot(Reply, frozen=True):
-    """All that a client must know to show where its user is."""
+    """What a client needs to show the state of its user."""
 
     state: State
     credit: int
@@ -312,7 +279,7 @@ class Snapshot(Reply, frozen=True):
 
 
 class Effects(msgspec.Struct, gc=False):
-    """What follows from one event: first the reply, then the notices, in this order."""
+    """What follows from one event: the reply, then the notices, in this order."""
 
     reply: Reply
     notices: list[tuple[str, Notice]]

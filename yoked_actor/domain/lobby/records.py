@@ -1,7 +1,7 @@
-"""What the lobby knows and the store keeps: seats, matches, video dates.
+"""The values that the lobby decides about and the store keeps: seats, matches, video dates.
 
-All frozen: a change is a new value, which is how the lobby can take a decision back. `Known` is
-what the store remembers of a user who comes in; `Changes` is what a round of decisions must save.
+All are frozen: a change is a new value, so that a decision can be undone. `Known` is what the store
+has of a user who comes into memory; `Changes` is what a round of decisions must store.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 
 
 TOMBSTONE = "~erased-"
-"""How every tombstone begins. No user id has a `~`, and each stands before it in a pair."""
+"""The prefix of tombstones. No user id contains `~`, and every user id sorts before it."""
 
 
 def pair_of(a: str, b: str) -> Pair:
@@ -30,7 +30,7 @@ def pair_of(a: str, b: str) -> Pair:
 
 
 class Seat(msgspec.Struct, frozen=True, gc=False):
-    """One user's place in the lobby. Through a match `waiting_since` is kept: the old place."""
+    """The state of one user. A match keeps `waiting_since`, for a return to the old place."""
 
     user_id: str
     state: State = State.IDLE
@@ -42,26 +42,26 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
 
 
 class Presence(msgspec.Struct, frozen=True, gc=False):
-    """How a user can be reached now. Not stored: after a restart nobody is here yet."""
+    """How a user can be reached now. Not stored: after a restart no user is present."""
 
     device: int = 0
     called: bool = False
 
     @property
     def here(self) -> bool:
-        """Whether the user may be paired: a socket is open, or the last word came by HTTP."""
+        """Whether the user can be paired: a socket is open, or the user called over HTTP."""
         return self.called or self.device != 0
 
 
 class Line(msgspec.Struct, frozen=True):
-    """How far a waiting user has come in line. Not stored: it follows from the wait."""
+    """The tier of a waiting user, and how often they were skipped. Not stored."""
 
     tier: Tier = Tier.EXACT
     skips: int = 0
 
 
 class Quality(msgspec.Struct, frozen=True):
-    """How good a match was when it was made (R23). Sides in the order of the match."""
+    """The quality of a match when it was made (R23). The sides are in the order of the match."""
 
     match_id: str
     policy: str
@@ -77,11 +77,11 @@ class Quality(msgspec.Struct, frozen=True):
     b_group: str
     paired_at: Instant
     shown_km: int | None = None
-    """What both were told of their distance; None in a match that was stored before."""
+    """The distance that both were shown; None in matches from before it was stored."""
 
 
 class MatchStatus(StrEnum):
-    """Where a match stands."""
+    """The status of a match."""
 
     MATCHED = "matched"
     VOTING = "voting"
@@ -90,7 +90,7 @@ class MatchStatus(StrEnum):
 
 
 class CancelReason(StrEnum):
-    """Why a match came to nothing, as its people are told."""
+    """Why a match was cancelled, as its users are notified."""
 
     PARTNER_LEFT = "partner_left"
     PARTNER_LOST = "partner_lost"
@@ -100,7 +100,7 @@ class CancelReason(StrEnum):
 
 
 class Match(msgspec.Struct, frozen=True, gc=False):
-    """Two users put before each other. `a` < `b`; `closes_at` ends the window that is open now."""
+    """A match of two users. `a` < `b`; `closes_at` is when the present window closes."""
 
     match_id: str
     a: str
@@ -117,7 +117,7 @@ class Match(msgspec.Struct, frozen=True, gc=False):
     cancelled_for: CancelReason | None = None
     ended_at: Instant | None = None
     awaiting: frozenset[str] = frozenset()
-    """Who has not come back since the server restarted; while anyone is awaited no window runs."""
+    """The users who are not back since a restart. While there are any, no window is open."""
 
     @property
     def users(self) -> Pair:
@@ -131,11 +131,11 @@ class Match(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def both_acknowledged(self) -> bool:
-        """Whether both have said that they are there."""
+        """Whether both users have acknowledged."""
         return self.a_acknowledged and self.b_acknowledged
 
     def partner_of(self, user_id: str) -> str:
-        """The other one."""
+        """The other user."""
         return self.b if user_id == self.a else self.a
 
     def acknowledged_by(self, user_id: str) -> bool:
@@ -143,7 +143,7 @@ class Match(msgspec.Struct, frozen=True, gc=False):
         return self.a_acknowledged if user_id == self.a else self.b_acknowledged
 
     def vote_of(self, user_id: str) -> Vote | None:
-        """This user's sealed vote, if given."""
+        """This user's vote, if given."""
         return self.a_vote if user_id == self.a else self.b_vote
 
 
@@ -159,12 +159,12 @@ class VideoDate(msgspec.Struct, frozen=True, gc=False):
     ended_for: str | None = None
 
     def partner_of(self, user_id: str) -> str:
-        """The other one."""
+        """The other user."""
         return self.b if user_id == self.a else self.a
 
 
 class Known(msgspec.Struct, frozen=True, gc=False):
-    """All that the store remembers of a user who comes in."""
+    """What the store has of a user who comes into memory."""
 
     user_id: str
     person: Person | None = None
@@ -176,7 +176,7 @@ class Known(msgspec.Struct, frozen=True, gc=False):
 
 
 class Erasure(msgspec.Struct, frozen=True):
-    """A user of whom nothing is to remain but a tombstone, in what others remember."""
+    """A user to erase, and the tombstone that replaces their id in the records of others."""
 
     user_id: str
     tombstone: str
@@ -184,21 +184,21 @@ class Erasure(msgspec.Struct, frozen=True):
 
 
 class Changes(msgspec.Struct):
-    """What one round of decisions must save, all of it or nothing."""
+    """What one round of decisions must store, in one transaction."""
 
     people: list[Person] = []
     seats: list[Seat] = []
     matches: list[Match] = []
     dates: list[VideoDate] = []
     met: list[tuple[Pair, Instant | None]] = []
-    """Pairs that have met, and when; None takes it back."""
+    """Pairs that have met, and when; None removes the pair."""
     blocks: list[tuple[tuple[str, str], Instant | None]] = []
-    """(who blocks, whom), and since when; None lifts the block."""
+    """(blocker, blocked), and since when; None removes the block."""
     quality: list[Quality] = []
     bars: list[tuple[Pair, Instant | None]] = []
-    """Pairs kept apart, and until when; None lifts the bar."""
+    """Pairs kept apart, and until when; None removes the bar."""
     erased: list[Erasure] = []
-    """Who is erased, after everything else is saved."""
+    """The users to erase, after everything else is stored."""
 
     def __bool__(self) -> bool:
         return bool(

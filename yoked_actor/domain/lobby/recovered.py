@@ -1,4 +1,4 @@
-"""What a new process takes over from the one before."""
+"""What a new process restores from the one before."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from yoked_actor.domain.lobby.records import Known, Match, VideoDate
 
 
 class Recovered(msgspec.Struct, frozen=True):
-    """What a new process takes over from the one before."""
+    """What a new process restores from the one before."""
 
     users: list[Known]
-    """Everyone who is not idle or is on an open date."""
+    """All users who are not idle, or are on an open date."""
     matches: list[Match]
-    """The open ones."""
+    """All open matches."""
     dates: list[VideoDate]
-    """The open ones."""
+    """All open dates."""
     next_number: int
     """Greater than the number in the id of every match and date."""
     boot: int
-    """How many times this data directory was started, this time included."""
+    """How many times the server was started on this data directory, including this one."""

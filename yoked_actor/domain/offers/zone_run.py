@@ -209,11 +209,6 @@ def _best(scores: Ints, numbers: Numbers, count: int) -> list[int]:
     return best
 
 
-def outputs_digest(run: Mapping[str, OfferSet]) -> str:
-    """What tells the sets of one run from those of any other."""
-    return joint_digest(run[user_id].digest() for user_id in sorted(run))
-
-
 def joint_digest(digests: Iterable[str]) -> str:
     """The digest of all sets of a run, from those of each in the order of user ids."""
     joint = sha256()

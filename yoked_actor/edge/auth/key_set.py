@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import jwt
 import msgspec
 import structlog
 import trio
 
-from yoked_actor.edge.outgoing import Dial, FetchFailed, fetch, open_stream
+from yoked_actor.edge.outgoing import FetchFailed, fetch
 from yoked_actor.settings import AuthSettings
 
 _log = structlog.get_logger()
@@ -29,11 +30,13 @@ _KINDS = {"RS256": ("RSA", ("n", "e")), "EdDSA": ("OKP", ("crv", "x"))}
 class KeySet:
     """Keys by their `kid`, kept fresh by `run`."""
 
-    def __init__(self, auth: AuthSettings, dial: Dial | None = None) -> None:
+    def __init__(
+        self, auth: AuthSettings, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
         self._url = auth.jwks_url
         self._algorithm = auth.algorithm
         self._settings = auth
-        self._dial = open_stream if dial is None else dial
+        self._transport = transport
         self._keys: dict[str | None, jwt.PyJWK] = {}
         self._lock = trio.Lock()
         self._next_try_at = -float("inf")
@@ -67,7 +70,7 @@ class KeySet:
             self._is_fresh = False
             try:
                 with trio.fail_after(self._settings.jwks_timeout_s):
-                    text = await fetch(self._url, self._dial, self._settings.jwks_max_bytes)
+                    text = await fetch(self._url, self._settings.jwks_max_bytes, self._transport)
                 keys = usable_keys(text, self._algorithm)
             except (FetchFailed, trio.TooSlowError) as error:
                 reason = str(error) or f"no answer within {self._settings.jwks_timeout_s:g} s"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from yoked_actor.edge.outgoing.fetching import FetchFailed, fetch
-from yoked_actor.edge.outgoing.webhook import Dial, Webhook, open_stream
+from yoked_actor.edge.outgoing.webhook import Webhook
 
 __all__ = [
-    "Dial",
     "FetchFailed",
     "Webhook",
     "fetch",
-    "open_stream",
 ]

@@ -11,47 +11,43 @@ from __future__ import annotations
 import hashlib
 import hmac
 import sqlite3
-import ssl
-from collections.abc import Awaitable, Callable
-from urllib.parse import urlsplit
 
-import h11
+import httpx
 import msgspec
 import structlog
 import trio
 
-from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.actors.ops import WEBHOOK, AlertNotification
 from yoked_actor.domain.jobs import Cancel, RetryPolicy, Transient
+from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, read_body
 from yoked_actor.settings import AlertSettings
 from yoked_actor.store import JobStore, LeaseLost, ReceiverAnswer, StoreUnavailable, keep_answer_in
 
 _log = structlog.get_logger()
 
-Dial = Callable[[str, int, bool], Awaitable[trio.abc.Stream]]
-"""Opens a stream to a host and port; the third says whether with TLS."""
-
 # From 10 seconds on, doubling up to 10 minutes, for a day.
 POLICY = RetryPolicy(base_s=10.0, cap_s=600.0, runs=150, jitter=0.1)
-MOST_HEAD_BYTES = 16 * 1024
 MOST_BODY_BYTES = 64 * 1024
 KEPT_BODY_BYTES = 2 * 1024
 KEPT_ID_CHARACTERS = 200
-_BROKEN = (OSError, trio.BrokenResourceError, trio.ClosedResourceError, h11.RemoteProtocolError)
 
 
 class Webhook:
     """Where alerts are told to."""
 
     def __init__(
-        self, settings: AlertSettings, jobs: JobStore, clock: Clock, dial: Dial | None = None
+        self,
+        settings: AlertSettings,
+        jobs: JobStore,
+        clock: Clock,
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._settings = settings
         self._jobs = jobs
         self._clock = clock
-        self._dial = open_stream if dial is None else dial
+        self._transport = transport
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Let a dispatcher tell of alerts."""
@@ -66,15 +62,15 @@ class Webhook:
         secret = self._settings.webhook_secret.get_secret_value()
         headers = {
             "Content-Type": "application/json",
-            "User-Agent": f"yoked-actor/{__version__}",
             "X-Yoked-Event": event,
             "X-Yoked-Signature": signature(secret, body),
         }
         timeout_s = self._settings.webhook_timeout_s
         with trio.move_on_after(timeout_s):
             try:
-                answer = await self._post(url, headers, body)
-            except _BROKEN as error:
+                id_header = self._settings.webhook_id_header
+                answer = await post(url, headers, body, id_header, self._transport)
+            except EXCHANGE_FAILURES as error:
                 raise Transient(f"the receiver cannot be reached: {error!r}") from error
             await self._heard(run, answer)
             return None
@@ -96,70 +92,27 @@ class Webhook:
             _log.warning("answer_not_kept", job_id=job.id, fence=job.fence, error=str(error))
         raise Transient(f"the receiver answered {answer.status}")
 
-    async def _post(self, url: str, headers: dict[str, str], body: bytes) -> ReceiverAnswer:
-        parts = urlsplit(url)
-        assert parts.hostname is not None
-        is_secure = parts.scheme == "https"
-        port = parts.port or (443 if is_secure else 80)
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        stream = await self._dial(parts.hostname, port, is_secure)
-        try:
-            named = self._settings.webhook_id_header
-            return await _exchange(stream, parts.netloc, target, headers, body, named)
-        finally:
-            await trio.aclose_forcefully(stream)
-
 
 def signature(secret: str, body: bytes) -> str:
     """What proves that a body comes from who knows the secret."""
     return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
-async def open_stream(host: str, port: int, is_secure: bool) -> trio.abc.Stream:
-    """A stream over TCP; with TLS the receiver's certificate is checked."""
-    stream = await trio.open_tcp_stream(host, port)
-    if not is_secure:
-        return stream
-    context = ssl.create_default_context()
-    return trio.SSLStream(stream, context, server_hostname=host, https_compatible=True)
-
-
-async def _exchange(
-    stream: trio.abc.Stream,
-    authority: str,
-    target: str,
+async def post(
+    url: str,
     headers: dict[str, str],
     body: bytes,
     id_header: str,
+    transport: httpx.AsyncBaseTransport | None = None,
 ) -> ReceiverAnswer:
-    connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_HEAD_BYTES)
-    fields = [
-        ("Host", authority),
-        ("Connection", "close"),
-        ("Content-Length", str(len(body))),
-        *headers.items(),
-    ]
-    out = connection.send(h11.Request(method="POST", target=target, headers=fields)) or b""
-    out += connection.send(h11.Data(data=body)) or b""
-    out += connection.send(h11.EndOfMessage()) or b""
-    await stream.send_all(out)
-    status, read, named, kept = 0, 0, None, b""
+    """Send a body; of the answer, what is kept of it."""
+    async with exchange("POST", url, headers, body, transport) as response:
+        kept = (await read_body(response, MOST_BODY_BYTES))[:KEPT_BODY_BYTES]
     wanted = id_header.lower().encode("ascii")
-    while True:
-        event = connection.next_event()
-        if event is h11.NEED_DATA:
-            connection.receive_data(bytes(await stream.receive_some(MOST_HEAD_BYTES)))
-        elif isinstance(event, h11.Response):
-            status = event.status_code
-            named = next((_text(value) for name, value in event.headers if name == wanted), None)
-        elif isinstance(event, h11.Data):
-            read += len(event.data)
-            kept += bytes(event.data[: KEPT_BODY_BYTES - len(kept)])
-            if read > MOST_BODY_BYTES:
-                break
-        elif not isinstance(event, h11.InformationalResponse):
-            break
-    return ReceiverAnswer(status, named and named[:KEPT_ID_CHARACTERS], _text(kept))
+    named = next(
+        (_text(value) for name, value in response.headers.raw if name.lower() == wanted), None
+    )
+    return ReceiverAnswer(response.status_code, named and named[:KEPT_ID_CHARACTERS], _text(kept))
 
 
 def _text(data: bytes) -> str:

@@ -17,14 +17,13 @@ from typing import Protocol
 
 import structlog
 import trio
-from websockets.frames import BINARY, CONT, PING, TEXT, CloseCode, Frame
+from websockets.frames import BINARY, CONT, PING, TEXT, Frame
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
 from yoked_actor.edge.net import Keepalive, Transport
+from yoked_actor.wire.close_codes import CloseCode
 
-SLOW_READER = 4008
-RATE_LIMITED = 4009
 _MAX_QUEUED_FRAMES = 256
 _MAX_REASON_BYTES = 123
 # The library parses, and answers, all that it is given at once. In so many bytes there are 42
@@ -188,7 +187,7 @@ class WebSocketConnection:
         self._unparsed = b""
         # Nothing more is looked at, but it is read for a while: a socket that is closed with unread
         # bytes, or gets some later, is reset by the kernel, and the reason is lost with it.
-        protocol.fail(SLOW_READER, "slow reader")
+        protocol.fail(CloseCode.SLOW_READER, "slow reader")
         self._discardable *= _SLOW_READERS_SEND
         self._transport.finish_with(protocol.data_to_send()[0])
         self._keepalive.expire(self, self._limits.stall_timeout_s)
@@ -304,7 +303,7 @@ class WebSocketConnection:
     def _cut_flood(self) -> None:
         """Hang up, and look at nothing more of what comes."""
         self._unparsed = b""
-        self._fail(RATE_LIMITED, "too many frames")
+        self._fail(CloseCode.RATE_LIMITED, "too many frames")
 
     def _fail(self, code: int, reason: str) -> None:
         self._hung_up = True

@@ -13,16 +13,17 @@ from collections.abc import Callable
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby import DRAINING, INTERNAL_ERROR, Session, Sessions, UserSuspended
+from yoked_actor.actors.lobby import Session, Sessions, UserSuspended
 from yoked_actor.domain.lobby import Code, Refusal, Renewed, Reply
 from yoked_actor.domain.time import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.edge.http import StatusBoard, Watcher
-from yoked_actor.edge.ws.connection import RATE_LIMITED, WebSocketConnection
+from yoked_actor.edge.ws.connection import WebSocketConnection
 from yoked_actor.edge.ws.expiries import Expiries
 from yoked_actor.edge.ws.strangers import Strangers
 from yoked_actor.settings import EdgeSettings
 from yoked_actor.store import StoreUnavailable
+from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import (
     BadCommand,
     Command,
@@ -34,9 +35,6 @@ from yoked_actor.wire.lobby import (
     encode,
     suspended_error,
 )
-
-PROTOCOL_ERROR = 4000
-BAD_TOKEN = 4003
 
 
 class Conversations:
@@ -132,28 +130,28 @@ class _Conversation:
                 self._all.strangers.forget(self)
                 await self._meet(decode_command(text))
         except NotAnObject as error:
-            self._connection.close(PROTOCOL_ERROR, str(error))
+            self._connection.close(CloseCode.PROTOCOL_ERROR, str(error))
         except BadCommand as bad:
             self._connection.send(
                 encode(Error(re=bad.id, code=Code.BAD_REQUEST, message=bad.message))
             )
             if bad.type in ("hello", "watch") and not bad.has_token:
-                self._connection.close(BAD_TOKEN, f"{bad.type} without a token")
+                self._connection.close(CloseCode.UNAUTHORIZED, f"{bad.type} without a token")
             else:
-                self._connection.close(PROTOCOL_ERROR, "hello expected")
+                self._connection.close(CloseCode.PROTOCOL_ERROR, "hello expected")
 
     async def _meet(self, first: Command) -> None:
         connection, sessions = self._connection, self._all.sessions
         if not isinstance(first, Hello | Watch):
-            connection.close(PROTOCOL_ERROR, "hello must be first")
+            connection.close(CloseCode.PROTOCOL_ERROR, "hello must be first")
             return
         if sessions.context.draining:
-            connection.close(DRAINING, "the server is about to stop")
+            connection.close(CloseCode.DRAINING, "the server is about to stop")
             return
         try:
             identity = await self._all.tokens.check(first.token, self._all.clock)
         except BadToken as error:
-            connection.close(BAD_TOKEN, str(error))
+            connection.close(CloseCode.UNAUTHORIZED, str(error))
             return
         try:
             sessions.suspensions.check(identity.user_id)
@@ -163,14 +161,14 @@ class _Conversation:
                 with trio.move_on_after(self._all.settings.welcome_timeout_s) as patience:
                     await self._welcome(first, identity)
                 if patience.cancelled_caught:
-                    connection.close(INTERNAL_ERROR, "the server is too busy; try again")
+                    connection.close(CloseCode.INTERNAL_ERROR, "the server is too busy; try again")
         except UserSuspended as error:
             suspension = error.suspension
             refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
             connection.send(encode(refusal))
-            connection.close(BAD_TOKEN, "suspended")
+            connection.close(CloseCode.UNAUTHORIZED, "suspended")
         except StoreUnavailable:
-            connection.close(INTERNAL_ERROR, "the store is not available; try again")
+            connection.close(CloseCode.INTERNAL_ERROR, "the store is not available; try again")
 
     async def _welcome(self, hello: Hello, identity: Identity) -> None:
         sessions, user_id = self._all.sessions, identity.user_id
@@ -185,9 +183,9 @@ class _Conversation:
         if not identity.is_admin:
             message = "this is for the operator"
             connection.send(encode(Error(re=watch.id, code=Code.FORBIDDEN, message=message)))
-            connection.close(BAD_TOKEN, message)
+            connection.close(CloseCode.UNAUTHORIZED, message)
         elif board.is_full:
-            connection.close(RATE_LIMITED, "too many watch already")
+            connection.close(CloseCode.RATE_LIMITED, "too many watch already")
         else:
             self._watcher = board.admit(connection, watch, identity)
             self._speak_as(identity)
@@ -218,11 +216,11 @@ class _Conversation:
 
     def token_expired(self) -> None:
         """The token has ended, and was not renewed."""
-        self._connection.close(BAD_TOKEN, "the token has expired")
+        self._connection.close(CloseCode.UNAUTHORIZED, "the token has expired")
 
     def run_out_of_time(self) -> None:
         """The time for a hello is over, and nothing was said."""
-        self._connection.close(PROTOCOL_ERROR, "no hello in time")
+        self._connection.close(CloseCode.PROTOCOL_ERROR, "no hello in time")
 
     def end(self) -> None:
         """The connection is gone."""

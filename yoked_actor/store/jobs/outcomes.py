@@ -75,7 +75,7 @@ def leave(
         case Failed(_, _, due_at, error, outline):
             status, cause = JobStatus.FAILED, JobCause.FAILED
         case Buried(_, _, error, _, outline):
-            status, cause = JobStatus.DEAD_LETTER, JobCause.BURIED
+            status, cause = JobStatus.DEAD_LETTER, JobCause.DEAD_LETTERED
         case Cancelled(_, _, error):
             status, cause = JobStatus.CANCELLED, JobCause.CANCELLED
         case Snoozed(_, _, due_at):

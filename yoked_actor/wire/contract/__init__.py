@@ -9,13 +9,12 @@ from __future__ import annotations
 from yoked_actor.wire.call import Call
 from yoked_actor.wire.contract.asyncapi import SOCKET_PATH, SUBPROTOCOL, asyncapi
 from yoked_actor.wire.contract.calls import CALLS, ERRORS
-from yoked_actor.wire.contract.exchanges import CLOSE_CODES, EVENT_EXAMPLES, EXCHANGES, Exchange
+from yoked_actor.wire.contract.exchanges import EVENT_EXAMPLES, EXCHANGES, Exchange
 from yoked_actor.wire.contract.openapi import openapi
 from yoked_actor.wire.contract.schemas import Document
 
 __all__ = [
     "CALLS",
-    "CLOSE_CODES",
     "ERRORS",
     "EVENT_EXAMPLES",
     "EXCHANGES",

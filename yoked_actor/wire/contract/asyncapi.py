@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from yoked_actor.settings import Settings
+from yoked_actor.wire.close_codes import CLOSE_CODES
 from yoked_actor.wire.contract.exchanges import (
-    CLOSE_CODES,
     EVENT_EXAMPLES,
     EXCHANGES,
     REFUSAL_EXAMPLE,
@@ -51,7 +51,9 @@ def asyncapi(settings: Settings | None = None) -> Document:
         "operations": _operations(),
         "components": {"messages": messages, "schemas": schemas.components},
         "x-subprotocol": SUBPROTOCOL,
-        "x-close-codes": [{"code": c, "meaning": meaning} for c, meaning in CLOSE_CODES.items()],
+        "x-close-codes": [
+            {"code": int(c), "meaning": meaning} for c, meaning in CLOSE_CODES.items()
+        ],
         "x-error-codes": error_codes(),
         "x-limits": _socket_limits(settings),
     }

@@ -179,19 +179,6 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
 REFUSAL_EXAMPLE = ev.Error(
     re="c5", code=Code.UNKNOWN_MATCH, message="'m7' is not your current match"
 )
-CLOSE_CODES: dict[int, str] = {
-    1003: "Binary frame: messages are text.",
-    1007: "Text that is not UTF-8.",
-    1009: "Message too big.",
-    1011: "The server had a fault, or could not reach its store: come back.",
-    4000: "Protocol error: no hello in time, not JSON, or not an object.",
-    4001: "Replaced by a newer connection of the same user: do not reconnect.",
-    4003: "Bad or expired token: get a new one. Or you are suspended, as said before, or erased.",
-    4008: "Slow reader.",
-    4009: "Rate limited.",
-    4010: "Draining: come back after the time that the event `draining` named.",
-}
-"""Why the server closes a socket."""
 
 
 def example_of(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Literal, cast
 
 import msgspec
 
+from yoked_actor.domain.lobby import OfferView
 from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.lobby.events import (
@@ -71,7 +72,7 @@ def snapshot_part(snapshot: told.Snapshot, ice_servers: IceServers) -> Snapshot:
     )
 
 
-def offer_parts(offers: tuple[told.OfferView, ...]) -> tuple[OfferPart, ...]:
+def offer_parts(offers: tuple[OfferView, ...]) -> tuple[OfferPart, ...]:
     """The wire form of offers."""
     return tuple(
         OfferPart(

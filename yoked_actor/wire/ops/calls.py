@@ -33,7 +33,7 @@ _JOB = http.JobEntry(
     last_error="ValueError: no such zone",
 )
 _ATTEMPT = http.AttemptEntry(
-    4, 4, JobCause.BURIED, "process 7", moment(1), moment(2), "Traceback...\nValueError: ..."
+    4, 4, JobCause.DEAD_LETTERED, "process 7", moment(1), moment(2), "Traceback...\nValueError: ..."
 )
 _LIMIT = Query(
     "limit",

@@ -1,7 +1,7 @@
-"""What stands between two users: blocks, having met, and the short bar after a cancelled match.
+"""What keeps two users apart: blocks, having met, and the short bar after a cancelled match.
 
-Kept for the users who are in memory, so that a check costs a dictionary look-up. Blocks are
-directed; having met and bars belong to the pair.
+Held in memory for the users in memory, so that a check is a dictionary lookup. A block has a
+direction; having met and bars belong to the pair.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class Acquaintance:
         self._rematch_after = (
             None if rematch_after_days is None else round(rematch_after_days * _DAY)
         )
-        # Which keys to let go of when a user leaves memory.
+        # The keys to drop when a user leaves memory.
         self._others: dict[str, set[str]] = {}
         self._blocked: dict[str, set[str]] = {}
         self._blockers: dict[str, set[str]] = {}
 
     def learn(self, known: Known) -> None:
-        """Take in what the store remembers of a user (settled: it is stored already)."""
+        """Add what the store has of a user. It is stored already, so it is settled."""
         user_id = known.user_id
         for other, at in known.met.items():
             pair = pair_of(user_id, other)
@@ -44,9 +44,9 @@ class Acquaintance:
         self._blocked[user_id] = set(known.blocks)
 
     def forget(self, user_id: str) -> None:
-        """Let go of what is known of a user who left memory.
+        """Drop what is known of a user who left memory.
 
-        A pair is kept while the other one is here: the stored truth comes back with this user.
+        A pair is kept while the other user is in memory; the store has the rest.
         """
         for other in self._blocked.pop(user_id, ()):
             self.blocks.rows.pop((user_id, other), None)
@@ -60,7 +60,7 @@ class Acquaintance:
             pair = pair_of(user_id, other)
             self.met.rows.pop(pair, None)
             self.bars.rows.pop(pair, None)
-            # The other one may have left before, and taken their side of the note along.
+            # The other user may have left memory before, with their side of the pair.
             theirs = self._others.get(other)
             if theirs is not None:
                 theirs.discard(user_id)
@@ -68,7 +68,7 @@ class Acquaintance:
                     del self._others[other]
 
     def erase(self, user_id: str) -> None:
-        """Let go of all that stands between an erased user and anybody, on either side."""
+        """Drop everything between an erased user and all others, on both sides."""
         for blocker in self._blockers.pop(user_id, set()):
             self.blocks.rows.pop((blocker, user_id), None)
             self._blocked.get(blocker, set()).discard(user_id)
@@ -87,10 +87,10 @@ class Acquaintance:
         return (a, b) in rows or (b, a) in rows
 
     def have_met(self, a: str, b: str, spun_at: Instant) -> bool:
-        """Whether the two have met, and not so long ago that they may meet again.
+        """Whether two have met, and may not meet again yet.
 
-        `spun_at` is when the later of the two took their place. Judging by it, and not by the
-        present instant, keeps the answer the same for as long as both wait.
+        `spun_at` is the later of their two spins. It is used instead of the present instant so
+        that the answer does not change while both wait.
         """
         met_at = self.met.rows.get(pair_of(a, b))
         if met_at is None:
@@ -98,11 +98,11 @@ class Acquaintance:
         return self._rematch_after is None or spun_at < met_at + self._rematch_after
 
     def is_barred(self, a: str, b: str) -> bool:
-        """Whether a match of these two was cancelled a moment ago."""
+        """Whether a recent cancelled match keeps these two apart."""
         return pair_of(a, b) in self.bars.rows
 
     def around(self, user_id: str) -> set[str]:
-        """Everyone with whom this user may have a history; nobody else has one with them."""
+        """All users who may have a block, a meeting or a bar with this user."""
         nobody: set[str] = set()
         return (
             self._others.get(user_id, nobody)
@@ -111,12 +111,12 @@ class Acquaintance:
         )
 
     def count_settled_blocks(self, user_id: str) -> int:
-        """How many others a user has blocked, as far as that is stored."""
+        """How many blocks of a user are stored."""
         others = self._blocked.get(user_id, ())
         return sum(1 for other in others if self.blocks.settled((user_id, other)) is not None)
 
     def blocked_by(self, user_id: str) -> dict[str, Instant]:
-        """Whom a user has blocked, and since when."""
+        """The users that a user has blocked, and since when."""
         rows = self.blocks.rows
         return {
             other: rows[user_id, other]
@@ -131,7 +131,7 @@ class Acquaintance:
         self._blockers.setdefault(blocked, set()).add(blocker)
 
     def unblock(self, blocker: str, blocked: str) -> bool:
-        """Lift a block; say whether there was one."""
+        """Remove a block; return whether there was one."""
         found = (blocker, blocked) in self.blocks.rows
         self.blocks.remove((blocker, blocked))
         return found
@@ -143,7 +143,7 @@ class Acquaintance:
         self._note(a, b)
 
     def unmeet(self, a: str, b: str) -> None:
-        """Take back that two have met."""
+        """Record that two have not met after all."""
         self.met.remove(pair_of(a, b))
 
     def bar(self, a: str, b: str, until: Instant) -> Pair:
@@ -158,19 +158,19 @@ class Acquaintance:
         self.bars.remove(pair)
 
     def collect(self, changes: Changes) -> None:
-        """Add what must be saved."""
+        """Add what must be stored."""
         changes.met = self.met.differences()
         changes.blocks = self.blocks.differences()
         changes.bars = self.bars.differences()
 
     def settle(self) -> None:
-        """The changes stand."""
+        """Keep the changes."""
         self.blocks.settle()
         self.met.settle()
         self.bars.settle()
 
     def undo(self) -> list[Pair]:
-        """Return to what was stored; say which bars are to be timed again."""
+        """Undo the changes; return the bars whose deadlines must be set again."""
         self.blocks.undo()
         self.met.undo()
         return [pair for pair in self.bars.undo() if pair in self.bars.rows]

@@ -1,8 +1,8 @@
-"""The auditor: what must be true of the floor at any instant, whatever has happened (R9, R19).
+"""The auditor checks the invariants of the floor, which hold at every instant (R9, R19).
 
-`audit_users` looks at a few users and is cheap enough to run after every round in production;
-`audit_floor` looks at everybody and at every two of them, for tests and simulations. Both return
-what they found in words; an empty list is the only good answer.
+`audit_users` checks a few users and is cheap enough to run after every round in production.
+`audit_floor` checks every user and every pair, for tests and simulations. Both return a text for
+each broken invariant.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def audit_users(floor: Floor, user_ids: Iterable[str]) -> list[str]:
 
 
 def audit_floor(floor: Floor, now: Instant) -> list[str]:
-    """Check everybody, and that nobody waits beside somebody they could meet."""
+    """Check all users, and that no two of them wait who could be paired."""
     found = audit_users(floor, floor.seats.rows)
     for match in floor.matches.rows.values():
         if match.is_open and any(

@@ -1,8 +1,7 @@
-"""A table of frozen values that remembers what it was.
+"""A table of frozen values with one level of undo.
 
-The lobby changes its books as it decides. When the decision is safely stored, the books `settle`;
-when it cannot be stored, they `undo` and are what they were, value by value. The same memory of
-what was touched says what has to be stored.
+The lobby changes its books as it decides. When the round is stored, the books `settle`; when it
+cannot be stored, they `undo`. The record of changed keys also says what to store.
 """
 
 from __future__ import annotations
@@ -25,29 +24,29 @@ class Book(Generic[K, V]):
         self._restated: set[K] = set()
 
     def get(self, key: K) -> V | None:
-        """The value of a key, if it has one."""
+        """The value of a key, or None."""
         return self.rows.get(key)
 
     def put(self, key: K, value: V) -> None:
-        """Set a value; the one it replaces can come back."""
+        """Set a value; `undo` restores the one it replaces."""
         if key not in self._before:
             self._before[key] = self.rows.get(key)
         self.rows[key] = value
 
     def remove(self, key: K) -> None:
-        """Take a key out; it can come back."""
+        """Remove a key; `undo` restores it."""
         if key in self.rows:
             if key not in self._before:
                 self._before[key] = self.rows[key]
             del self.rows[key]
 
     def revise(self, key: K, value: V) -> None:
-        """Set a value for good: `undo` does not bring back the one it replaces."""
-        assert not self._before, "a book is revised when it is settled"
+        """Set a value permanently: `undo` does not restore the one it replaces."""
+        assert not self._before, "a book is revised only when it is settled"
         self.rows[key] = value
 
     def touch(self, key: K) -> None:
-        """Have the value of a key stored as it is."""
+        """Have the value of a key stored again, unchanged."""
         self._before.setdefault(key, self.rows[key])
         self._restated.add(key)
 
@@ -56,12 +55,12 @@ class Book(Generic[K, V]):
         return self._before.keys()
 
     def changed(self) -> list[V]:
-        """The present values of the touched keys that have one."""
+        """The present values of the changed keys, without removed ones."""
         rows = self.rows
         return [rows[key] for key in self._before if key in rows]
 
     def differences(self) -> list[tuple[K, V | None]]:
-        """What each touched key holds now (None: nothing), where that is to be stored."""
+        """The changed keys that must be stored, with their values; None for a removed key."""
         rows = self.rows
         return [
             (key, rows.get(key))
@@ -74,19 +73,19 @@ class Book(Generic[K, V]):
         return self._before[key] if key in self._before else self.rows.get(key)
 
     def settled_values(self) -> Iterator[V]:
-        """All values that stood when the book last settled."""
+        """All values as of when the book last settled."""
         before = self._before
         yield from (value for key, value in self.rows.items() if key not in before)
         yield from (value for value in before.values() if value is not None)
 
     def settle(self) -> None:
-        """Forget how it was: the changes stand."""
+        """Keep the changes."""
         if self._before:
             self._before = {}
             self._restated.clear()
 
     def undo(self) -> list[K]:
-        """Return to how it was when it last settled; say which keys were touched."""
+        """Return to the state when the book last settled; return the changed keys."""
         touched = list(self._before)
         for key, before in self._before.items():
             if before is None:

@@ -1,10 +1,8 @@
-"""What a step of the clock does to the lobby: nothing that anybody could notice.
+"""A step of the system clock changes no wait and no window of the lobby.
 
-The lobby's windows, waits and timers are durations between instants. When the clock is stepped, the
-instants that are behind and ahead of now are moved by the size of the step, so that every wait and
-every window stays as long as it was: nobody is lost, starved or out of time because of a step.
-
-What is over keeps the instant that the clock showed when it happened.
+Windows, waits and deadlines are durations between instants. When the clock is stepped, these
+instants are moved by the size of the step, so each duration stays the same: no user is lost,
+starved or late because of a step. What has ended keeps its instants.
 """
 
 from __future__ import annotations
@@ -29,9 +27,9 @@ class LeftOpen(msgspec.Struct, frozen=True):
 
 
 def step_clock(floor: Floor, by: int, now: Instant) -> None:
-    """The clock was stepped by so many microseconds. The books must be settled.
+    """Move the instants of all that is open by so many microseconds. The books must be settled.
 
-    It holds for good; call `restate` in every round until it is stored.
+    It cannot be undone. Call `restate` in every round until its changes are stored.
     """
     for seat in list(floor.seats.rows.values()):
         if seat.waiting_since is not None:
@@ -51,7 +49,7 @@ def step_clock(floor: Floor, by: int, now: Instant) -> None:
 
 
 def restate(floor: Floor) -> None:
-    """Have everything that `step_clock` has moved stored with what else this round stores."""
+    """Store everything that `step_clock` moved with the changes of this round."""
     for seat in floor.seats.rows.values():
         if seat.waiting_since is not None:
             floor.seats.touch(seat.user_id)
@@ -68,7 +66,7 @@ def restate(floor: Floor) -> None:
 def not_in_the_future(left: LeftOpen, now: Instant) -> LeftOpen:
     """What an earlier process left, moved back if its clock was ahead of ours.
 
-    Nobody can have begun to wait after now. All are moved alike: who came first stays first.
+    No wait can have begun after now. Everything is moved by the same amount: the order stays.
     """
     began = [known.seat.waiting_since for known in left.users if known.seat is not None]
     began += [at for match in left.matches for at in (match.paired_at, match.voting_at)]
@@ -87,7 +85,7 @@ def not_in_the_future(left: LeftOpen, now: Instant) -> LeftOpen:
 
 
 def with_bars_cut(known: Known, rules: Rules, now: Instant) -> Known:
-    """No bar lasts longer than it could if it began now: a clock that was ahead may have set it."""
+    """Shorten bars that a clock that was ahead has made too long."""
     latest = after(now, rules.bar_s)
     if all(until <= latest for until in known.bars.values()):
         return known

@@ -1,8 +1,7 @@
 """The one heap of deadlines (R6).
 
-A deadline names what it times; whoever fires it looks whether that is still so, and does nothing
-when it is over. Deadlines of one instant run in the order vote, acknowledge, date, tier edges and
-bars, liveness; then by user id.
+A deadline names what it times. The code that runs it checks whether it still applies, and does
+nothing if not. Deadlines of one instant run in the order of `Due`, then by user id.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from yoked_actor.domain.time import Instant
 
 
 class Due(IntEnum):
-    """What a deadline is about; the number is its turn among those of one instant."""
+    """What a deadline is for; the number is its order among deadlines of one instant."""
 
     VOTE = 0
     ACKNOWLEDGE = 1
@@ -25,11 +24,11 @@ class Due(IntEnum):
 
 
 Deadline = tuple[Instant, Due, str, str]
-"""When, what, the user it goes by (the first of a pair), and the id of what it times."""
+"""When, what for, the user (the first of a pair), and the id of what it times."""
 
 
 class Deadlines:
-    """A heap in which stale entries are let be until they surface."""
+    """A heap; entries that no longer apply stay in it until they come due."""
 
     __slots__ = ("_heap",)
 
@@ -40,7 +39,7 @@ class Deadlines:
         return len(self._heap)
 
     def add(self, at: Instant, due: Due, user_id: str, subject: str = "") -> None:
-        """Time something."""
+        """Add a deadline."""
         heappush(self._heap, (at, due, user_id, subject))
 
     def shift(self, by: int) -> None:
@@ -52,7 +51,7 @@ class Deadlines:
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now: Instant) -> Deadline | None:
-        """The next deadline that is due by now, taken out."""
+        """Remove and return the next deadline that is due by now."""
         if self._heap and self._heap[0][0] <= now:
             return heappop(self._heap)
         return None

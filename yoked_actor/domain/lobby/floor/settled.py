@@ -1,27 +1,24 @@
-"""The floor as it is stored: what a reader beside the matchmaker may see.
+"""The floor as it is stored: what tasks other than the matchmaker may read.
 
-While a round is being committed, the books hold what was decided, and a failed commit would undo
-it. Each book remembers the values before, so the state that stands can be read at any time, without
-waiting for the commit and without writing anything.
+While a round is being committed, the books hold decisions that a failed commit would undo. Each
+book keeps the values before, so the stored state can be read at any time without waiting for the
+commit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from yoked_actor.domain.lobby.floor.books import ABSENT, FRONT, ticket_of
 from yoked_actor.domain.lobby.floor.floor import Floor
-from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.records import Line, Match, Presence, Seat
+from yoked_actor.domain.lobby.records import Match, Seat
 from yoked_actor.domain.matching import Ticket
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.time import Instant, after
-
-_NOWHERE = Presence()
-_FRONT = Line()
+from yoked_actor.domain.time import Instant
 
 
 class SettledView:
-    """Reads a floor; decisions that are not stored yet do not show."""
+    """Reads a floor as it is stored, without decisions that are not committed yet."""
 
     def __init__(self, floor: Floor) -> None:
         self._floor = floor
@@ -39,16 +36,13 @@ class SettledView:
         return self._floor.acquaintance.count_settled_blocks(user_id)
 
     def open_matches(self) -> list[Match]:
-        """The matches that are open."""
+        """All open matches."""
         return [match for match in self._floor.matches.settled_values() if match.is_open]
 
     def is_online(self, user_id: str, now: Instant) -> bool:
         """Whether a user can be called: see `Floor.is_online`."""
-        presence = self._floor.presences.settled(user_id) or _NOWHERE
-        if presence.device:
-            return True
-        heard_at = self._floor.heard_at.get(user_id, 0)
-        return presence.called and after(heard_at, self._floor.rules.liveness_s) > now
+        presence = self._floor.presences.settled(user_id) or ABSENT
+        return self._floor.is_reachable(user_id, presence, now)
 
     def waiting(self) -> int:
         """How many users can be paired."""
@@ -74,10 +68,7 @@ class SettledView:
 
     def _ticket(self, user_id: str) -> Ticket | None:
         seat, person = self.seat(user_id), self.person(user_id)
-        presence = self._floor.presences.settled(user_id) or _NOWHERE
-        if seat is None or person is None or not presence.here:
+        presence = self._floor.presences.settled(user_id) or ABSENT
+        if person is None or not presence.here:
             return None
-        if seat.state is not State.WAITING or seat.waiting_since is None:
-            return None
-        line = self._floor.lines.settled(user_id) or _FRONT
-        return Ticket(person, seat.waiting_since, seat.credit, line.skips, line.tier)
+        return ticket_of(seat, person, self._floor.lines.settled(user_id) or FRONT)

@@ -32,14 +32,14 @@ def open_date(step: Step, a: str, b: str) -> VideoDate:
         floor.put_seat(replace(floor.seat(user_id), date_id=date.date_id))
         floor.kept_signals.remove(user_id)
         if not floor.is_here(user_id):
-            # The grace of one who is away runs from the opening.
+            # The grace period of an absent user begins when the date opens.
             floor.hear(user_id, step.now)
             floor.put_presence(user_id, floor.presence(user_id))
     return date
 
 
 def announce_date(step: Step, date: VideoDate) -> None:
-    """Tell both that the date is open."""
+    """Notify both that the date is open."""
     people, places = step.floor.people.rows, step.floor.places
     for user_id in (date.a, date.b):
         card = places.card(people[date.partner_of(user_id)], people[user_id], step.now)
@@ -48,7 +48,7 @@ def announce_date(step: Step, date: VideoDate) -> None:
 
 
 def start_date(step: Step, user_id: str, partner: str) -> Reply:
-    """One of two who have a connection calls the other."""
+    """One of two connected users calls the other."""
     floor = step.floor
     if user_id not in floor.people.rows:
         return Refusal(Code.PROFILE_INCOMPLETE, "complete your profile first")
@@ -69,10 +69,10 @@ def start_date(step: Step, user_id: str, partner: str) -> Reply:
 
 
 def relay(step: Step, user_id: str, date_id: str, data: bytes) -> Reply:
-    """Pass on what one of the two says to the other, and to nobody else.
+    """Pass a signal of one of the two to the other.
 
-    Nothing is stored. What is said to somebody who has no socket is kept with their other events,
-    and only so much of it, lest it crowd those out.
+    Nothing is stored. Signals to a user without a socket are kept with their other events, up to a
+    limit, so that they do not push the other events out.
     """
     floor = step.floor
     date = floor.open_date(user_id)
@@ -98,19 +98,19 @@ def end_date_by(step: Step, user_id: str, date_id: str) -> Reply:
 
 
 def hang_up(step: Step, date: VideoDate, user_id: str) -> None:
-    """End a date because one of the two wants to."""
+    """End a date at the wish of one of the two."""
     end_date(step, date, DateEnd.ENDED, {date.partner_of(user_id): DateEnd.PARTNER_ENDED})
 
 
 def lose(step: Step, date: VideoDate, user_id: str) -> None:
-    """End a date because one of the two has been away for too long."""
+    """End a date because one of the two was absent for too long."""
     end_date(step, date, DateEnd.PARTNER_LOST, {user_id: DateEnd.ENDED})
 
 
 def end_date(
     step: Step, date: VideoDate, why: DateEnd, seen_as: dict[str, DateEnd] | None = None
 ) -> None:
-    """End a date; each is told the reason as it looks from their side."""
+    """End a date; each gets the reason as seen from their side."""
     floor = step.floor
     floor.put_date(replace(date, ended_at=step.now, ended_for=why))
     for user_id in (date.a, date.b):

@@ -1,6 +1,6 @@
-"""What happens when a deadline has come (R6).
+"""What each deadline does when it comes due (R6).
 
-Each looks first whether what it times is still so, and does nothing when that is over.
+Each checks first whether it still applies, and does nothing if not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from yoked_actor.domain.lobby.records import MatchStatus
 
 
 def run_deadline(step: Step, deadline: Deadline) -> None:
-    """Do what a deadline says, if there is still a reason to."""
+    """Run a deadline, if it still applies."""
     _DUTIES[deadline[1]](step, deadline)
 
 

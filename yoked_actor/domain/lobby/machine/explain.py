@@ -1,23 +1,23 @@
-"""Why somebody still waits (R13): how many others there are, and what rejects each of them.
+"""Why a user still waits (R13): how many others wait, and what rejects each of them.
 
-Everybody else in the pool is counted once, by the first of these that keeps the two apart now:
+Every other user in the pool is counted once, by the first of these that keeps the two apart now:
 
 - `seeking`: the gender of one is not among those that the other seeks;
 - `history`: they have met, one has blocked the other, or a match of theirs was cancelled a moment
-  ago. It is one name for all of these, so that nobody can read from it that they were blocked;
+  ago. One name stands for all of these, so that it does not reveal a block;
 - `age`: the age of one lies outside the limits of the other, as wide as their tier has made them;
 - `distance`: the same of the distance.
 
-Whoever is left is acceptable. `nearest` is the least change to the asking user's OWN limits, as
-they are now, that would admit somebody: either so many years more at both ends of the age, or so
-many kilometres more. Only those count whom nothing else keeps apart. Of the two the smaller is
-named by its share: years of the span of ages, kilometres of the distance; of equals, the age.
-`gives` says how many it would admit. Distances are those between shown places, and kilometres are
-those up to the edge of a band (see `shown_places`): nobody's place shows. So a count may differ
-from what a search by exact positions would find, by those near the edge of a limit.
+All others are acceptable. `nearest` is the least change to the asking user's OWN limits, as they
+are now, that would admit somebody: more years at both ends of the age, or more kilometres. Only
+users whom nothing else keeps apart are counted. Of the two changes the relatively smaller one is
+given (years by the span of ages, kilometres by the distance), and the age if they are equal.
+`gives` says how many users it would admit. Distances are those between shown places, rounded up to
+the edge of a band (see `shown_places`), so that no position is revealed. A count may therefore
+differ from a search by exact positions, for users near the edge of a limit.
 
-To count is work for the one task that decides, so it is done once a second at most as long as the
-user, their wait and their tier are the same; in between only the times are fresh.
+Counting takes time of the matchmaker, so a count is reused for a second while the user, their wait
+and their tier are the same; only the times are new.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from yoked_actor.domain.matching import Census, Ticket, take_census
 from yoked_actor.domain.time import Instant, after, seconds_between
 
 GOOD_FOR_S = 1.0
-"""How long a count is good."""
+"""How long a count is reused."""
 
 
 def explain(floor: Floor, user_id: str, now: Instant, *, remember: bool = True) -> Reply:
-    """Tell a user why they wait. Only the matchmaker may let the floor `remember` the count."""
+    """Explain why a user waits. Only the matchmaker may have the floor `remember` the count."""
     ticket = floor.ticket(user_id)
     if ticket is None:
         return Refusal(Code.WRONG_STATE, "you are not in line")
@@ -42,7 +42,7 @@ def explain(floor: Floor, user_id: str, now: Instant, *, remember: bool = True) 
     return Explanation(
         waiting_s=seconds_between(ticket.waiting_since, now),
         tier=ticket.tier,
-        # An edge of this very instant may not have been looked at yet.
+        # An edge at this very instant may not have been run yet.
         next_tier_in_s=None if edge_at is None else max(0.0, seconds_between(now, edge_at)),
         pool=census.pool,
         rejected_by=census.rejected_by,
@@ -51,7 +51,7 @@ def explain(floor: Floor, user_id: str, now: Instant, *, remember: bool = True) 
 
 
 def _census(floor: Floor, ticket: Ticket, now: Instant, remember: bool) -> Census:
-    # What else is in a ticket says who goes first, not who suits.
+    # The other fields of a ticket decide the order, not who is acceptable.
     asked_by = Ticket(ticket.person, ticket.waiting_since, tier=ticket.tier)
     before = floor.explained.get(ticket.user_id)
     if before is not None and before[1] == asked_by and now < after(before[0], GOOD_FOR_S):

@@ -23,17 +23,17 @@ from yoked_actor.domain.lobby.notices import (
     WaitReason,
 )
 from yoked_actor.domain.lobby.records import CancelReason, Match, MatchStatus
-from yoked_actor.domain.time import after
+from yoked_actor.domain.time import Instant, after
 
 _LEFT_BEHIND = {
     Cause.LEFT: (Cause.PARTNER_LEFT, CancelReason.PARTNER_LEFT, WaitReason.PARTNER_LEFT),
     Cause.SPUN: (Cause.PARTNER_LEFT, CancelReason.PARTNER_LEFT, WaitReason.PARTNER_LEFT),
     Cause.LOST: (Cause.PARTNER_LOST, CancelReason.PARTNER_LOST, WaitReason.PARTNER_LOST),
 }
-"""How one goes -> what that is for the one who stays."""
+"""How a user goes -> what that means for the partner."""
 
 _NEXT_OF_LEAVER = {Cause.LEFT: State.IDLE, Cause.SPUN: State.WAITING}
-"""Where a user who leaves a match by their own wish goes from there."""
+"""The next state of a user who leaves a match by their own wish."""
 
 
 def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
@@ -55,7 +55,7 @@ def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
 
 
 def open_voting(step: Step, match: Match) -> Match:
-    """Both are there: the ten seconds begin, and the two have met for good."""
+    """Both have acknowledged: the vote window opens, and the two have met."""
     floor, now = step.floor, step.now
     vote_by = after(now, floor.rules.vote_window_s)
     match = replace(match, status=MatchStatus.VOTING, voting_at=now, closes_at=vote_by)
@@ -78,10 +78,7 @@ def vote(step: Step, user_id: str, match_id: str, choice: Vote) -> Reply:
     given = match.vote_of(user_id)
     if given is not None:
         return VoteReply() if given is choice else _already_voted(given)
-    if user_id == match.a:
-        match = replace(match, a_vote=choice)
-    else:
-        match = replace(match, b_vote=choice)
+    match = _with_vote(match, user_id, choice)
     step.floor.put_match(match)
     if match.a_vote is None or match.b_vote is None:
         return VoteReply()
@@ -89,9 +86,9 @@ def vote(step: Step, user_id: str, match_id: str, choice: Vote) -> Reply:
 
 
 def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
-    """Decide a ballot; who has not voted counts as idle.
+    """Decide a ballot; a missing vote counts as idle.
 
-    Who is `gone` is moved by the one who saw them go, and is told nothing here.
+    The user who is `gone` gets no notice here, and is moved by the caller.
     """
     floor = step.floor
     votes = {
@@ -99,16 +96,7 @@ def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
         match.b: match.b_vote or Vote.IDLE,
     }
     outcome = VERDICTS[votes[match.a], votes[match.b]].outcome
-    floor.put_match(
-        replace(
-            match,
-            status=MatchStatus.COMPLETED,
-            outcome=outcome,
-            closes_at=None,
-            ended_at=step.now,
-            awaiting=frozenset(),
-        )
-    )
+    floor.put_match(replace(_ended(match, MatchStatus.COMPLETED, step.now), outcome=outcome))
     date = open_date(step, match.a, match.b) if outcome is Outcome.BOTH_YES else None
     for user_id in match.users:
         if user_id == gone:
@@ -135,10 +123,10 @@ def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
 
 
 def leave_match(step: Step, match: Match, user_id: str, cause: Cause) -> None:
-    """What becomes of a match, and of the partner, when `user_id` goes (R12).
+    """End a match that `user_id` leaves, and move the partner (R12).
 
-    The one who goes is moved by the caller afterwards. A vote that was given is void. A user who
-    leaves by their own wish is told how the match ended before they are told where they are now.
+    The caller then moves the user who leaves. Their vote is void. If they leave by their own wish,
+    the notice of how the match ended comes before the notice of their new state.
     """
     outcome = _end_without(step, match, user_id, cause)
     following = _NEXT_OF_LEAVER.get(cause)
@@ -150,8 +138,8 @@ def leave_match(step: Step, match: Match, user_id: str, cause: Cause) -> None:
 def _end_without(step: Step, match: Match, user_id: str, cause: Cause) -> Outcome | None:
     """End a match that `user_id` leaves, for the partner; the outcome, or None if cancelled.
 
-    A user who did not come back after a restart has not left: that is the server's fault, and
-    nobody's loss (R18).
+    A user who did not come back after a restart has not left: the match is cancelled without a bar
+    (R18).
     """
     partner = match.partner_of(user_id)
     if cause is Cause.LOST and user_id in match.awaiting:
@@ -167,11 +155,7 @@ def _end_without(step: Step, match: Match, user_id: str, cause: Cause) -> Outcom
         return None
     if match.vote_of(partner) is not None:
         mine = Vote.PASS if cause is Cause.SPUN else Vote.IDLE
-        if user_id == match.a:
-            match = replace(match, a_vote=mine)
-        else:
-            match = replace(match, b_vote=mine)
-        return conclude(step, match, gone=user_id)
+        return conclude(step, _with_vote(match, user_id, mine), gone=user_id)
     partner_cause, reason, wait_reason = _LEFT_BEHIND[cause]
     cancel(step, match, reason)
     _stay_behind(step, match, partner, partner_cause, reason, wait_reason)
@@ -179,7 +163,7 @@ def _end_without(step: Step, match: Match, user_id: str, cause: Cause) -> Outcom
 
 
 def go(step: Step, user_id: str, cause: Cause, reason: IdleReason) -> None:
-    """Take a user out of line, and out of the match they are in."""
+    """Move a user out of line, and out of their match."""
     match = step.floor.open_match(user_id)
     if match is not None:
         leave_match(step, match, user_id, cause)
@@ -187,7 +171,7 @@ def go(step: Step, user_id: str, cause: Cause, reason: IdleReason) -> None:
 
 
 def acknowledge_timeout(step: Step, match: Match) -> None:
-    """Not both acknowledged in time: who did waits again in the old place, who did not is idle."""
+    """The window closed: a user who acknowledged waits in the old place, the other is idle."""
     cancel(step, match, CancelReason.NOT_ACKNOWLEDGED)
     for user_id in match.users:
         if match.acknowledged_by(user_id):
@@ -206,7 +190,7 @@ def acknowledge_timeout(step: Step, match: Match) -> None:
 
 
 def cancel_for_block(step: Step, match: Match, blocker: str) -> None:
-    """A block ends the match for both; the blocked one learns only that the partner left."""
+    """A block ends the match for both; the blocked user is notified that the partner left."""
     cancel(step, match, CancelReason.BLOCKED)
     _stay_behind(step, match, blocker, Cause.BLOCKED, CancelReason.BLOCKED, WaitReason.REQUEUED)
     _stay_behind(
@@ -220,7 +204,7 @@ def cancel_for_block(step: Step, match: Match, blocker: str) -> None:
 
 
 def come_back(step: Step, match: Match, user_id: str) -> None:
-    """One who was awaited after a restart is back; with the second one the window starts afresh."""
+    """A user is back after a restart; when both are, the window opens again."""
     match = replace(match, awaiting=match.awaiting - {user_id})
     if match.awaiting:
         step.floor.put_match(match)
@@ -243,20 +227,11 @@ def come_back(step: Step, match: Match, user_id: str) -> None:
 
 
 def cancel(step: Step, match: Match, reason: CancelReason) -> None:
-    """Record that a match came to nothing, and what that means for the pair (R18, R20)."""
+    """Cancel a match, and bar the pair if that applies (R18, R20)."""
     floor = step.floor
-    floor.put_match(
-        replace(
-            match,
-            status=MatchStatus.CANCELLED,
-            cancelled_for=reason,
-            closes_at=None,
-            ended_at=step.now,
-            awaiting=frozenset(),
-        )
-    )
+    floor.put_match(replace(_ended(match, MatchStatus.CANCELLED, step.now), cancelled_for=reason))
     if match.awaiting:
-        # The restart is to blame: no bar, and a vote that could not be finished was no meeting.
+        # A restart is the cause: no bar, and an unfinished vote does not count as having met.
         floor.acquaintance.unmeet(match.a, match.b)
     elif match.voting_at is None:
         floor.bar(match.a, match.b, after(step.now, floor.rules.bar_s))
@@ -272,6 +247,16 @@ def _stay_behind(
 ) -> None:
     step.tell(user_id, MatchCancelled(match.match_id, reason, State.WAITING))
     step.queue(user_id, cause, wait_reason, fresh=False)
+
+
+def _ended(match: Match, status: MatchStatus, at: Instant) -> Match:
+    return replace(match, status=status, closes_at=None, ended_at=at, awaiting=frozenset())
+
+
+def _with_vote(match: Match, user_id: str, vote: Vote) -> Match:
+    if user_id == match.a:
+        return replace(match, a_vote=vote)
+    return replace(match, b_vote=vote)
 
 
 def _vote_too_late(step: Step, user_id: str, match_id: str, choice: Vote) -> Reply:

@@ -1,9 +1,8 @@
-"""Nudges: somebody waits in vain whom an idle user would suit, so that user is told (R13).
+"""Nudges: an idle user gets a notice that a user who would suit them is waiting (R13).
 
-When an attempt finds nobody for one who has come to tier 3, a few idle people are looked at, in
-turn, and those who could be paired with the waiting one if they spun now, inside the limits that
-tier 3 gives to both, are told. Nobody is told for whom or by whom, and nobody more often than the
-rules allow.
+When an attempt finds no partner for a user in tier 3 or beyond, some idle users are checked in
+turn. An idle user who could be paired with the waiting user now, inside the limits of tier 3 for
+both, is nudged. A nudge does not say for whom it is, and is limited in rate for each user.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from yoked_actor.domain.people import distance_km
 from yoked_actor.domain.time import after
 
 MOST_NUDGED = 5
-"""How many are told because of one attempt."""
-MOST_LOOKED_AT = 200
-"""How many idle people are looked at because of one attempt."""
+"""The most nudges for one attempt."""
+MOST_CHECKED = 200
+"""The most idle users that are checked for one attempt."""
 
 
 def nudge_idlers(step: Step) -> None:
-    """Tell idle people of those who have just been tried for in vain."""
+    """Nudge for the users whose attempt has just found no partner."""
     for seeker in step.in_vain:
-        # A later attempt of the same step may have found them all the same.
+        # A later attempt of the same step may have paired them after all.
         if seeker.tier >= Tier.WIDEST and seeker.user_id in step.floor.pool:
             _nudge_for(step, seeker)
 
@@ -33,7 +32,7 @@ def _nudge_for(step: Step, seeker: Ticket) -> None:
     floor, now = step.floor, step.now
     expires_at = after(now, floor.rules.nudge_good_for_s)
     left = MOST_NUDGED
-    for user_id in floor.idlers.next_for(seeker.person, MOST_LOOKED_AT):
+    for user_id in floor.idlers.next_for(seeker.person, MOST_CHECKED):
         last = floor.nudged_at.get(user_id)
         if last is not None and after(last, floor.rules.nudge_every_s) > now:
             continue

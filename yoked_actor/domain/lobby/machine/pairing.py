@@ -1,7 +1,7 @@
 """Making matches: attempts in the order of the policy, each for the best of all partners (R9).
 
-A seeker looks inside the limits of its own tier. One who is past the forced edge looks inside those
-of tier 3 first, and only then among everybody. Whoever is looked at accepts by their own tier.
+A seeker searches inside the limits of its own tier. Past the forced edge it searches inside those
+of tier 3 first, and only then without limits. A candidate accepts by their own tier.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _WEIGHTED = Weighted()
 
 
 def make_attempts(step: Step) -> None:
-    """Try to pair everyone who is owed an attempt."""
+    """Try to pair every user who gets an attempt in this step."""
     floor = step.floor
     for seeker in floor.pool.in_order(step.attempts, step.now):
         if seeker.user_id not in floor.pool:
-            continue  # Paired with an earlier one a moment ago.
+            continue  # Paired by an earlier attempt of this step.
         before = step.widened.get(seeker.user_id)
         choice = find_partner(floor, seeker, step.now, before)
         if choice is None:
@@ -55,10 +55,10 @@ def make_attempts(step: Step) -> None:
 def find_partner(
     floor: Floor, seeker: Ticket, now: Instant, widened_from: Tier | None = None
 ) -> Choice | None:
-    """The best partner that a waiting user has at an instant.
+    """The best partner of a waiting user at an instant.
 
-    A user who has just come from the tier `widened_from` has looked at everybody inside that
-    tier's limits before, so only those beyond them are looked at.
+    A user who has just left the tier `widened_from` was tried inside its limits before, so only
+    candidates beyond them are searched.
     """
     known: Limits | None = None
     if widened_from is not None:
@@ -77,7 +77,7 @@ def find_partner(
 
 
 def nothing_between(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
-    """Whether no block, no meeting, no bar and no law stands between two users."""
+    """Whether two users are adults, and no block, meeting or bar keeps them apart."""
     between, one, other = floor.acquaintance, a.person.user_id, b.person.user_id
     return (
         one != other
@@ -89,7 +89,7 @@ def nothing_between(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
 
 
 def may_be_paired(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
-    """Whether two waiting users may be put before each other now (R3, R4, R20)."""
+    """Whether two waiting users may be paired now (R3, R4, R20)."""
     if not attracted(a.person, b.person) or not nothing_between(floor, a, b, now):
         return False
     km = distance_km(a.person, b.person)
@@ -100,7 +100,7 @@ def may_be_paired(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
 
 
 def pair(step: Step, one: Ticket, other: Ticket) -> Match:
-    """Put two waiting users before each other."""
+    """Make a match of two waiting users."""
     floor, now = step.floor, step.now
     a, b = (one, other) if one.user_id < other.user_id else (other, one)
     acknowledge_by = after(now, floor.rules.acknowledge_window_s)
@@ -119,7 +119,7 @@ def pair(step: Step, one: Ticket, other: Ticket) -> Match:
 def _quality(
     floor: Floor, match: Match, a: Ticket, b: Ticket, *, chosen: Ticket, now: Instant
 ) -> Quality:
-    """How good the match is: the priority is that of who was chosen, by the points of R10."""
+    """The quality of a match; the priority is the points (R10) of the chosen partner."""
     a_age, b_age = age_at(a.person, now), age_at(b.person, now)
     km = distance_km(a.person, b.person)
     terms = _WEIGHTED.pair_terms(a.person, a_age, b.person, b_age, km)
@@ -143,7 +143,7 @@ def _quality(
 
 
 def _tier_used(floor: Floor, ticket: Ticket, partner: Person, km: float, now: Instant) -> Tier:
-    """The least tier, up to the one reached, in which somebody accepts a partner."""
+    """The lowest tier, up to the present one, in which a ticket accepts a partner."""
     for tier in (Tier.EXACT, Tier.WIDER, Tier.WIDEST):
         if tier >= ticket.tier:
             break

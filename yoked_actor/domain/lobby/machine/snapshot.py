@@ -1,16 +1,17 @@
-"""What one user may know of the floor at an instant: the snapshot a client starts from."""
+"""The snapshot: what a client needs to show the state of its user."""
 
 from __future__ import annotations
 
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.notices import DateView, MatchView, Snapshot
+from yoked_actor.domain.lobby.notices import Snapshot
 from yoked_actor.domain.lobby.records import MatchStatus
+from yoked_actor.domain.lobby.views import DateView, MatchView
 from yoked_actor.domain.time import Instant
 
 
 def snapshot_of(floor: Floor, user_id: str, now: Instant) -> Snapshot:
-    """Everything a client needs to show where its user is."""
+    """The snapshot of a user at an instant."""
     seat = floor.seat(user_id)
     last = floor.matches.get(seat.last_match_id) if seat.last_match_id is not None else None
     return Snapshot(

@@ -1,8 +1,7 @@
-"""One step of the lobby: the notices it gathers, the moves it makes, the attempts it owes.
+"""One step of the lobby: everything that follows from one event or one deadline.
 
-A step is what follows from one event or one deadline. Whoever comes (back) into line in it gets an
-attempt at its end, in the order of the policy (R9), and is told `waiting` only when that attempt
-finds nobody.
+A user who enters or re-enters the line in a step gets an attempt at its end, in the order of the
+policy (R9). The notice `waiting` is sent only if that attempt finds no partner.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from yoked_actor.domain.time import Instant
 
 
 class Step:
-    """The floor at one instant, and what happens on it."""
+    """The floor at one instant, and the notices and attempts of the step."""
 
     __slots__ = ("attempts", "floor", "in_vain", "notices", "now", "widened")
 
@@ -28,29 +27,21 @@ class Step:
         floor.now = now
         self.notices: list[tuple[str, Notice]] = []
         self.attempts: dict[str, WaitReason | None] = {}
-        """Who gets an attempt, and what to say to those for whom it finds nobody."""
+        """The users who get an attempt, and the reason to send if it finds no partner."""
         self.widened: dict[str, Tier] = {}
-        """Who gets it because they have just left that tier behind."""
+        """The users who get it because they have just left this tier."""
         self.in_vain: list[Ticket] = []
-        """Whose attempt has found nobody."""
+        """The tickets whose attempt found no partner."""
 
     def tell(self, user_id: str, notice: Notice) -> None:
-        """Tell a user something, once all is stored."""
+        """Add a notice; it is delivered when the round is stored."""
         self.notices.append((user_id, notice))
 
     def rest(
         self, user_id: str, cause: Cause, reason: IdleReason | None, *, credit: int | None = None
     ) -> Seat:
-        """Move a user out of line, and say so unless there is nothing to say."""
-        before = self.floor.seat(user_id)
-        seat = replace(
-            before,
-            state=move(before.state, cause),
-            waiting_since=None,
-            match_id=None,
-            credit=before.credit if credit is None else credit,
-            last_match_id=before.match_id or before.last_match_id,
-        )
+        """Move a user out of line, with a notice if there is a reason."""
+        seat = _moved(self.floor.seat(user_id), cause, None, credit)
         assert seat.state is State.IDLE
         self.floor.put_seat(seat)
         self.attempts.pop(user_id, None)
@@ -67,17 +58,10 @@ class Step:
         fresh: bool,
         credit: int | None = None,
     ) -> Seat:
-        """Move a user into line, at the end of it (`fresh`) or back into the old place."""
+        """Move a user to the end of the line (`fresh`), or back to their old place."""
         before = self.floor.seat(user_id)
         since = self.now if fresh or before.waiting_since is None else before.waiting_since
-        seat = replace(
-            before,
-            state=move(before.state, cause),
-            waiting_since=since,
-            match_id=None,
-            credit=before.credit if credit is None else credit,
-            last_match_id=before.match_id or before.last_match_id,
-        )
+        seat = _moved(before, cause, since, credit)
         assert seat.state is State.WAITING
         self.floor.line_up(user_id, since)
         self.floor.put_seat(seat)
@@ -85,13 +69,25 @@ class Step:
         return seat
 
     def try_again(self, user_id: str) -> None:
-        """Owe an attempt to a user, if they wait; nothing is said when it finds nobody."""
+        """Give a waiting user an attempt, without a notice if it finds no partner."""
         if self.floor.seat(user_id).state is State.WAITING:
             self.attempts.setdefault(user_id, None)
 
-    def say_who_waits(self) -> None:
-        """Tell those whose attempt found nobody that they wait."""
+    def notify_waiting(self) -> None:
+        """Notify the users whose attempt found no partner."""
         for user_id, reason in self.attempts.items():
             seat = self.floor.seat(user_id)
             if reason is not None and seat.waiting_since is not None:
                 self.tell(user_id, NowWaiting(seat.waiting_since, reason))
+
+
+def _moved(seat: Seat, cause: Cause, since: Instant | None, credit: int | None) -> Seat:
+    """A seat that leaves its match, if any, for the state that the cause leads to."""
+    return replace(
+        seat,
+        state=move(seat.state, cause),
+        waiting_since=since,
+        match_id=None,
+        credit=seat.credit if credit is None else credit,
+        last_match_id=seat.match_id or seat.last_match_id,
+    )

@@ -14,8 +14,7 @@ import structlog
 import trio
 from msgspec.structs import replace
 
-from yoked_actor.actors.lobby import DRAINING, INTERNAL_ERROR, Connection, Renew, notice_of
-from yoked_actor.actors.people import NO_LONGER_WELCOME
+from yoked_actor.actors.lobby import Connection, Renew, notice_of
 from yoked_actor.actors.supervisor import Trouble
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.lobby import Code, Explanation
@@ -27,6 +26,7 @@ from yoked_actor.edge.auth import Identity
 from yoked_actor.edge.http.admin.jobs import alert_entries
 from yoked_actor.edge.http.app import Doors
 from yoked_actor.store import StoreUnavailable
+from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import Draining, Error, Event, Ok, encode, event_of, ok_reply
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.ops import CommitPart, DegradedPart, HourPart, MinutePart, Status, WaiterPart
@@ -117,7 +117,7 @@ class StatusBoard:
         event = Draining(seq=0, at=at, reconnect_after_s=reconnect_after_s)
         for watcher in list(self._watchers):
             watcher.tell(event)
-            watcher.hang_up(DRAINING, "the server is about to stop")
+            watcher.hang_up(CloseCode.DRAINING, "the server is about to stop")
 
     async def run(self) -> None:
         """Look while somebody watches."""
@@ -134,7 +134,7 @@ class StatusBoard:
             except Exception:
                 _log.exception("status_failed")
                 for watcher in list(self._watchers):
-                    watcher.hang_up(INTERNAL_ERROR, "internal error")
+                    watcher.hang_up(CloseCode.INTERNAL_ERROR, "internal error")
                 self._watchers.clear()
                 continue
             await trio.sleep(self._settings.status_every_s)
@@ -145,7 +145,7 @@ class StatusBoard:
             if suspension is not None:
                 now = to_datetime(self._doors.clock.now())
                 watcher.tell(event_of(notice_of(suspension), 0, now, ()))
-                watcher.hang_up(NO_LONGER_WELCOME, "suspended")
+                watcher.hang_up(CloseCode.UNAUTHORIZED, "suspended")
                 del self._watchers[watcher]
 
     async def _look(self) -> Status:

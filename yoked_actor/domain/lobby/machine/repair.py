@@ -1,9 +1,9 @@
-"""What is taken up after a start when some rows could not be read.
+"""Makes restored rows consistent when some rows could not be read.
 
-The store leaves out a profile, a seat, a match or a date that it cannot read. Others must not be
-harmed by that: a match or a date is taken up only when both users are there, have profiles and sit
-in it. A user whose match is left out waits in the old place; one without a readable profile is
-idle, and can save a new one.
+The store skips a profile, a seat, a match or a date that it cannot read. Other users must not
+suffer from that: a match or a date is restored only if both users have profiles and seats in it. A
+user whose match is skipped waits in their old place. A user without a readable profile is idle, and
+can save a new profile.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import Known, Match, Seat, VideoDate
 
 
-def mend(
+def repair(
     users: Sequence[Known], matches: Sequence[Match], dates: Sequence[VideoDate]
 ) -> tuple[list[Known], list[Match], list[VideoDate]]:
-    """What agrees with itself; nothing changes when every row could be read."""
+    """The rows that are consistent; all rows, unchanged, if every row could be read."""
     sound = {one.user_id: one.seat for one in users if one.person and one.seat}
     kept_matches = [one for one in matches if _sits(sound, one.users, match_id=one.match_id)]
     kept_dates = [one for one in dates if _sits(sound, (one.a, one.b), date_id=one.date_id)]
     match_ids = {one.match_id for one in kept_matches}
     date_ids = {one.date_id for one in kept_dates}
-    mended = [_mend_user(one, match_ids, date_ids) for one in users]
-    return mended, kept_matches, kept_dates
+    repaired = [_repair_user(one, match_ids, date_ids) for one in users]
+    return repaired, kept_matches, kept_dates
 
 
 def at_rest(known: Known) -> Known:
-    """A user who comes into memory later is idle: only users in memory wait, meet and date."""
+    """The same, idle: a user who comes into memory later neither waits nor meets."""
     seat = known.seat
     if seat is None or (seat.state is State.IDLE and seat.date_id is None):
         return known
@@ -51,7 +51,7 @@ def _sits(
     )
 
 
-def _mend_user(known: Known, match_ids: set[str], date_ids: set[str]) -> Known:
+def _repair_user(known: Known, match_ids: set[str], date_ids: set[str]) -> Known:
     seat = known.seat
     if seat is None:
         return known

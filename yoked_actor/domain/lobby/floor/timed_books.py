@@ -1,0 +1,111 @@
+"""The deadlines that follow from the books (R6).
+
+A deadline is added when a window, a wait, a bar or a date begins, and is never removed: when it
+comes due, it is compared with the books and dropped if it no longer applies. Liveness is the
+exception: each user has one liveness deadline, which is moved when it comes due too early.
+"""
+
+from __future__ import annotations
+
+from yoked_actor.domain.lobby.floor.books import Books
+from yoked_actor.domain.lobby.floor.deadlines import Deadlines, Due
+from yoked_actor.domain.lobby.lifecycle import State
+from yoked_actor.domain.lobby.records import Match, MatchStatus, Pair, Presence, VideoDate
+from yoked_actor.domain.matching import Tier, Tiers
+from yoked_actor.domain.rules import Rules
+from yoked_actor.domain.time import Instant, after
+
+_WINDOW = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.VOTE}
+
+
+class TimedBooks(Books):
+    """The books, and every deadline of what they hold."""
+
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(rules)
+        self.tiers = Tiers.by(rules)
+        self.deadlines = Deadlines()
+        self.heard_at: dict[str, Instant] = {}
+        self._timed: dict[str, Instant] = {}
+
+    def is_online(self, user_id: str, now: Instant) -> bool:
+        """Whether a user can be called for a date."""
+        return self.is_reachable(user_id, self.presence(user_id), now)
+
+    def is_reachable(self, user_id: str, presence: Presence, now: Instant) -> bool:
+        """Whether a user with this presence has a socket, or called over HTTP just now.
+
+        An idle user sends no heartbeats, so without a socket only a recent call is a sign of life.
+        """
+        if presence.device:
+            return True
+        heard_at = self.heard_at.get(user_id, 0)
+        return presence.called and after(heard_at, self.rules.liveness_s) > now
+
+    def is_timed(self, user_id: str) -> bool:
+        """Whether a liveness deadline is kept for a user."""
+        return user_id in self._timed
+
+    def hear(self, user_id: str, now: Instant) -> None:
+        """Record a sign of life."""
+        awaited = self.heard_at.get(user_id, 0) > now
+        self.heard_at[user_id] = now
+        if awaited and user_id in self._timed:
+            # The user is back after a restart: from now on heartbeats count again.
+            self._time_liveness(user_id)
+
+    def liveness_at(self, user_id: str) -> Instant:
+        """When a user who stays silent is lost.
+
+        A user on a date is idle and sends no heartbeats: only a missing socket counts, for longer.
+        """
+        idle = self.seats.rows[user_id].state is State.IDLE
+        patience_s = self.rules.resume_grace_s if idle else self.rules.liveness_s
+        return after(self.heard_at.get(user_id, 0), patience_s)
+
+    def liveness_fired(self, user_id: str, at: Instant) -> bool:
+        """Whether the user was lost at `at`; if not, the deadline is set again if one is needed.
+
+        `at` is the instant of the deadline, even if it runs late: deadlines run in their order.
+        """
+        if self._timed.get(user_id) != at:
+            return False
+        del self._timed[user_id]
+        seat = self.seats.rows.get(user_id)
+        if seat is None:
+            return False
+        if seat.state is State.IDLE and (seat.date_id is None or self.is_here(user_id)):
+            return False
+        if self.liveness_at(user_id) > at:
+            self._time_liveness(user_id)
+            return False
+        return True
+
+    def _time_liveness(self, user_id: str) -> None:
+        # One deadline per user. It may be too early, and then moves when it comes due, but never
+        # too late: the time allowed is longer on a date and after a restart than in line.
+        at = self.liveness_at(user_id)
+        timed_at = self._timed.get(user_id)
+        if timed_at is None or at < timed_at:
+            self._timed[user_id] = at
+            self.deadlines.add(at, Due.LIVENESS, user_id)
+
+    def _time_match(self, match: Match) -> None:
+        if match.closes_at is not None and match.is_open:
+            self.deadlines.add(match.closes_at, _WINDOW[match.status], match.a, match.match_id)
+
+    def _time_date(self, date: VideoDate) -> None:
+        self.deadlines.add(date.ends_at, Due.DATE, date.a, date.date_id)
+
+    def _time_tier(self, user_id: str, since: Instant, tier: Tier) -> None:
+        edge_at = self.tiers.next_edge(since, tier)
+        if edge_at is not None:
+            self.deadlines.add(edge_at, Due.TIER, user_id)
+
+    def _retime_tier(self, user_id: str) -> None:
+        seat, line = self.seats.rows.get(user_id), self.lines.rows.get(user_id)
+        if seat is not None and line is not None and seat.waiting_since is not None:
+            self._time_tier(user_id, seat.waiting_since, line.tier)
+
+    def _time_bar(self, pair: Pair, until: Instant) -> None:
+        self.deadlines.add(until, Due.BAR, pair[0], pair[1])
