@@ -1,4 +1,4 @@
-"""The Python client: speaks the public protocol, reconnects and resumes by itself.
+"""The Python client of the public protocol: it reconnects and resumes automatically.
 
 async with open_client("http://127.0.0.1:8080", token) as ana:
     await ana.spin()
@@ -13,7 +13,9 @@ from __future__ import annotations
 from yoked_actor.client.commands import CommandRefused, ConnectionLost, Event, Suspended
 from yoked_actor.client.dialing import Address, Dial
 from yoked_actor.client.http import Api, CallRefused
-from yoked_actor.client.live import UNREACHABLE, Client, open_client
+from yoked_actor.client.live import Client
+from yoked_actor.client.opening import open_client
+from yoked_actor.client.reconnects import UNREACHABLE
 from yoked_actor.client.tokens import TokenProvider
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What a user can say over a live connection, what they hear, and how either can fail."""
+"""The commands of the protocol, the events, and the errors of both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Something the server said: its fields are attributes, as in the protocol."""
+    """An event from the server; the fields of the protocol are attributes."""
 
     type: str
     fields: dict[str, Any]
@@ -40,7 +40,7 @@ class ConnectionLost(Exception):
 
 
 class Suspended(ConnectionLost):
-    """The user is suspended: the operator's words for them, and the ISO time of the end or None."""
+    """The user is suspended: `why` is the operator's text, `until` an ISO time or None."""
 
     def __init__(self, code: int | None, reason: str | None, why: str, until: str | None) -> None:
         super().__init__(code, f"{reason}: {why}")
@@ -57,19 +57,19 @@ class Commands(ABC):
         """Send a command and wait for its reply; a refusal raises `CommandRefused`."""
 
     async def spin(self) -> Event:
-        """Get in line."""
+        """Join the queue."""
         return await self.command("spin")
 
     async def explain(self) -> Event:
-        """Ask why nobody has come yet."""
+        """Ask why there is no match yet."""
         return await self.command("explain")
 
     async def leave(self) -> Event:
-        """Get out of line, or out of the match."""
+        """Leave the queue or the match."""
         return await self.command("leave")
 
     async def acknowledge(self, match_id: str) -> Event:
-        """The match is on the screen."""
+        """Confirm that the match is on the screen."""
         return await self.command("acknowledge", match_id=match_id)
 
     async def vote(self, match_id: str, vote: str) -> Event:
@@ -77,11 +77,11 @@ class Commands(ABC):
         return await self.command("vote", match_id=match_id, vote=vote)
 
     async def signal(self, date_id: str, data: Any) -> Event:
-        """Say something to the partner of the video date; `data` is anything that JSON can say."""
+        """Send `data`, any JSON value, to the partner of the video date."""
         return await self.command("signal", date_id=date_id, data=data)
 
     async def end_date(self, date_id: str) -> Event:
-        """Hang up."""
+        """End the video date."""
         return await self.command("end_date", date_id=date_id)
 
     async def answer_offer(self, offer_id: str, answer: str) -> Event:
@@ -93,7 +93,7 @@ class Commands(ABC):
         return await self.command("start_date", connection_id=connection_id)
 
     async def block(self, user_id: str) -> Event:
-        """Never meet that user (again)."""
+        """Block a user: no match, offer or date with them."""
         return await self.command("block", user_id=user_id)
 
     async def report(self, user_id: str, reason: str, match_id: str | None = None) -> Event:
@@ -102,5 +102,5 @@ class Commands(ABC):
         return await self.command("report", user_id=user_id, reason=reason, **extra)
 
     async def heartbeat(self) -> Event:
-        """A sign of life."""
+        """Tell the server that the user is still there."""
         return await self.command("heartbeat")

@@ -1,4 +1,4 @@
-"""How a client reaches its server: a way to open a byte stream, and what to ask for on it."""
+"""How a client reaches its server: the address, and the function that opens byte streams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Dial = Callable[[], Awaitable[trio.abc.Stream]]
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Where a server is."""
+    """The address of a server."""
 
     host: str
     port: int
@@ -22,7 +22,7 @@ class Address(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, url: str) -> Address:
-        """Of `http://host:port`, `https://...`, `ws://...` or `wss://...`; a path is ignored."""
+        """Parse `http://host:port`, `https://...`, `ws://...` or `wss://...`; a path is ignored."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https", "ws", "wss") or not parts.hostname:
             raise ValueError(f"{url!r} is not an address such as http://127.0.0.1:8080")
@@ -31,11 +31,11 @@ class Address(msgspec.Struct, frozen=True):
 
     @property
     def authority(self) -> str:
-        """What the Host header says."""
+        """The value of the Host header."""
         return f"{self.host}:{self.port}"
 
     def dial(self, ssl_context: ssl.SSLContext | None = None) -> Dial:
-        """A way to open streams to this address."""
+        """A function that opens streams to this address."""
 
         async def open_stream() -> trio.abc.Stream:
             stream = await trio.open_tcp_stream(self.host, self.port)

@@ -12,7 +12,7 @@ from yoked_actor.client.transport import DialTransport
 
 
 class CallRefused(Exception):
-    """The server answered with a problem."""
+    """The server has refused a call, with a problem document."""
 
     def __init__(
         self, status: int, code: str, detail: str, problem: dict[str, Any] | None = None
@@ -22,11 +22,11 @@ class CallRefused(Exception):
         self.code = code
         self.detail = detail
         self.problem = problem or {}
-        """The whole answer: `suspended` has `reason` and `until` in it."""
+        """The whole document; for `suspended` it has `reason` and `until`."""
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What came back."""
+    """The response of a call."""
 
     status: int
     headers: dict[str, str]
@@ -38,7 +38,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Api:
-    """Calls on a server, one connection each."""
+    """Makes HTTP calls, each over its own connection."""
 
     def __init__(self, url: str, token: str | None = None, *, dial: Dial | None = None) -> None:
         self._address = Address.parse(url)
@@ -47,7 +47,7 @@ class Api:
         self.token = token
 
     async def login(self, user_id: str, profile: dict[str, Any] | None = None) -> str:
-        """Log in to a server in `--dev` mode; the token is returned and used from now on."""
+        """Log in to a server in `--dev` mode; the token is returned, and used for later calls."""
         body: dict[str, Any] = {"user_id": user_id}
         if profile is not None:
             body["profile"] = profile
@@ -56,7 +56,7 @@ class Api:
         return token
 
     async def offers(self, date: str | None = None) -> Any:
-        """The newest offers that have not expired, or those of a date (as in 2026-01-31)."""
+        """The newest offers that have not expired, or the offers of a date such as 2026-01-31."""
         return await self.call("GET", "/api/offers" + ("" if date is None else f"?date={date}"))
 
     async def answer_offer(self, offer_id: str, answer: str) -> Any:
@@ -64,7 +64,7 @@ class Api:
         return await self.call("POST", f"/api/offers/{offer_id}/answer", {"answer": answer})
 
     async def connections(self) -> Any:
-        """Those with whom the acceptance is mutual."""
+        """The users with whom the acceptance is mutual."""
         return (await self.call("GET", "/api/connections"))["connections"]
 
     async def start_date(self, connection_id: str) -> Any:
@@ -79,7 +79,7 @@ class Api:
         return answer.json() if answer.body else None
 
     async def request(self, method: str, path: str, body: Any = None) -> Answer:
-        """Make a call and return whatever is answered. Bytes are sent as they are."""
+        """Make a call and return the response, whatever its status. Bytes are sent as they are."""
         headers = {"Host": self._address.authority, "Connection": "close"}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"
@@ -107,6 +107,6 @@ def _refusal(answer: Answer) -> CallRefused:
         problem = answer.json()
         return CallRefused(answer.status, problem["code"], problem["detail"], problem)
     except (msgspec.DecodeError, KeyError, TypeError):
-        # Not from the API: a proxy in between, or a front door that lets nobody in.
+        # Not from the API: from a proxy, or from the server before it has read the request.
         text = answer.body[:200].decode(errors="replace").strip()
         return CallRefused(answer.status, "unknown", text)

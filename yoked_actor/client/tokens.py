@@ -1,4 +1,4 @@
-"""Where a client has its token from: given once, or asked for whenever the last one ends."""
+"""The token of a client: given once, or requested from a provider whenever one expires."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from datetime import datetime
 import trio
 
 TokenProvider = Callable[[], Awaitable[str]]
-"""Returns a token of the user that is good from now on."""
+"""Returns a token of the user that is valid from now on."""
 
 _LONGEST_MARGIN_S = 60.0
 _MARGIN_SHARE = 0.2
 
 
 class TokenUnavailable(OSError):
-    """The provider has raised an error; it is asked again later."""
+    """The provider has raised an error; it is called again later."""
 
 
 class TokenSource:
-    """The token to speak with now."""
+    """Holds the current token, and knows when to renew it."""
 
     def __init__(self, token: str | TokenProvider) -> None:
         self._provider = None if isinstance(token, str) else token
@@ -29,7 +29,7 @@ class TokenSource:
 
     @property
     def can_renew(self) -> bool:
-        """Whether there will be another token when this one has ended."""
+        """Whether there is a provider of new tokens."""
         return self._provider is not None
 
     @property
@@ -38,7 +38,7 @@ class TokenSource:
         return self._renew_at if self.can_renew else float("inf")
 
     async def current(self) -> str:
-        """The token; a new one when the last should be renewed by now."""
+        """The token; a new one when it is time to renew it."""
         if self._token is None or trio.current_time() >= self.renew_at:
             return await self.renewed()
         return self._token
@@ -55,22 +55,22 @@ class TokenSource:
         return self._token
 
     def forget(self) -> None:
-        """The server does not take the token: ask for another one."""
+        """The server does not accept the token: request another one."""
         if self._provider is not None:
             self._token = None
 
     def set_server_time(self, at: str) -> None:
-        """The server has said what time it is: tokens are judged by its clock, not by ours."""
+        """Note the server's time: tokens expire by its clock."""
         self._server_ahead_s = _timestamp(at) - trio.current_time()
 
     def expires(self, expires_at: str) -> None:
-        """The server has said when the token ends."""
+        """Note when the token expires, by the server's clock."""
         left_s = _timestamp(expires_at) - self._server_ahead_s - trio.current_time()
         margin_s = min(_LONGEST_MARGIN_S, _MARGIN_SHARE * left_s)
         self._renew_at = trio.current_time() + max(0.0, left_s - margin_s)
 
     def try_again_in(self, seconds: float) -> None:
-        """It could not be renewed just now."""
+        """Renew after so many seconds: it has failed now."""
         self._renew_at = trio.current_time() + seconds
 
 

@@ -1,14 +1,12 @@
 """The front door: one port for pages, HTTP API and WebSocket.
 
-It accepts, admits (rate per address, number of connections), reads the request head once, and
-gives the connection to the WebSocket handler or to Hypercorn. What goes wrong on one connection is
-logged and ends that connection only.
+It accepts a connection or refuses it, reads the request head once, and passes the connection to the
+WebSocket handler or to Hypercorn. An error on one connection is logged and ends only that one.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -21,12 +19,13 @@ from quart_trio import QuartTrio
 from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.edge.http import HypercornBridge
 from yoked_actor.edge.net import (
-    AddressLimiter,
+    Admission,
     EdgeLimits,
     EdgeObserver,
     Keepalive,
     MalformedRequest,
     Origins,
+    Peer,
     RequestHead,
     SilentObserver,
     SocketTransport,
@@ -34,7 +33,10 @@ from yoked_actor.edge.net import (
     Transport,
     TrustedProxies,
     Watched,
+    accept_connections,
+    close_listeners,
     plain_answer,
+    prepare_listener,
     receive_head,
     says_https,
     wants_websocket,
@@ -44,12 +46,9 @@ from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
 
-_OUT_OF_RESOURCES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
-Peer = tuple[str, int]
-
 
 class FrontDoor:
-    """Serves one port; `serve` runs it, `stop` ends it."""
+    """Serves one port, from `serve` to `stop`."""
 
     def __init__(
         self,
@@ -72,22 +71,17 @@ class FrontDoor:
         self._observer: EdgeObserver = SilentObserver() if observer is None else observer
         self._bridge = HypercornBridge(app, self.limits)
         self._keepalive = Keepalive(self.limits, self._observer)
-        self._arrivals = AddressLimiter(
-            self.limits.connections_per_s,
-            self.limits.connection_burst,
-            self.limits.remembered_addresses,
-        )
+        self._admission = Admission(self.limits, self._observer)
         self._open = 0
         self._all_closed = trio.Event()
         self._accepting = trio.CancelScope()
         self._grace_s = 0.0
         self._is_hurried = False
         self._nursery: trio.Nursery | None = None
-        self._complained_at = -1.0
 
     @property
     def open_connections(self) -> int:
-        """How many connections there are, of either kind."""
+        """The number of open connections, of either kind."""
         return self._open
 
     @property
@@ -96,27 +90,27 @@ class FrontDoor:
         return self._keepalive.watched
 
     def drain(self) -> None:
-        """Refuse new WebSockets with 503 from now on; HTTP goes on."""
+        """Refuse new WebSockets with 503 from now on; HTTP is still served."""
         self.draining = True
 
     def stop(self, grace_s: float) -> None:
-        """Accept nothing more; connections get `grace_s` to end, then `serve` returns."""
+        """Accept no more connections; `serve` returns when all have ended, or after `grace_s`."""
         self.drain()
         self._grace_s = grace_s
         self._accepting.cancel()
 
     def admit_by(self, *, max_connections: int, connections_per_s: float, burst: int) -> None:
-        """Judge new connections by these numbers from now on; what was counted is forgotten."""
+        """Admit new connections by these limits from now on; earlier arrivals are forgotten."""
         self.limits = msgspec.structs.replace(
             self.limits,
             max_connections=max_connections,
             connections_per_s=connections_per_s,
             connection_burst=burst,
         )
-        self._arrivals = AddressLimiter(connections_per_s, burst, self.limits.remembered_addresses)
+        self._admission.use(self.limits)
 
     def hurry(self) -> None:
-        """Give connections no more than a moment to end, now or when it is told to stop."""
+        """Shorten the grace period of `stop`, now or later, to `last_words_s`."""
         self._is_hurried = True
         self._all_closed.set()
 
@@ -143,15 +137,15 @@ class FrontDoor:
                     try:
                         with self._accepting:
                             for listener in listeners:
-                                _prepare_listener(listener, self.limits)
-                                nursery.start_soon(self._accept_from, listener, ssl_context)
+                                prepare_listener(listener, self.limits)
+                                nursery.start_soon(self._accept, listener, ssl_context)
                             task_status.started()
                             await trio.sleep_forever()
-                        _close(listeners)
-                        await self._let_go()
+                        close_listeners(listeners)
+                        await self._wait_closed()
                     finally:
                         self._nursery = None
-                        _close(listeners)
+                        close_listeners(listeners)
                         self._bridge.cut_off()
                         nursery.cancel_scope.cancel()
                 timers.cancel_scope.cancel()
@@ -165,12 +159,13 @@ class FrontDoor:
         refusal = self._refusal(peer)
         transport = StreamTransport(stream, nursery, self.limits)
         if refusal is not None:
-            await self._turn_away(transport, plain_answer(refusal))
+            await self._refuse(transport, plain_answer(refusal))
             return
         self._open += 1
         await self._handle(transport, peer)
 
-    async def _let_go(self) -> None:
+    async def _wait_closed(self) -> None:
+        """Ask every connection to close, and wait for the grace period."""
         await self._bridge.terminate()
         for connection in self._keepalive.watched:
             connection.close(CloseCode.GOING_AWAY, "going away")
@@ -182,25 +177,15 @@ class FrontDoor:
             with trio.move_on_after(grace_s):
                 await self._all_closed.wait()
 
-    async def _accept_from(
-        self, listener: socket.socket, ssl_context: ssl.SSLContext | None
-    ) -> None:
-        while True:
-            try:
-                await trio.lowlevel.wait_readable(listener)
-                for _ in range(self.limits.accept_batch):
-                    sock, address = listener.accept()
-                    self._admit(sock, (str(address[0]), int(address[1])), ssl_context)
-            except (BlockingIOError, InterruptedError):
-                continue
-            except (trio.ClosedResourceError, ValueError):
-                return
-            except OSError as error:
-                if error.errno in _OUT_OF_RESOURCES:
-                    _log.error("accept_failed", error=str(error), open=self._open)
-                    await trio.sleep(self.limits.accept_pause_s)
-                elif error.errno in (errno.EBADF, errno.EINVAL):
-                    return
+    async def _accept(self, listener: socket.socket, ssl_context: ssl.SSLContext | None) -> None:
+        def admit(sock: socket.socket, peer: Peer) -> None:
+            self._admit(sock, peer, ssl_context)
+
+        await accept_connections(listener, self.limits, admit, lambda: self._open)
+
+    def _refusal(self, peer: Peer) -> int | None:
+        is_proxy = self._proxies.trusts(peer[0])
+        return self._admission.refusal(peer[0], self._open, is_proxy=is_proxy)
 
     def _admit(self, sock: socket.socket, peer: Peer, ssl_context: ssl.SSLContext | None) -> None:
         nursery = self._nursery
@@ -222,25 +207,8 @@ class FrontDoor:
         self._open += 1
         nursery.start_soon(self._handle, transport, peer)
 
-    def _refusal(self, peer: Peer) -> int | None:
-        now = trio.current_time()
-        if self._open >= self.limits.max_connections:
-            return self._refuse("full", 503, peer, now)
-        # Who comes through a trusted proxy is counted once their head has said who they are.
-        if self._proxies.trusts(peer[0]) or self._arrivals.allow(peer[0], now):
-            return None
-        return self._refuse("rate", 429, peer, now)
-
-    def _refuse(self, reason: str, status: int, peer: Peer, now: float) -> int:
-        self._observer.connection_refused(reason)
-        # A flood of arrivals must not become a flood of log lines.
-        if now - self._complained_at >= 1.0:
-            self._complained_at = now
-            _log.warning("connection_refused", reason=reason, peer=peer[0], open=self._open)
-        return status
-
     async def _handle(self, transport: Transport, peer: Peer) -> None:
-        """One connection, from its first byte to its end; crashes stop here."""
+        """Serve one connection to its end. Errors are logged here and go no further."""
         kind = None
         behind_tls = False
         try:
@@ -250,10 +218,9 @@ class FrontDoor:
             if self._proxies.trusts(peer[0]):
                 behind_tls = says_https(head.request.headers)
                 peer = self._proxies.client_of(peer[0], head.request.headers), peer[1]
-                now = trio.current_time()
-                if not self._arrivals.allow(peer[0], now):
-                    answer = plain_answer(self._refuse("rate", 429, peer, now))
-                    await self._turn_away(transport, answer)
+                refusal = self._admission.rate_refusal(peer[0], self._open)
+                if refusal is not None:
+                    await self._refuse(transport, plain_answer(refusal))
                     return
             if not wants_websocket(head.request):
                 kind = "http"
@@ -263,7 +230,7 @@ class FrontDoor:
                 await self._bridge.serve(stream, raw, peer, behind_tls=behind_tls)
                 return
             connection = await self._upgrade(transport, head, peer)
-            # A connection may idle for hours: what it no longer needs goes now.
+            # A connection may idle for hours: free what it no longer needs.
             del head
             if connection is not None:
                 kind = "websocket"
@@ -284,13 +251,13 @@ class FrontDoor:
             self._all_closed.set()
 
     async def _read_head(self, transport: Transport) -> RequestHead | None:
-        """The request head, or None when there is none to serve."""
+        """The request head, or None when there is no request to serve."""
         try:
             with trio.move_on_after(self.limits.handshake_timeout_s):
                 return await receive_head(transport, self.limits.max_head_bytes)
         except MalformedRequest as error:
             self._observer.connection_refused("malformed")
-            await self._turn_away(transport, plain_answer(error.status))
+            await self._refuse(transport, plain_answer(error.status))
         return None
 
     async def _upgrade(
@@ -298,12 +265,12 @@ class FrontDoor:
     ) -> WebSocketConnection | None:
         if not head.bodiless:
             self._observer.connection_refused("malformed")
-            await self._turn_away(transport, plain_answer(400))
+            await self._refuse(transport, plain_answer(400))
             return None
         answer = answer_handshake(head.request, origins=self._origins, draining=self.draining)
         if not answer.accepted:
             self._observer.connection_refused("draining" if answer.status == 503 else "handshake")
-            await self._turn_away(transport, answer.data)
+            await self._refuse(transport, answer.data)
             return None
         transport.push([answer.data])
         return WebSocketConnection(
@@ -314,8 +281,8 @@ class FrontDoor:
             received=head.trailing,
         )
 
-    async def _turn_away(self, transport: Transport, answer: bytes) -> None:
-        """Answer and close, giving the client a moment to read it before the hard end."""
+    async def _refuse(self, transport: Transport, answer: bytes) -> None:
+        """Answer and half-close; wait for the client to close, then abort."""
         try:
             transport.push([answer])
             transport.push_eof()
@@ -324,18 +291,3 @@ class FrontDoor:
                     pass
         finally:
             transport.abort()
-
-
-def _prepare_listener(listener: socket.socket, limits: EdgeLimits) -> None:
-    # Accepted sockets inherit these, which saves two system calls for each.
-    listener.setblocking(False)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.send_buffer_bytes)
-    if listener.family in (socket.AF_INET, socket.AF_INET6):
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-
-def _close(listeners: Sequence[socket.socket]) -> None:
-    for listener in listeners:
-        if listener.fileno() >= 0:
-            trio.lowlevel.notify_closing(listener)
-            listener.close()

@@ -28,7 +28,7 @@ from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
 from yoked_actor.store import (
     Enqueued,
-    JobStore,
+    Jobs,
     StoreUnavailable,
 )
 from yoked_actor.telemetry import Metrics
@@ -44,7 +44,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        jobs: JobStore,
+        jobs: Jobs,
         clock: Clock,
         settings: Settings,
         metrics: Metrics,

@@ -19,7 +19,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs.job_types import JobRun
 from yoked_actor.domain.jobs import Job, Progress
 from yoked_actor.settings import JobSettings
-from yoked_actor.store import JobStore, StoreUnavailable
+from yoked_actor.store import Jobs, StoreUnavailable
 
 _log = structlog.get_logger()
 
@@ -65,7 +65,7 @@ class HeldJobs:
     """The held jobs: from the claim until the outcome is recorded."""
 
     def __init__(
-        self, jobs: JobStore, clock: Clock, limits: JobSettings, lost: Callable[[Job], None]
+        self, jobs: Jobs, clock: Clock, limits: JobSettings, lost: Callable[[Job], None]
     ) -> None:
         """`lost` is called with each job whose lease has ended or is another process's."""
         self._jobs = jobs

@@ -73,6 +73,7 @@ class Matchmaker:
 
     def __init__(
         self,
+        mailbox: Mailbox[Message],
         lobby: Lobby,
         store: Store,
         clock: Clock,
@@ -85,7 +86,7 @@ class Matchmaker:
     ) -> None:
         """`stored_people` is called with stored profiles and the instant of their decision;
         `alert` is called when a commit failed or the auditor found a violation."""
-        self.mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
+        self.mailbox = mailbox
         self._lobby = lobby
         self._store = store
         self._clock = clock
@@ -168,7 +169,7 @@ class Matchmaker:
         if by:
             self._stepped_by += by
             self._lobby.step_clock(by, self._clock.now())
-            self._metrics.recent.shift(by)
+            self._metrics.lobby.recent.shift(by)
             self._is_moved = True
 
     async def _round(self) -> None:
@@ -196,7 +197,7 @@ class Matchmaker:
                 self._answer_questions()
                 self.stalled = True
                 self._release_waiters()
-                self._metrics.commit_failures.inc()
+                self._metrics.store.commit_failures.inc()
                 self._alert()
                 _log.error("commit_failed", error=str(error), retry_in_s=delay_s)
                 await trio.sleep(delay_s)
@@ -207,7 +208,7 @@ class Matchmaker:
             self._answer_questions()
             waiting = len(self._lobby.floor.pool)
             now_s = trio.current_time()
-            self._metrics.count_round(len(messages), changes, waiting, now, now_s)
+            self._metrics.lobby.count_round(len(messages), changes, waiting, now, now_s)
             count_spins(self._metrics, messages, decided)
             count_losses(self._metrics, notices)
             log_matches(changes)
@@ -261,7 +262,7 @@ class Matchmaker:
         found = audit_users(self._lobby.floor, self._lobby.floor.touched_users())
         if not found:
             return
-        self._metrics.audit_violations.inc(len(found))
+        self._metrics.lobby.audit_violations.inc(len(found))
         self._alert()
         if self._settings.matchmaker.audit == "raise":
             raise AuditFailed("; ".join(found))

@@ -45,14 +45,14 @@ def count_spins(metrics: Metrics, messages: Sequence[Message], decided: Sequence
             if isinstance(reply, SpinReply):
                 result = "waiting" if reply.state is State.WAITING else "matched"
             spun[result] = spun.get(result, 0) + 1
-    metrics.count_spins(spun)
+    metrics.lobby.count_spins(spun)
 
 
 def count_losses(metrics: Metrics, notices: Sequence[tuple[str, Notice]]) -> None:
     """Count the users who were silent for too long."""
     lost = sum(1 for _, notice in notices if _is_loss(notice))
     if lost:
-        metrics.liveness_losses.inc(lost)
+        metrics.lobby.liveness_losses.inc(lost)
 
 
 def judge_latency(metrics: Metrics, messages: Sequence[Message]) -> None:

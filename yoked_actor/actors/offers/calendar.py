@@ -10,7 +10,7 @@ to runs that are planned later.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, time
 from functools import partial
 
@@ -26,13 +26,15 @@ from yoked_actor.actors.offers.turn import (
     start_requested,
     take_turn,
 )
+from yoked_actor.domain.people import Person
 from yoked_actor.domain.time import (
     Instant,
     seconds_between,
     tzdata_version,
 )
 from yoked_actor.settings import Settings
-from yoked_actor.store import CalendarStore, StoreUnavailable
+from yoked_actor.store import Calendar as CalendarStore
+from yoked_actor.store import StoreUnavailable
 from yoked_actor.telemetry import CalendarMetrics
 
 _log = structlog.get_logger()
@@ -77,6 +79,11 @@ class Calendar:
         now = self._clock.now() if since is None else since
         self._arrivals[zone] = min(now, self._arrivals.get(zone, now))
         self._wakeup.set()
+
+    def people_stored(self, people: Sequence[Person], since: Instant) -> None:
+        """Profiles were stored, by a decision of the instant `since`."""
+        for person in people:
+            self.wake(person.time_zone, since)
 
     async def run(self) -> None:
         """Take turns until cancelled. It may be called again after an error."""

@@ -7,7 +7,6 @@ the table keeps a date from being started twice.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, time, timedelta
 from zoneinfo import ZoneInfo
@@ -31,7 +30,7 @@ from yoked_actor.domain.time import (
     utc_date,
     zone_named,
 )
-from yoked_actor.store import CalendarTable, Enqueued
+from yoked_actor.store import CalendarTable, Enqueued, Tx
 
 _log = structlog.get_logger()
 
@@ -45,7 +44,7 @@ _FARTHEST = 72 * 3600 * MICROSECONDS
 _PRIORITY = -10
 UTC = "UTC"
 
-Enqueue = Callable[[sqlite3.Connection, Sequence[NewJob], Instant], Sequence[Enqueued]]
+Enqueue = Callable[[Tx, Sequence[NewJob], Instant], Sequence[Enqueued]]
 """Adds jobs in the transaction of the turn."""
 
 
@@ -144,7 +143,7 @@ def _write(table: CalendarTable, turn: Turn, now: Instant, enqueue: Enqueue) -> 
 
 def _start(table: CalendarTable, runs: Sequence[Run], now: Instant, enqueue: Enqueue) -> None:
     if runs:
-        jobs = enqueue(table.connection, [zone_run_job(run) for run in runs], now)
+        jobs = enqueue(table.tx, [zone_run_job(run) for run in runs], now)
         table.start(runs, [job.job_id for job in jobs], now)
 
 

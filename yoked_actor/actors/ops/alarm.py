@@ -69,7 +69,7 @@ class Alarm:
         self._alerts = alerts
         self._enqueued = enqueued
         self._is_restless = is_restless
-        self._gauges = dict(metrics.jobs.alerts)
+        self._gauges = dict(metrics.alerts)
         gauge = self._gauges.pop(Alert.DEAD_LETTER)
         self.dead: DeadLetterAlarm | None = None
         """The alerts about dead letters; None when nothing is stored."""

@@ -32,10 +32,10 @@ class Measurements:
         self._loop_lag_s = loop_lag_s
         self._free_share = free_share
         self._lost_files = lost_files
-        self._duplicates = _Growth(lambda: count_of(metrics.jobs.duplicate_offers))
-        self._failures = _Growth(lambda: count_of(metrics.commit_failures))
-        self._violations = _Growth(lambda: count_of(metrics.audit_violations))
-        self._restarts = _Growth(lambda: metrics.restarts)
+        self._duplicates = _Growth(lambda: count_of(metrics.sets.duplicate_offers))
+        self._failures = _Growth(lambda: count_of(metrics.store.commit_failures))
+        self._violations = _Growth(lambda: count_of(metrics.lobby.audit_violations))
+        self._restarts = _Growth(lambda: metrics.actors.restarts)
 
     @property
     def has_grown(self) -> bool:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from yoked_actor.edge.net.accepting import (
+    Peer,
+    accept_connections,
+    close_listeners,
+    prepare_listener,
+)
+from yoked_actor.edge.net.admission import Admission
 from yoked_actor.edge.net.forwarded import TrustedProxies, says_https
 from yoked_actor.edge.net.keepalive import EdgeObserver, Keepalive, SilentObserver, Watched
 from yoked_actor.edge.net.limits import AddressLimiter, EdgeLimits
@@ -30,12 +37,14 @@ from yoked_actor.edge.net.transport import Transport
 __all__ = [
     "WEBSOCKET_PATH",
     "AddressLimiter",
+    "Admission",
     "EdgeLimits",
     "EdgeMetrics",
     "EdgeObserver",
     "Keepalive",
     "MalformedRequest",
     "Origins",
+    "Peer",
     "ReplayingStream",
     "RequestHead",
     "SilentObserver",
@@ -44,10 +53,13 @@ __all__ = [
     "Transport",
     "TrustedProxies",
     "Watched",
+    "accept_connections",
+    "close_listeners",
     "edge_limits",
     "open_listeners",
     "path_of",
     "plain_answer",
+    "prepare_listener",
     "receive_head",
     "says_https",
     "tls_context",

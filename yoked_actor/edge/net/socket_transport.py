@@ -1,4 +1,4 @@
-"""A transport on the raw socket: the fast path of connections without TLS."""
+"""A transport on the raw socket: the fast path for connections without TLS."""
 
 from __future__ import annotations
 
@@ -10,44 +10,24 @@ from collections import deque
 import trio
 
 from yoked_actor.edge.net.limits import EdgeLimits
-from yoked_actor.edge.net.transport import RECEIVE_BYTES, SlowReaderListener
+from yoked_actor.edge.net.transport import RECEIVE_BYTES, Transport
 
 _FRAMES_PER_WRITE = 64
 
 
-class SocketTransport:
+class SocketTransport(Transport):
     """A transport on a connected, non-blocking stdlib socket."""
 
-    __slots__ = (
-        "_begun",
-        "_close_after",
-        "_eof",
-        "_flushing",
-        "_limits",
-        "_nursery",
-        "_pending",
-        "_pending_bytes",
-        "_sock",
-        "dead",
-        "listener",
-    )
+    __slots__ = ("_begun", "_pending", "_sock")
 
     def __init__(self, sock: socket.socket, nursery: trio.Nursery, limits: EdgeLimits) -> None:
+        super().__init__(nursery, limits)
         self._sock = sock
-        self._nursery = nursery
-        self._limits = limits
-        # None, not empty, while there is nothing to wait for: a deque costs 700 bytes.
+        # None instead of an empty deque, which takes 700 bytes.
         self._pending: deque[bytes] | None = None
-        self._pending_bytes = 0
         self._begun = False
-        self._flushing = False
-        self._eof = False
-        self._close_after = False
-        self.dead = False
-        self.listener: SlowReaderListener | None = None
 
     async def receive(self) -> bytes:
-        """The next bytes; empty at the end, however it came."""
         while not self.dead:
             try:
                 await trio.lowlevel.wait_readable(self._sock)
@@ -59,7 +39,6 @@ class SocketTransport:
         return b""
 
     def push(self, frames: list[bytes]) -> None:
-        """Send whole frames, in order; never blocks, never raises."""
         if self.dead or self._eof:
             return
         if self._pending is None:
@@ -85,14 +64,12 @@ class SocketTransport:
             self._ensure_flusher()
 
     def push_eof(self, *, close: bool = False) -> None:
-        """Half-close, or close, once all that was pushed is out; later pushes are dropped."""
         self._eof = True
         self._close_after = self._close_after or close
         if self._pending is None:
             self._end_writing()
 
     def finish_with(self, frame: bytes) -> None:
-        """Drop all frames that have not begun, send this one, half-close."""
         if self.dead or self._eof:
             return
         pending = self._pending
@@ -105,7 +82,6 @@ class SocketTransport:
         self._ensure_flusher()
 
     def abort(self) -> None:
-        """Close at once; what is not in the kernel yet is lost."""
         if self.dead:
             return
         self._release()
@@ -113,7 +89,6 @@ class SocketTransport:
         self._sock.close()
 
     def detach(self) -> trio.abc.Stream:
-        """Give the pipe away as a plain stream; the transport is dead afterwards."""
         self._release()
         return trio.SocketStream(trio.socket.from_stdlib_socket(self._sock))
 
@@ -124,18 +99,12 @@ class SocketTransport:
         self._pending_bytes = 0
 
     def _make_room(self) -> None:
-        # The kernel's buffer is full, which is why we are here. Setting the size it reports
-        # doubles it (Linux), so that the last frame fits and outlives our closing the socket.
+        # The kernel's send buffer is full. Setting it to the size that it reports doubles it
+        # (Linux), so the last frame fits, and the kernel sends it after the socket is closed.
         with contextlib.suppress(OSError):
             size = self._sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
             size = max(size, self._pending_bytes)
             self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
-
-    def _report_slow_reader(self) -> None:
-        if self.listener is None or self._eof:
-            self.abort()
-        else:
-            self.listener.on_slow_reader()
 
     def _ensure_flusher(self) -> None:
         if self._pending is not None and not self._flushing:
@@ -145,9 +114,9 @@ class SocketTransport:
     async def _flush(self) -> None:
         try:
             while self._pending is not None:
-                with trio.move_on_after(self._limits.stall_timeout_s) as patience:
+                with trio.move_on_after(self._limits.stall_timeout_s) as waiting:
                     await trio.lowlevel.wait_writable(self._sock)
-                if patience.cancelled_caught:
+                if waiting.cancelled_caught:
                     self._report_slow_reader()
                 else:
                     self._write_some()

@@ -1,4 +1,4 @@
-"""A transport on any stream of trio: TLS, or memory."""
+"""A transport on any trio stream: TLS, or memory."""
 
 from __future__ import annotations
 
@@ -7,48 +7,26 @@ from collections import deque
 import trio
 
 from yoked_actor.edge.net.limits import EdgeLimits
-from yoked_actor.edge.net.transport import RECEIVE_BYTES, SlowReaderListener
+from yoked_actor.edge.net.transport import RECEIVE_BYTES, Transport
 
 _CHUNK_BYTES = 16 * 1024
 
 
-class StreamTransport:
-    """A transport on any trio stream; its flusher starts with the first push and then stays."""
+class StreamTransport(Transport):
+    """A transport on any trio stream. Its flusher runs from the first push to the end."""
 
-    __slots__ = (
-        "_close_after",
-        "_eof",
-        "_flushing",
-        "_limits",
-        "_nursery",
-        "_pending",
-        "_pending_bytes",
-        "_sending",
-        "_slow",
-        "_stream",
-        "_wakeup",
-        "dead",
-        "listener",
-    )
+    __slots__ = ("_pending", "_sending", "_slow", "_stream", "_wakeup")
 
     def __init__(self, stream: trio.abc.Stream, nursery: trio.Nursery, limits: EdgeLimits) -> None:
+        super().__init__(nursery, limits)
         self._stream = stream
-        self._nursery = nursery
-        self._limits = limits
+        # `_pending_bytes` also counts the chunk that `send_all` has not finished.
         self._pending: deque[bytes] = deque()
-        # Counts what is in flight too: it is not out before `send_all` returns.
-        self._pending_bytes = 0
         self._sending: trio.CancelScope | None = None
         self._slow = False
         self._wakeup = trio.lowlevel.ParkingLot()
-        self._flushing = False
-        self._eof = False
-        self._close_after = False
-        self.dead = False
-        self.listener: SlowReaderListener | None = None
 
     async def receive(self) -> bytes:
-        """The next bytes; empty at the end, however it came."""
         if self.dead:
             return b""
         try:
@@ -57,7 +35,6 @@ class StreamTransport:
             return b""
 
     def push(self, frames: list[bytes]) -> None:
-        """Send whole frames, in order; never blocks, never raises."""
         if self.dead or self._eof:
             return
         self._pending.extend(frames)
@@ -68,14 +45,12 @@ class StreamTransport:
             self._wake_flusher()
 
     def push_eof(self, *, close: bool = False) -> None:
-        """Half-close, or close, once all that was pushed is out; later pushes are dropped."""
         if not self.dead:
             self._eof = True
             self._close_after = self._close_after or close
             self._wake_flusher()
 
     def finish_with(self, frame: bytes) -> None:
-        """Drop all frames that have not begun, send this one, half-close."""
         if self.dead or self._eof:
             return
         self._pending_bytes += len(frame) - sum(map(len, self._pending))
@@ -87,18 +62,16 @@ class StreamTransport:
         self._wake_flusher()
 
     def abort(self) -> None:
-        """Close at once; what is not in the stream yet is lost."""
         if self.dead:
             return
         self._release()
         if self._sending is not None:
             self._sending.cancel()
-        # Closing needs a task; the flusher does it on its way out.
+        # Closing a stream needs a task: the flusher does it when it ends.
         self._wake_flusher()
 
     def detach(self) -> trio.abc.Stream:
-        """Give the pipe away as a plain stream; the transport is dead afterwards."""
-        assert not self._flushing, "a transport that has sent cannot be given away"
+        assert not self._flushing, "a transport that has sent cannot be detached"
         self._release()
         return self._stream
 
@@ -106,12 +79,6 @@ class StreamTransport:
         self.dead = True
         self.listener = None
         self._pending.clear()
-
-    def _report_slow_reader(self) -> None:
-        if self.listener is None or self._eof:
-            self.abort()
-        else:
-            self.listener.on_slow_reader()
 
     def _wake_flusher(self) -> None:
         if self._flushing:
@@ -125,11 +92,11 @@ class StreamTransport:
         try:
             while not self.dead:
                 if self._pending:
-                    # While nothing has begun, a close frame can still take its place.
+                    # Until a chunk is sent, a close frame can still replace it.
                     if await self._wait_for_room():
                         await self._send_chunk()
                 elif self._close_after:
-                    await self._close_politely()
+                    await self._close_stream()
                 elif self._eof and not half_closed:
                     half_closed = True
                     if not self._slow or isinstance(self._stream, trio.abc.HalfCloseableStream):
@@ -139,27 +106,27 @@ class StreamTransport:
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
         finally:
-            # Reached only when nobody wants the stream any more.
+            # Reached only when the stream is no longer used.
             self._release()
             await trio.aclose_forcefully(self._stream)
 
     @property
-    def _patience_s(self) -> float:
+    def _send_timeout_s(self) -> float:
         if self._eof and not self._slow:
             return self._limits.last_words_s
         return self._limits.stall_timeout_s
 
     async def _wait_for_room(self) -> bool:
         """Wait until a chunk can be sent; report a slow reader when that takes too long."""
-        with trio.move_on_after(self._patience_s) as self._sending:
+        with trio.move_on_after(self._send_timeout_s) as self._sending:
             await self._stream.wait_send_all_might_not_block()
         stalled = self._sending.cancelled_caught
         self._sending = None
         if stalled and not self.dead:
-            was_told = self._eof
-            if not was_told:
+            was_ending = self._eof
+            if not was_ending:
                 self._report_slow_reader()
-            if was_told or not self._eof:
+            if was_ending or not self._eof:
                 self.abort()
         return not stalled and bool(self._pending)
 
@@ -169,13 +136,13 @@ class StreamTransport:
         while self._pending and size + len(self._pending[0]) <= _CHUNK_BYTES:
             chunk.append(self._pending.popleft())
             size += len(chunk[-1])
-        with trio.move_on_after(self._patience_s) as self._sending:
+        with trio.move_on_after(self._send_timeout_s) as self._sending:
             await self._stream.send_all(b"".join(chunk))
         stalled = self._sending.cancelled_caught
         self._sending = None
         self._pending_bytes -= size
         if stalled and not self.dead:
-            # A frame was cut in two, so no close frame can follow: count it, then close hard.
+            # A frame was sent in part, so no close frame can follow: report it, and abort.
             listener = self.listener
             self.abort()
             if listener is not None and not self._eof:
@@ -186,10 +153,10 @@ class StreamTransport:
             with trio.move_on_after(self._limits.last_words_s):
                 await self._stream.send_eof()
         else:
-            # TLS has no half-close: the goodbye is a whole one.
-            await self._close_politely()
+            # TLS has no half-close: close both directions.
+            await self._close_stream()
 
-    async def _close_politely(self) -> None:
+    async def _close_stream(self) -> None:
         with trio.move_on_after(self._limits.last_words_s):
             await self._stream.aclose()
         self._release()

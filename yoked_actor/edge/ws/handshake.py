@@ -1,7 +1,7 @@
 """The WebSocket handshake: a request head in, an answer out. No I/O.
 
-The rules of the RFC are checked by `websockets`; ours come before them: the path, the origin (a
-page of another site must not speak for its visitor), the subprotocol, and whether we take anyone.
+`websockets` checks the rules of the RFC. Checked before: the path, the origin (a page of another
+site must not act for its visitor), the subprotocol, and whether the server is draining.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from yoked_actor.edge.net import WEBSOCKET_PATH, Origins, path_of
-from yoked_actor.edge.ws.connection import PROTOCOL_LOGGER, forget_parser
+from yoked_actor.edge.ws.library import PROTOCOL_LOGGER, break_cycles
 
 SUBPROTOCOL = Subprotocol("yoked.v1")
 _OWN_PAGES = Origins()
 
 
 class HandshakeAnswer(msgspec.Struct, frozen=True):
-    """What to send back, and whether the connection is a WebSocket from then on."""
+    """The response, and whether the connection is a WebSocket after it."""
 
     status: int
     data: bytes
@@ -32,7 +32,7 @@ class HandshakeAnswer(msgspec.Struct, frozen=True):
 
     @property
     def accepted(self) -> bool:
-        """Whether the connection is open now."""
+        """Whether the handshake has succeeded."""
         return self.status == 101
 
 
@@ -42,12 +42,12 @@ def answer_handshake(
     """Accept or refuse a handshake."""
     protocol = ServerProtocol(select_subprotocol=_select_subprotocol, logger=PROTOCOL_LOGGER)
     try:
-        return _judge(protocol, request, origins, draining)
+        return _check(protocol, request, origins, draining)
     finally:
-        forget_parser(protocol)
+        break_cycles(protocol)
 
 
-def _judge(
+def _check(
     protocol: ServerProtocol, request: h11.Request, origins: Origins, draining: bool
 ) -> HandshakeAnswer:
     if path_of(request) != WEBSOCKET_PATH:
