@@ -24,7 +24,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.settings import load_settings
-from yoked_actor.store import SqliteStore, ThreadRunner, open_store
+from yoked_actor.store import Store, ThreadRunner, open_store
 from yoked_actor.telemetry import Metrics, configure_logging
 
 BULK = 5_000
@@ -44,14 +44,14 @@ def new_jobs(count: int, now: int, *, keyed: bool = False) -> list[NewJob]:
     ]
 
 
-async def enqueue_one_by_one(store: SqliteStore, count: int) -> float:
+async def enqueue_one_by_one(store: Store, count: int) -> float:
     began = time.perf_counter()
     for job in new_jobs(count, 0):
         await store.jobs.enqueue([job], 0)
     return count / (time.perf_counter() - began)
 
 
-async def enqueue_by_many(store: SqliteStore, count: int, tasks: int = 50) -> float:
+async def enqueue_by_many(store: Store, count: int, tasks: int = 50) -> float:
     jobs = iter(new_jobs(count, 0))
 
     async def producer() -> None:
@@ -65,7 +65,7 @@ async def enqueue_by_many(store: SqliteStore, count: int, tasks: int = 50) -> fl
     return count / (time.perf_counter() - began)
 
 
-async def enqueue_in_bulk(store: SqliteStore, count: int, *, keyed: bool) -> float:
+async def enqueue_in_bulk(store: Store, count: int, *, keyed: bool) -> float:
     jobs = new_jobs(count, 1, keyed=keyed)
     began = time.perf_counter()
     for first in range(0, count, BULK):
@@ -73,7 +73,7 @@ async def enqueue_in_bulk(store: SqliteStore, count: int, *, keyed: bool) -> flo
     return count / (time.perf_counter() - began)
 
 
-async def execute_all(store: SqliteStore, *, concurrency: int, batch: int) -> float:
+async def execute_all(store: Store, *, concurrency: int, batch: int) -> float:
     """Run everything that is there."""
     settings = load_settings(
         None, {}, {"jobs": {"concurrency": concurrency, "batch": batch, "alert_depth": 10_000_000}}

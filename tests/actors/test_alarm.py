@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,11 +25,11 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.actors.ops import Alarm, free_share_of
 from yoked_actor.domain.jobs import JobStatus, NewJob, Transient
-from yoked_actor.domain.ops import Alert
-from yoked_actor.domain.time import from_datetime
+from yoked_actor.domain.ops import Alert, AlertChange
+from yoked_actor.domain.time import Instant, from_datetime
 from yoked_actor.edge.outgoing import Webhook
 from yoked_actor.settings import Settings, load_settings
-from yoked_actor.store import InlineRunner, SqliteStore, StoreUnavailable, open_store
+from yoked_actor.store import Alerts, InlineRunner, Store, StoreUnavailable, open_store
 from yoked_actor.telemetry import Metrics
 from yoked_actor.testing.world import FakeWall
 
@@ -47,7 +47,7 @@ class Task(BaseModel):
 class House:
     """An alarm with all its sources, which a test can turn."""
 
-    def __init__(self, store: SqliteStore, clock: Clock, settings: Settings, receiver: Receiver):
+    def __init__(self, store: Store, clock: Clock, settings: Settings, receiver: Receiver):
         self.store = store
         self.clock = clock
         self.receiver = receiver
@@ -103,19 +103,19 @@ class House:
         await self.add(4000, seconds=150)
 
     async def offered_twice(self) -> None:
-        self.metrics.jobs.duplicate_offers.inc()
+        self.metrics.sets.duplicate_offers.inc()
 
     async def lagging(self) -> None:
         self.lag_s = 0.4
 
     async def failing_commits(self) -> None:
-        self.metrics.commit_failures.inc(6)
+        self.metrics.store.commit_failures.inc(6)
 
     async def impossible(self) -> None:
-        self.metrics.audit_violations.inc()
+        self.metrics.lobby.audit_violations.inc()
 
     async def failing_actors(self) -> None:
-        self.metrics.count_restart("calendar")
+        self.metrics.actors.count_restart("calendar")
 
     async def full(self) -> None:
         self.free_share = 0.01
@@ -293,34 +293,25 @@ async def test_a_restart_while_the_receiver_is_down_loses_nothing_and_doubles_no
     assert sorted(news["state"] for news in receiver.news()) == ["cleared", "raised"]
 
 
-class BrokenAlerts:
+class BrokenAlerts(Alerts):
     """A store of alerts that is away for a while."""
 
-    def __init__(self, store: SqliteStore) -> None:
-        self._alerts = store.alerts
-        self.is_away = True
+    is_away = True
 
-    async def load(self):
-        return await self._alerts.load()
-
-    async def record(self, changes, jobs, now):
+    async def record(
+        self, changes: Sequence[AlertChange], jobs: Sequence[NewJob], now: Instant
+    ) -> None:
         await trio.lowlevel.checkpoint()
         if self.is_away:
             raise StoreUnavailable("the disk is full")
-        await self._alerts.record(changes, jobs, now)
-
-    async def dead_letters(self):
-        return await self._alerts.dead_letters()
-
-    async def take_dead_letters(self, now, window_s, tell):
-        return await self._alerts.take_dead_letters(now, window_s, tell)
+        await super().record(changes, jobs, now)
 
 
 async def test_what_cannot_be_stored_is_said_at_once_and_told_later(
     autojump_clock: MockClock,
 ) -> None:
     async with open_house() as house:
-        house.alarm._alerts = broken = BrokenAlerts(house.store)
+        house.alarm._alerts = broken = BrokenAlerts(house.store._database)
         await house.failing_commits()
         await trio.sleep(1200)
         assert house.alarm.standing == {}, "it was raised, and is over"

@@ -32,11 +32,12 @@ from yoked_actor.domain.time import (
     zone_names,
 )
 from yoked_actor.settings import Settings
+from yoked_actor.store import Calendar as CalendarStore
 from yoked_actor.store import (
     Enqueued,
     InlineRunner,
-    SqliteCalendar,
-    SqliteStore,
+    Store,
+    Tx,
     enqueue_in,
     finish_zone_run,
     open_store,
@@ -55,7 +56,7 @@ def utc(text: str) -> Instant:
 class House:
     """A store, a clock, and calendars that can be crashed and opened again."""
 
-    def __init__(self, store: SqliteStore, clock: Clock, nursery: trio.Nursery) -> None:
+    def __init__(self, store: Store, clock: Clock, nursery: trio.Nursery) -> None:
         self.store = store
         self.clock = clock
         self.nursery = nursery
@@ -183,18 +184,15 @@ async def test_a_run_is_one_job_that_names_its_zone_date_and_instant(autojump_cl
 async def test_the_calendar_sleeps_until_the_next_run_and_not_an_hour_less(autojump_clock):
     turns = []
 
-    class Counting:
-        def __init__(self, store: SqliteCalendar) -> None:
-            self.store = store
-
+    class Counting(CalendarStore):
         async def transact(self, change):
             turns.append(shown(house.clock.now()))
-            return await self.store.transact(change)
+            return await super().transact(change)
 
     async with open_house("2026-06-10T00:05") as house, trio.open_nursery() as nursery:
         await house.settle("ana", BERLIN)
         calendar = Calendar(
-            Counting(house.store.calendar),
+            Counting(house.store._database),
             house.clock,
             Settings(),
             enqueue_in,
@@ -295,12 +293,11 @@ async def test_coming_back_on_the_same_day_brings_no_second_run(autojump_clock):
 async def test_who_moves_in_while_the_zone_is_found_deserted_is_not_overlooked(autojump_clock):
     async with open_house("2026-06-10T06:00") as house:
         await house.settle("ana", BERLIN)
-        store = house.store.calendar
         moved = trio.Event()
 
-        class Slow:
+        class Slow(CalendarStore):
             async def transact(self, change):
-                result = await store.transact(change)
+                result = await super().transact(change)
                 if house.clock.now() == utc("2026-06-10T07:00") and not moved.is_set():
                     # The turn has found the zone empty, and is not back yet.
                     moved.set()
@@ -310,7 +307,12 @@ async def test_who_moves_in_while_the_zone_is_found_deserted_is_not_overlooked(a
                 return result
 
         calendar = Calendar(
-            Slow(), house.clock, Settings(), enqueue_in, at=NINE, metrics=Metrics().calendar
+            Slow(house.store._database),
+            house.clock,
+            Settings(),
+            enqueue_in,
+            at=NINE,
+            metrics=Metrics().calendar,
         )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(calendar.run)
@@ -494,10 +496,8 @@ async def test_a_crash_between_any_two_statements_loses_no_run_and_doubles_none(
 
 
 async def test_if_the_job_cannot_be_enqueued_the_run_is_not_started(autojump_clock):
-    def refuse(
-        connection: sqlite3.Connection, jobs: Sequence[NewJob], now: Instant
-    ) -> list[Enqueued]:
-        enqueue_in(connection, jobs, now)
+    def refuse(tx: Tx, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
+        enqueue_in(tx, jobs, now)
         raise RuntimeError("after all was written")
 
     async with open_house("2026-06-10T00:05") as house:
@@ -726,7 +726,7 @@ async def test_a_run_that_is_done_keeps_its_digest_and_is_not_run_again(autojump
         await house.until("2026-06-10T07:00")
         day, now = date(2026, 6, 10), house.clock.now()
         await house.store.calendar.transact(
-            lambda table: finish_zone_run(table.connection, BERLIN, day, now, "abc")
+            lambda table: finish_zone_run(table.tx, BERLIN, day, now, "abc")
         )
         run = await house.store.calendar.get(BERLIN, day)
         assert run is not None

@@ -42,9 +42,10 @@ from yoked_actor.settings import Settings, load_settings
 from yoked_actor.store import (
     InlineRunner,
     KeyConflict,
-    SqliteStore,
+    Store,
     StoreUnavailable,
     ThreadRunner,
+    Tx,
     open_store,
 )
 from yoked_actor.telemetry import Metrics, count_of
@@ -61,7 +62,7 @@ class Task(BaseModel):
 class House:
     """A store, a clock and a dispatcher, and notes of what was run when."""
 
-    def __init__(self, store: SqliteStore, dispatcher: Dispatcher, clock: Clock) -> None:
+    def __init__(self, store: Store, dispatcher: Dispatcher, clock: Clock) -> None:
         self.store = store
         self.dispatcher = dispatcher
         self.clock = clock
@@ -98,8 +99,8 @@ class House:
         return [at for at, _ in self.runs]
 
     def effects(self, run: JobRun[Task]):
-        def apply(connection: sqlite3.Connection) -> None:
-            connection.execute(
+        def apply(tx: Tx) -> None:
+            tx.execute(
                 "INSERT INTO meta VALUES ('job ' || ?, 1)"
                 " ON CONFLICT DO UPDATE SET value = value + 1",
                 (run.job.id,),
@@ -108,8 +109,8 @@ class House:
         return apply
 
     async def effect_count(self, job_id: int) -> int:
-        row = await self.store._read(
-            lambda db: db.execute(
+        row = await self.store._database.read(
+            lambda tx: tx.execute(
                 "SELECT value FROM meta WHERE name = 'job ' || ?", (job_id,)
             ).fetchone()
         )
@@ -513,8 +514,8 @@ async def test_an_effect_that_fails_leaves_no_trace_and_counts_as_a_failure(auto
             house.note(run)
             good = house.effects(run)
 
-            def effect(connection: sqlite3.Connection) -> None:
-                good(connection)
+            def effect(tx: Tx) -> None:
+                good(tx)
                 if run.payload.n == 1 and len(house.runs) < 4:
                     raise Transient("not yet")
 
@@ -539,7 +540,7 @@ async def test_what_comes_after_the_commit_comes_after_the_commit(autojump_clock
     async with open_house() as house:
 
         async def handler(run: JobRun[Task]) -> None:
-            connection = house.store._connection
+            connection = house.store._database._connection
             sql = "SELECT status FROM jobs WHERE id = ?"
 
             def tell() -> None:

@@ -6,7 +6,6 @@ Run as a program: `python -m tests.process.job_handlers serve|worker DIRECTORY`.
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from yoked_actor.app.worker import open_worker
 from yoked_actor.domain.jobs import RetryPolicy
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.settings import load_settings
+from yoked_actor.store import Tx
 from yoked_actor.telemetry import configure_logging
 
 # A claimed job that was not begun costs a run when the process is killed.
@@ -38,8 +38,8 @@ def register(dispatcher: Dispatcher) -> None:
     async def tick(run: JobRun[Tick]) -> None:
         await trio.sleep(run.payload.pause_s)
 
-        def effect(connection: sqlite3.Connection) -> None:
-            connection.execute(
+        def effect(tx: Tx) -> None:
+            tx.execute(
                 "INSERT INTO ticks (n, job_id, pid) VALUES (?, ?, ?)",
                 (run.payload.n, run.job.id, os.getpid()),
             )
@@ -56,7 +56,7 @@ async def main(kind: str, directory: Path) -> None:
     if kind == "serve":
         tokens = Tokens("HS256", "a secret that everybody in these tests knows")
         async with open_server(settings, tokens, database=database) as server:
-            register(server.dispatcher)
+            register(server.base.dispatcher)
             print("ready", flush=True)  # noqa: T201
             await trio.sleep_forever()
     async with open_worker(settings, database) as dispatcher:

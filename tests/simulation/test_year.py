@@ -6,7 +6,6 @@ each zone show (`tests.domain.world_clock`), without the calendar's own arithmet
 
 from __future__ import annotations
 
-import sqlite3
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,7 +26,7 @@ from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.lobby import Changes
 from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime, zone_names
 from yoked_actor.settings import Settings
-from yoked_actor.store import Enqueued, InlineRunner, SqliteStore, enqueue_in, open_store
+from yoked_actor.store import Enqueued, InlineRunner, Store, Tx, enqueue_in, open_store
 from yoked_actor.telemetry import Metrics
 
 DAY = 86_400 * MICROSECONDS
@@ -147,7 +146,7 @@ def foretell(script: Script, at: time) -> tuple[Fired, set[tuple[str, date]]]:
 class Year:
     """Plays a script on the mock clock, with the real store and calendars that crash."""
 
-    def __init__(self, store: SqliteStore, clock: Clock, script: Script, at: time) -> None:
+    def __init__(self, store: Store, clock: Clock, script: Script, at: time) -> None:
         self._store = store
         self._clock = clock
         self._script = script
@@ -200,11 +199,9 @@ class Year:
         nursery.start_soon(run)
         return scope
 
-    def _enqueue(
-        self, connection: sqlite3.Connection, jobs: Sequence[NewJob], now: Instant
-    ) -> list[Enqueued]:
+    def _enqueue(self, tx: Tx, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
         self.enqueued += [job.key or "" for job in jobs]
-        return enqueue_in(connection, jobs, now)
+        return enqueue_in(tx, jobs, now)
 
     async def _until(self, at: Instant) -> None:
         await trio.sleep_until(self._clock.trio_time(at))

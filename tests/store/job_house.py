@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 import trio
 
 from yoked_actor.domain.jobs import Job
-from yoked_actor.store import Effect, InlineRunner, JobStore, SqliteStore, open_store
+from yoked_actor.store import Effect, InlineRunner, Jobs, Store, Tx, open_store
 
 T = TypeVar("T")
 EVERY = 1_000_000
@@ -48,7 +48,7 @@ class SqliteJobHouse:
         self._images = 0
         self._start(self._root / "first")
 
-    def run(self, call: Callable[[JobStore], Awaitable[T]], crash_at: int) -> tuple[T, Image]:
+    def run(self, call: Callable[[Jobs], Awaitable[T]], crash_at: int) -> tuple[T, Image]:
         """Call the store; its answer, and what a crash after `crash_at` steps would have left."""
         self._taken: list[Image] = []
         self._countdown = crash_at
@@ -61,8 +61,8 @@ class SqliteJobHouse:
     def effect(self, job_id: int) -> Effect:
         """An effect that can be seen afterwards."""
 
-        def apply(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT INTO effects VALUES (?)", (job_id,))
+        def apply(tx: Tx) -> None:
+            tx.execute("INSERT INTO effects VALUES (?)", (job_id,))
 
         return apply
 
@@ -103,7 +103,7 @@ class SqliteJobHouse:
         self._path = directory / "yoked.db"
         self._countdown = -1
         self._leave = trio.Event()
-        opened: queue.SimpleQueue[tuple[SqliteStore, trio.lowlevel.TrioToken]] = queue.SimpleQueue()
+        opened: queue.SimpleQueue[tuple[Store, trio.lowlevel.TrioToken]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=trio.run, args=(self._serve, opened))
         self._thread.start()
         self._store, self._token = opened.get(timeout=10)
@@ -117,7 +117,7 @@ class SqliteJobHouse:
             os.close(file)
 
     async def _serve(
-        self, opened: queue.SimpleQueue[tuple[SqliteStore, trio.lowlevel.TrioToken]]
+        self, opened: queue.SimpleQueue[tuple[Store, trio.lowlevel.TrioToken]]
     ) -> None:
         async with open_store(
             self._path, runner=InlineRunner(), checkpoint_pages=8, on_connect=self._watch
@@ -140,9 +140,11 @@ class SqliteJobHouse:
         return Image(*(os.pread(file, os.fstat(file).st_size, 0) for file in self._files))
 
 
-async def _state(store: SqliteStore, path: Path) -> State:
+async def _state(store: Store, path: Path) -> State:
     jobs = {job.id: job for job in await store.jobs.list(limit=EVERY, dismissed=None)}
-    effects = await store._read(lambda db: db.execute("SELECT job_id FROM effects").fetchall())
+    effects = await store._database.read(
+        lambda tx: tx.execute("SELECT job_id FROM effects").fetchall()
+    )
     return State(jobs, sorted(job_id for (job_id,) in effects))
 
 

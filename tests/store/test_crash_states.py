@@ -31,7 +31,7 @@ from msgspec.structs import replace
 from yoked_actor.domain.lobby import Changes, Known, Match, MatchStatus, Seat, State, VideoDate
 from yoked_actor.domain.lobby.records import Pair
 from yoked_actor.domain.people import Person
-from yoked_actor.store import InlineRunner, SqliteStore, open_store
+from yoked_actor.store import InlineRunner, Store, open_store
 
 FAMILIES = ("a", "b", "c")
 MEMBERS = 4
@@ -179,9 +179,7 @@ class Server:
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / "yoked.db"
-        self._opened: queue.SimpleQueue[tuple[SqliteStore, trio.lowlevel.TrioToken]] = (
-            queue.SimpleQueue()
-        )
+        self._opened: queue.SimpleQueue[tuple[Store, trio.lowlevel.TrioToken]] = queue.SimpleQueue()
         self._leave = trio.Event()
         self._countdown = -1
         self._taken: list[Image] = []

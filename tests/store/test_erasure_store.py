@@ -37,7 +37,7 @@ from yoked_actor.store import (
     FrozenRun,
     InlineRunner,
     ReceiverAnswer,
-    SqliteStore,
+    Store,
     ThreadRunner,
     migrate,
     open_store,
@@ -90,7 +90,7 @@ def test_every_column_that_could_name_somebody_is_thought_of():
     assert COLUMNS - found == NAMES_NOBODY - found == set()
 
 
-async def erase(store: SqliteStore, user_id: str, *, looked_up: bool = True) -> None:
+async def erase(store: Store, user_id: str, *, looked_up: bool = True) -> None:
     if looked_up:
         await store.privacy.look_up(user_id, NINE)
     await store.commit(Changes(erased=[Erasure(user_id, TOMB, NINE + 2 * MICROSECONDS)]))
@@ -194,7 +194,7 @@ async def test_what_operators_said_of_dead_letters_names_nobody_who_is_erased(tm
         assert await store.jobs.answers(hers.id) == []
         assert his.progress == Progress(1, 2, f"mail to {TOMB}")
         assert his.dismissal == Dismissal(9, TOMB, f"{TOMB} and anabel know")
-        entries = await store.operators.entries(10)
+        entries = await store.audit.entries(10)
         assert [(one.who, one.detail) for one in entries] == [
             (TOMB, f"{TOMB} and anabel know"),
             (TOMB, ""),
@@ -294,7 +294,7 @@ async def test_what_is_old_is_deleted_and_what_is_not_is_kept(tmp_path):
     async with open_store(path, runner=InlineRunner()) as store:
         for at in (10, 20):
             await store.add_report(Report("ana", "ben", "rude", None, at), ReportLimits(99, 99))
-            await store.audit("root", "look", "ben", "", at)
+            await store.audit.record("root", "look", "ben", "", at)
         assert await store.privacy.prune("reports", 20, 100) == 1
         assert await store.privacy.prune("audit", 20, 100) == 1
         assert await store.privacy.prune("quality", 20, 100) == 0
@@ -354,7 +354,7 @@ async def test_who_still_waits_for_a_set_of_a_run_gets_one_after_somebody_was_er
         )
 
 
-async def frozen_place(store: SqliteStore) -> tuple[str, date]:
+async def frozen_place(store: Store) -> tuple[str, date]:
     frozen = await freeze(store)
     return frozen.zone, frozen.day
 

@@ -43,7 +43,7 @@ from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.store import (
     CancelAsked,
     Completed,
-    JobStore,
+    Jobs,
     KeyConflict,
     LeaseLost,
     NoSuchJob,
@@ -112,7 +112,7 @@ class JobMachine(RuleBasedStateMachine):
         new = NewJob(kind, {"n": payload}, at, key, priority)
         named = [j for j in self._known().values() if key and (j.type, j.key) == (kind, key)]
 
-        async def call(store: JobStore):
+        async def call(store: Jobs):
             try:
                 return await store.enqueue([new] * count, self.now)
             except KeyConflict as conflict:
@@ -149,7 +149,7 @@ class JobMachine(RuleBasedStateMachine):
         self.jump(after_s)
         policies = {k: v for k, v in POLICIES.items() if only in (None, k)}
 
-        async def call(store: JobStore):
+        async def call(store: Jobs):
             return await store.claim(worker, self.now, LEASE_S, limit, policies)
 
         found = self._do(call, crash_at, goes_on)
@@ -203,7 +203,7 @@ class JobMachine(RuleBasedStateMachine):
             for attempt in chosen
         ]
 
-        async def call(store: JobStore):
+        async def call(store: Jobs):
             return await store.settle(outcomes, self.now)
 
         errors = self._do(call, crash_at, goes_on)
@@ -226,7 +226,7 @@ class JobMachine(RuleBasedStateMachine):
             self.house.effect(attempt.job_id)(connection)
             raise ZeroDivisionError
 
-        async def call(store: JobStore):
+        async def call(store: Jobs):
             return await store.settle([Completed(*attempt, effect)], self.now)
 
         found = self._do(call, crash_at, goes_on)
@@ -264,7 +264,7 @@ class JobMachine(RuleBasedStateMachine):
         chosen = list(dict.fromkeys(filter(None, map(self._pick, whiches))))
         held = {attempt for attempt in chosen if self._holds(attempt)}
 
-        async def call(store: JobStore):
+        async def call(store: Jobs):
             return await store.extend(chosen, self.now, LEASE_S)
 
         found = self._do(call, crash_at, goes_on)
@@ -283,13 +283,13 @@ class JobMachine(RuleBasedStateMachine):
                 assert job == old
 
     def _cancel(self, which, crash_at, goes_on) -> None:
-        self._operate(which, JobCause.CANCELLED, JobStore.cancel.__name__, crash_at, goes_on)
+        self._operate(which, JobCause.CANCELLED, Jobs.cancel.__name__, crash_at, goes_on)
 
     def _hurry(self, which, crash_at, goes_on) -> None:
-        self._operate(which, JobCause.HURRIED, JobStore.hurry.__name__, crash_at, goes_on)
+        self._operate(which, JobCause.HURRIED, Jobs.hurry.__name__, crash_at, goes_on)
 
     def _requeue(self, which, crash_at, goes_on) -> None:
-        self._operate(which, JobCause.REQUEUED, JobStore.requeue.__name__, crash_at, goes_on)
+        self._operate(which, JobCause.REQUEUED, Jobs.requeue.__name__, crash_at, goes_on)
 
     def _dismiss(self, which, crash_at, goes_on) -> None:
         dead = [i for i, j in self.before.jobs.items() if j.status is JobStatus.DEAD_LETTER]
@@ -297,7 +297,7 @@ class JobMachine(RuleBasedStateMachine):
         job_id = ids[which % len(ids)]
         job = self.before.jobs.get(job_id)
 
-        async def call(store: JobStore):
+        async def call(store: Jobs):
             try:
                 return await store.dismiss(job_id, "olga", "known", self.now)
             except (NoSuchJob, ImpossibleJobMove) as error:
@@ -323,7 +323,7 @@ class JobMachine(RuleBasedStateMachine):
             if job.type == kind and job.status is JobStatus.DEAD_LETTER and not job.dismissal
         ]
 
-        async def call(store: JobStore):
+        async def call(store: Jobs):
             return await store.requeue_dead(kind, self.now, 3)
 
         found = self._do(call, crash_at, goes_on)
@@ -340,7 +340,7 @@ class JobMachine(RuleBasedStateMachine):
             and (job.status is JobStatus.DEAD_LETTER) == dead
         }
 
-        async def call(store: JobStore):
+        async def call(store: Jobs):
             return await store.prune(line, limit, dead=dead)
 
         found = self._do(call, crash_at, goes_on)
@@ -407,13 +407,13 @@ class JobMachine(RuleBasedStateMachine):
         effect = self.house.effect(attempt.job_id)
         completed = Completed(attempt.job_id, attempt.fence, effect)
 
-        async def cancel(store: JobStore):
+        async def cancel(store: Jobs):
             return await store.cancel(attempt.job_id, self.now)
 
         assert self._do(cancel, -1, True).cancel_asked
         self.before = self.after
 
-        async def complete(store: JobStore):
+        async def complete(store: Jobs):
             return await store.settle([completed], self.now)
 
         (error,) = self._do(complete, -1, goes_on)
@@ -425,6 +425,8 @@ class JobMachine(RuleBasedStateMachine):
     def come_back_after_somebody_else_took_over(self, which, goes_on) -> None:
         holders = [attempt for attempt in self.attempts if self._holds(attempt)]
         attempt = holders[which % len(holders)]
+        # The clock may have been set back since the claim.
+        self.now = max(self.now, self.before.jobs[attempt.job_id].lease_until or 0)
         # One claim rescues what the worker held, another one takes it after its pause.
         for seconds in (LEASE_S + 1, 300):
             self.jump(seconds)
@@ -432,13 +434,13 @@ class JobMachine(RuleBasedStateMachine):
             self.nothing_is_doubled_and_nothing_is_lost()
         completed = Completed(attempt.job_id, attempt.fence, self.house.effect(attempt.job_id))
 
-        async def complete(store: JobStore):
+        async def complete(store: Jobs):
             return await store.settle([completed], self.now)
 
-        async def extend(store: JobStore):
+        async def extend(store: Jobs):
             return await store.extend([attempt], self.now, LEASE_S)
 
-        async def fail(store: JobStore):
+        async def fail(store: Jobs):
             try:
                 return await store.fail(attempt.job_id, attempt.fence, self.now, None, "too late")
             except LeaseLost as error:
@@ -477,7 +479,7 @@ class JobMachine(RuleBasedStateMachine):
 
     # How it is done
 
-    def _do(self, call: Callable[[JobStore], Awaitable[Any]], crash_at: int, goes_on: bool):
+    def _do(self, call: Callable[[Jobs], Awaitable[Any]], crash_at: int, goes_on: bool):
         """Call, crash, look; None when the call was struck and its answer never came."""
         answer, image = self.house.run(call, crash_at)
         after = self.after = self.house.state()
@@ -501,7 +503,7 @@ class JobMachine(RuleBasedStateMachine):
         holds = self._holds(attempt)
         job = self.before.jobs.get(attempt.job_id)
 
-        async def ending(store: JobStore):
+        async def ending(store: Jobs):
             try:
                 await call(store, attempt)
             except (LeaseLost, CancelAsked) as error:
@@ -535,7 +537,7 @@ class JobMachine(RuleBasedStateMachine):
         job_id = ids[which % len(ids)]
         job = self.before.jobs.get(job_id)
 
-        async def call(store: JobStore):
+        async def call(store: Jobs):
             try:
                 return await getattr(store, method)(job_id, self.now)
             except (NoSuchJob, ImpossibleJobMove) as error:
@@ -597,7 +599,7 @@ class JobMachine(RuleBasedStateMachine):
     def _let_the_workers_run(self) -> None:
         """Liveness: workers that do their work bring every live job to its end."""
 
-        async def work(store: JobStore) -> list[int]:
+        async def work(store: Jobs) -> list[int]:
             done = []
             while True:
                 claimed = await store.claim("ana", self.now, LEASE_S, 3, POLICIES)

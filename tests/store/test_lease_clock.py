@@ -10,7 +10,7 @@ import pytest
 
 from yoked_actor.domain.jobs import JobStatus, NewJob
 from yoked_actor.domain.time import MICROSECONDS
-from yoked_actor.store import InlineRunner, LeaseLost, MachineTime, SqliteStore, open_store
+from yoked_actor.store import InlineRunner, LeaseLost, MachineTime, Store, open_store
 
 NOW = 1_800_000_000 * MICROSECONDS
 DAY = 86_400 * MICROSECONDS
@@ -44,12 +44,12 @@ class House:
         self._path = path
         self._stack = stack
 
-    async def open(self, *, shared: bool) -> SqliteStore:
+    async def open(self, *, shared: bool) -> Store:
         return await self._stack.enter_async_context(
             open_store(self._path, runner=InlineRunner(), shared=shared, machine=self.machine)
         )
 
-    async def claim(self, store: SqliteStore, owner: str) -> tuple[list[int], list[int]]:
+    async def claim(self, store: Store, owner: str) -> tuple[list[int], list[int]]:
         claimed = await store.jobs.claim(owner, self.machine.now, LEASE_S, 10)
         return [job.id for job in claimed.jobs], [job.id for job in claimed.rescued]
 

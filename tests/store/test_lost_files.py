@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.lobby import Changes, Seat
 from yoked_actor.domain.time import MICROSECONDS
-from yoked_actor.store import DatabaseLost, InlineRunner, SqliteStore, ThreadRunner, open_store
+from yoked_actor.store import DatabaseLost, InlineRunner, Store, ThreadRunner, Tx, open_store
 
 NOW = 1_800_000_000 * MICROSECONDS
 RUNNERS = [InlineRunner, ThreadRunner]
@@ -60,7 +60,7 @@ def is_there(path: Path) -> bool:
     return path.exists()
 
 
-async def write(store: SqliteStore, user_id: str) -> None:
+async def write(store: Store, user_id: str) -> None:
     await store.commit(Changes(seats=[Seat(user_id)]))
 
 
@@ -116,12 +116,12 @@ async def test_a_write_is_rolled_back_when_the_file_goes_in_its_transaction(path
     aside = path.with_suffix(".aside")
     async with open_store(path, runner=InlineRunner()) as store:
 
-        def apply(db: sqlite3.Connection) -> None:
-            db.execute("INSERT INTO seats (user_id, state, credit) VALUES ('ben', 'idle', 0)")
+        def apply(tx: Tx) -> None:
+            tx.execute("INSERT INTO seats (user_id, state, credit) VALUES ('ben', 'idle', 0)")
             os.rename(path, aside)
 
         with pytest.raises(DatabaseLost):
-            await store._writer.write(apply)
+            await store._database.write(apply)
         os.rename(aside, path)
         assert (await store.load_user("ben")).seat is None
 

@@ -30,14 +30,14 @@ from yoked_actor.store import (
     NoSuchOffer,
     NoSuchRun,
     OfferExpired,
-    SqliteStore,
+    Store,
     ThreadRunner,
     UnreadableRun,
     open_store,
 )
-from yoked_actor.store.offers.port import Answered
+from yoked_actor.store.offers.values import Answered
 
-Opener = Callable[[], AbstractAsyncContextManager[SqliteStore]]
+Opener = Callable[[], AbstractAsyncContextManager[Store]]
 BERLIN, VIENNA = "Europe/Berlin", "Europe/Vienna"
 DAY = date(2026, 3, 2)
 NINE = 1_772_438_400_000_000
@@ -66,16 +66,14 @@ def runs(day: date) -> int:
     return after(NINE, (day - DAY).days * 24 * HOUR)
 
 
-async def freeze(
-    store: SqliteStore, day: date = DAY, zone: str = BERLIN, **other: Any
-) -> FrozenRun:
+async def freeze(store: Store, day: date = DAY, zone: str = BERLIN, **other: Any) -> FrozenRun:
     at = other.pop("at", runs(day))
     return await store.offers.freeze_pool(
         zone, day, at, after(at, 24 * HOUR), RULES, after(at, 1), **other
     )
 
 
-async def offer(store: SqliteStore, day: date = DAY, zone: str = BERLIN) -> dict[str, OfferSet]:
+async def offer(store: Store, day: date = DAY, zone: str = BERLIN) -> dict[str, OfferSet]:
     """Freeze, make and keep a whole run."""
     frozen = await freeze(store, day, zone)
     assert frozen.pool is not None
@@ -84,7 +82,7 @@ async def offer(store: SqliteStore, day: date = DAY, zone: str = BERLIN) -> dict
     return made
 
 
-async def invite(store: SqliteStore, *people: Person) -> None:
+async def invite(store: Store, *people: Person) -> None:
     await store.commit(Changes(people=list(people)))
 
 
@@ -272,7 +270,7 @@ async def test_what_was_frozen_first_stands(open_again):
 async def test_two_who_freeze_at_once_get_the_same(open_again):
     found = []
 
-    async def one(store: SqliteStore) -> None:
+    async def one(store: Store) -> None:
         found.append(await freeze(store))
 
     async with open_again() as store:
@@ -335,7 +333,7 @@ async def test_who_had_a_set_of_that_date_or_of_late_does_not_receive_another(op
         assert receivers(later) == ["ana", "bob"]
 
 
-async def pair(store: SqliteStore, day: date = DAY) -> tuple[str, str]:
+async def pair(store: Store, day: date = DAY) -> tuple[str, str]:
     """Offer two people to each other; the ids of both offers."""
     await invite(store, woman("ana"), man("bob"))
     await offer(store, day)

@@ -59,25 +59,25 @@ SCANS = {
     "offers/calendar_list": _OPERATOR,
     "jobs/list": _OPERATOR,
     "jobs/erased:SELECT type, key FROM job_ledger WHERE instr": _TRACES,
-    "jobs/erased:UPDATE audit SET detail = buried(detail)": _ERASURE,
+    "jobs/erased:SELECT detail, number FROM audit WHERE action = ?": _ERASURE,
     "engine/invariants:": "yoked-actor doctor, on a copy or on a reading connection",
-    "ops/audit:SELECT user_id FROM people UNION SELECT user_id FROM seats": _OPERATOR,
+    "ops/operators:SELECT user_id FROM people UNION SELECT user_id FROM seats": _OPERATOR,
     "ops/audit:SELECT number, at, who, action": _OPERATOR,
-    "ops/audit:SELECT user_id, at, by, reason, until FROM suspended": _START,
-    "ops/audit:SELECT r.number, r.reporter": _OPERATOR,
+    "ops/operators:SELECT user_id, at, by, reason, until FROM suspended": _START,
+    "ops/operators:SELECT r.number, r.reporter": _OPERATOR,
     "people/erasure:SELECT day, user_id, rank FROM offers WHERE candidate = ?1": _TRACES,
     "people/erasure:UPDATE suspended SET by": _ERASURE,
     "people/erasure:UPDATE audit SET detail = ?2 WHERE detail = ?1": _ERASURE,
     "people/erasure:UPDATE reports SET resolved_by": _ERASURE,
-    "jobs/sqlite:SELECT type, status, count(*) FROM jobs": "tests and benchmarks",
-    "offers/runs:SELECT count(*) FROM erased": "twice in a zone's run; short",
+    "jobs/jobs:SELECT type, status, count(*) FROM jobs": "tests and benchmarks",
+    "offers/fresh_pool:SELECT count(*) FROM erased": "twice in a zone's run; short",
     "offers/runs:SELECT zone, day FROM offer_runs WHERE (?1 IS NULL": _OPERATOR,
-    "people/privacy:SELECT m.number, m.a, m.b": _EXPORT,
-    "people/privacy:SELECT number, iif(a = ?1, b, a), started_at": _EXPORT,
+    "people/export:SELECT m.number, m.a, m.b": _EXPORT,
+    "people/export:SELECT number, iif(a = ?1, b, a), started_at": _EXPORT,
 }
 """What may scan, by how its name begins, with the reason."""
 
-MADE_UP = {"ops/audit", "people/erasure", "people/privacy"}
+MADE_UP = {"engine/pruning", "ops/operators", "people/erasure", "people/export"}
 """Modules that put statements together from parts, which are not explained here."""
 
 
@@ -91,7 +91,6 @@ def db() -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection, None)
     connection.executescript(statement("lobby/intake"))  # commit.sql puts into its view
-    connection.create_function("buried", 1, lambda text: text)
     yield connection
     connection.close()
 

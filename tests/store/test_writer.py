@@ -16,9 +16,10 @@ from yoked_actor.store import (
     Batch,
     InlineRunner,
     Runner,
-    SqliteStore,
+    Store,
     StoreError,
     ThreadRunner,
+    Tx,
     WriteRefused,
     open_store,
 )
@@ -42,9 +43,9 @@ def numbers(connection: sqlite3.Connection) -> list[int]:
 def inserting(*rows: int | str):
     """A write that adds rows one by one; a text, or a number that is there, is refused."""
 
-    def apply(connection: sqlite3.Connection) -> int:
+    def apply(tx: Tx) -> int:
         for row in rows:
-            connection.execute("INSERT INTO seen VALUES (?)", (row,))
+            tx.execute("INSERT INTO seen VALUES (?)", (row,))
         return sum(n for n in rows if isinstance(n, int))
 
     return apply
@@ -239,7 +240,7 @@ async def test_a_caller_cancelled_before_there_is_room_writes_nothing(
 async def test_leaving_in_a_hurry_finishes_what_was_asked_for(runner, tmp_path: Path) -> None:
     finished: list[int] = []
 
-    async def commit(store: SqliteStore, n: int) -> None:
+    async def commit(store: Store, n: int) -> None:
         await store.commit(Changes(seats=[Seat(f"u{n}")]))
         finished.append(n)
 

@@ -63,7 +63,7 @@ class Supervisor:
         """`failed` is called after each failure of a side actor; it must not block."""
         self._clock = clock
         self._settings = settings
-        self._metrics = metrics
+        self._metrics = metrics.actors
         self._failed = failed
         self._troubles: dict[str, Trouble] = {}
         self._started_s: dict[str, float] = {}
@@ -84,7 +84,7 @@ class Supervisor:
 
         With `nursery.start` the caller waits for the first attempt of an actor that returns.
         """
-        self._metrics.expect_actor(name)
+        self._metrics.expect(name)
         is_first = True
         while True:
             failure: Exception | None = None

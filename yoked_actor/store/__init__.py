@@ -15,6 +15,7 @@ from yoked_actor.store.engine import (
     StoreError,
     StoreUnavailable,
     ThreadRunner,
+    Tx,
     WriteRefused,
     back_up,
     check,
@@ -28,17 +29,16 @@ from yoked_actor.store.engine import (
     record_in,
     restore,
 )
-from yoked_actor.store.interface import Store
 from yoked_actor.store.jobs import (
     ERASE_JOB,
-    Buried,
     CancelAsked,
     Cancelled,
     Completed,
+    DeadLettered,
     Effect,
     Enqueued,
     Failed,
-    JobStore,
+    Jobs,
     KeptAnswer,
     KeyConflict,
     LeaseLost,
@@ -55,7 +55,7 @@ from yoked_actor.store.jobs import (
 from yoked_actor.store.offers import (
     Answer,
     AnswerGiven,
-    CalendarStore,
+    Calendar,
     CalendarTable,
     Connection,
     Faces,
@@ -68,15 +68,15 @@ from yoked_actor.store.offers import (
     PreparedSet,
     RunProgress,
     RunVersion,
-    SqliteCalendar,
     StoreSet,
     UnreadableRun,
     finish_zone_run,
     prepare_set,
 )
-from yoked_actor.store.ops import Alerts, NothingToDo
-from yoked_actor.store.people import TooManyReports
-from yoked_actor.store.sqlite import SqliteStore, open_store
+from yoked_actor.store.opening import open_store
+from yoked_actor.store.ops import Alerts, Audit, NothingToDo, Operators
+from yoked_actor.store.people import Privacy, TooManyReports
+from yoked_actor.store.store import Store
 
 __all__ = [
     "ERASE_JOB",
@@ -84,9 +84,9 @@ __all__ = [
     "Alerts",
     "Answer",
     "AnswerGiven",
+    "Audit",
     "Batch",
-    "Buried",
-    "CalendarStore",
+    "Calendar",
     "CalendarTable",
     "CancelAsked",
     "Cancelled",
@@ -96,6 +96,7 @@ __all__ = [
     "DatabaseCorrupt",
     "DatabaseLost",
     "DatabaseTooNew",
+    "DeadLettered",
     "DirectoryLock",
     "Effect",
     "Enqueued",
@@ -103,7 +104,7 @@ __all__ = [
     "Failed",
     "FrozenRun",
     "InlineRunner",
-    "JobStore",
+    "Jobs",
     "KeptAnswer",
     "KeptSet",
     "KeyConflict",
@@ -115,22 +116,23 @@ __all__ = [
     "NothingToDo",
     "OfferExpired",
     "Offers",
+    "Operators",
     "Outcome",
     "PreparedSet",
+    "Privacy",
     "ReadMachineTime",
     "ReceiverAnswer",
     "RunProgress",
     "RunVersion",
     "Runner",
     "Snoozed",
-    "SqliteCalendar",
-    "SqliteStore",
     "Store",
     "StoreError",
     "StoreSet",
     "StoreUnavailable",
     "ThreadRunner",
     "TooManyReports",
+    "Tx",
     "UnreadableRun",
     "WriteRefused",
     "back_up",

@@ -29,7 +29,7 @@ from yoked_actor.store import (
     Cancelled,
     Completed,
     Enqueued,
-    JobStore,
+    Jobs,
     Outcome,
     Snoozed,
     StoreUnavailable,
@@ -47,7 +47,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        jobs: JobStore,
+        jobs: Jobs,
         clock: Clock,
         settings: Settings,
         metrics: Metrics,

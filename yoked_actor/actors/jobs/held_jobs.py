@@ -20,7 +20,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs.job_types import JobRun
 from yoked_actor.domain.jobs import Job, Progress
 from yoked_actor.settings import JobSettings
-from yoked_actor.store import JobStore, StoreUnavailable
+from yoked_actor.store import Jobs, StoreUnavailable
 
 _log = structlog.get_logger()
 
@@ -66,7 +66,7 @@ class HeldJobs:
     """All that is held, from the claim until its end is recorded."""
 
     def __init__(
-        self, jobs: JobStore, clock: Clock, limits: JobSettings, lost: Callable[[Job], None]
+        self, jobs: Jobs, clock: Clock, limits: JobSettings, lost: Callable[[Job], None]
     ) -> None:
         """`lost` is told of every lease that somebody else has, or nobody."""
         self._jobs = jobs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sqlite3
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, TypeVar
@@ -177,7 +176,7 @@ def kind_of(error: BaseException) -> ErrorKind:
     if isinstance(error, BaseExceptionGroup):
         kinds = {kind_of(one) for one in error.exceptions}
         return ErrorKind.TRANSIENT if kinds == {ErrorKind.TRANSIENT} else ErrorKind.LOGIC
-    if isinstance(error, sqlite3.Error):
-        # From a handler or an effect that speaks to the database itself: it may only be busy.
+    if isinstance(error, Exception):
+        # A handler or an effect may raise an error of the database itself, which may only be busy.
         error = explain(error)
     return ErrorKind.TRANSIENT if isinstance(error, _PASSING) else ErrorKind.LOGIC

@@ -21,12 +21,12 @@ from yoked_actor.actors.jobs.watch import JobWatch
 from yoked_actor.domain.jobs import Job, Retry, after_failure, max_runs
 from yoked_actor.settings import Settings
 from yoked_actor.store import (
-    Buried,
     CancelAsked,
     Cancelled,
     Completed,
+    DeadLettered,
     Failed,
-    JobStore,
+    Jobs,
     LeaseLost,
     Outcome,
     Snoozed,
@@ -40,7 +40,7 @@ _MOST_EFFECTS = 32
 _RESULTS: dict[type[Outcome], str] = {
     Completed: "completed",
     Failed: "failed",
-    Buried: "dead_letter",
+    DeadLettered: "dead_letter",
     Snoozed: "given_back",
     Cancelled: "cancelled",
 }
@@ -61,7 +61,7 @@ class JobRecorder:
 
     def __init__(
         self,
-        jobs: JobStore,
+        jobs: Jobs,
         clock: Clock,
         settings: Settings,
         metrics: Metrics,
@@ -99,7 +99,7 @@ class JobRecorder:
             outcome: Outcome = Failed(job.id, job.fence, decision.at, text, outline_of(error))
         else:
             outline = f"{decision.reason}\n{outline_of(error)}"
-            outcome = Buried(job.id, job.fence, f"{decision.reason}\n{text}", what, outline)
+            outcome = DeadLettered(job.id, job.fence, f"{decision.reason}\n{text}", what, outline)
         self.put(Ended(job, kind, outcome, seconds))
 
     async def run(self) -> None:
@@ -200,7 +200,7 @@ class JobRecorder:
                 payload=one.job.payload,
                 **_names(one.job),
             )
-        elif isinstance(outcome, Buried):
+        elif isinstance(outcome, DeadLettered):
             _log.error(
                 "job_dead_letter",
                 runs=max_runs(one.kind.policy, one.job),

@@ -6,8 +6,6 @@ break; its key, the date, keeps several processes from making several.
 
 from __future__ import annotations
 
-import sqlite3
-
 from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
@@ -16,7 +14,7 @@ from yoked_actor.actors.jobs.job_types import JobRun
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.time import MICROSECONDS, Instant, after, utc_date
 from yoked_actor.settings import JobSettings
-from yoked_actor.store import JobStore, enqueue_in
+from yoked_actor.store import Jobs, Tx, enqueue_in
 
 PRUNE = "jobs.prune"
 _DAY_S = 86_400
@@ -36,7 +34,7 @@ def prune_job(at: Instant) -> NewJob:
 
 
 def register_upkeep(
-    dispatcher: Dispatcher, jobs: JobStore, clock: Clock, settings: JobSettings
+    dispatcher: Dispatcher, jobs: Jobs, clock: Clock, settings: JobSettings
 ) -> None:
     """Let a dispatcher run the upkeep."""
 
@@ -55,8 +53,8 @@ def register_upkeep(
         day = _DAY_S * MICROSECONDS
         tomorrow = prune_job((now // day + 1) * day)
 
-        def effect(connection: sqlite3.Connection) -> None:
-            enqueue_in(connection, [tomorrow], now)
+        def effect(tx: Tx) -> None:
+            enqueue_in(tx, [tomorrow], now)
 
         run.effect = effect
 

@@ -16,7 +16,7 @@ from yoked_actor.domain.ops import Numbers
 from yoked_actor.domain.statistics import percentile
 from yoked_actor.domain.time import after
 from yoked_actor.settings import JobSettings
-from yoked_actor.store import JobStore, StoreUnavailable
+from yoked_actor.store import Jobs, StoreUnavailable
 from yoked_actor.telemetry import JobMetrics
 
 MOST_DURATIONS = 10_000
@@ -39,7 +39,7 @@ class JobWatch:
     """Counts what ends, and looks at the queue when asked to."""
 
     def __init__(
-        self, jobs: JobStore, clock: Clock, settings: JobSettings, metrics: JobMetrics
+        self, jobs: Jobs, clock: Clock, settings: JobSettings, metrics: JobMetrics
     ) -> None:
         self._jobs = jobs
         self._clock = clock

@@ -109,6 +109,7 @@ class Matchmaker:
 
     def __init__(
         self,
+        mailbox: Mailbox[Message],
         lobby: Lobby,
         store: Store,
         clock: Clock,
@@ -121,7 +122,7 @@ class Matchmaker:
     ) -> None:
         """`stored_people` is told of profiles once they are stored, and when that was decided;
         `alert` is called when a commit failed or the auditor found a violation."""
-        self.mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
+        self.mailbox = mailbox
         self._lobby = lobby
         self._store = store
         self._clock = clock
@@ -204,7 +205,7 @@ class Matchmaker:
         if by:
             self._stepped_by += by
             self._lobby.step_clock(by, self._clock.now())
-            self._metrics.recent.shift(by)
+            self._metrics.lobby.recent.shift(by)
             self._is_moved = True
 
     async def _round(self) -> None:
@@ -232,7 +233,7 @@ class Matchmaker:
                 self._be_settled()
                 self.stalled = True
                 self._release_waiters()
-                self._metrics.commit_failures.inc()
+                self._metrics.store.commit_failures.inc()
                 self._alert()
                 _log.error("commit_failed", error=str(error), retry_in_s=delay_s)
                 await trio.sleep(delay_s)
@@ -243,7 +244,7 @@ class Matchmaker:
             self._be_settled()
             waiting = len(self._lobby.floor.pool)
             now_s = trio.current_time()
-            self._metrics.count_round(len(messages), changes, waiting, now, now_s)
+            self._metrics.lobby.count_round(len(messages), changes, waiting, now, now_s)
             self._count(messages, decided, notices)
             self._log_matches(changes)
             if changes.people and self._stored_people is not None:
@@ -293,10 +294,10 @@ class Matchmaker:
                 if isinstance(reply, SpinReply):
                     result = "waiting" if reply.state is State.WAITING else "matched"
                 spun[result] = spun.get(result, 0) + 1
-        self._metrics.count_spins(spun)
+        self._metrics.lobby.count_spins(spun)
         lost = sum(1 for _, notice in notices if _tells_of_a_loss(notice))
         if lost:
-            self._metrics.liveness_losses.inc(lost)
+            self._metrics.lobby.liveness_losses.inc(lost)
 
     def _judge(self, messages: Sequence[Message]) -> None:
         """Count how long spins and votes took, from the mailbox until they were told."""
@@ -328,7 +329,7 @@ class Matchmaker:
         found = audit_users(self._lobby.floor, self._lobby.floor.touched_users())
         if not found:
             return
-        self._metrics.audit_violations.inc(len(found))
+        self._metrics.lobby.audit_violations.inc(len(found))
         self._alert()
         if self._settings.matchmaker.audit == "raise":
             raise AuditFailed("; ".join(found))

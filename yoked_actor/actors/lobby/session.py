@@ -375,7 +375,7 @@ class Session:
             self.start_anew()
         seq = self.seq - len(missed or ())
         self.connection = connection
-        self._context.metrics.resumed(hello.resume is not None, missed is not None)
+        self._context.metrics.connections.count_hello(hello.resume is not None, missed is not None)
         welcome = wire.Welcome(
             seq=seq,
             at=to_datetime(now),

@@ -12,7 +12,6 @@ for the runs that are planned after them.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, time, timedelta
 from functools import partial
@@ -25,6 +24,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.offers import Due, ZoneRunStatus
+from yoked_actor.domain.people import Person
 from yoked_actor.domain.time import (
     LONGEST_LOOK_BACK,
     MICROSECONDS,
@@ -42,7 +42,8 @@ from yoked_actor.domain.time import (
     zone_named,
 )
 from yoked_actor.settings import Settings
-from yoked_actor.store import CalendarStore, CalendarTable, Enqueued, StoreUnavailable
+from yoked_actor.store import Calendar as CalendarStore
+from yoked_actor.store import CalendarTable, Enqueued, StoreUnavailable, Tx
 from yoked_actor.telemetry import CalendarMetrics
 
 _log = structlog.get_logger()
@@ -57,7 +58,7 @@ _FARTHEST = 72 * 3600 * MICROSECONDS
 _PRIORITY = -10
 _UTC = "UTC"
 
-Enqueue = Callable[[sqlite3.Connection, Sequence[NewJob], Instant], Sequence[Enqueued]]
+Enqueue = Callable[[Tx, Sequence[NewJob], Instant], Sequence[Enqueued]]
 """Adds jobs in a transaction that is under way."""
 
 
@@ -127,6 +128,11 @@ class Calendar:
         now = self._clock.now() if since is None else since
         self._arrivals[zone] = min(now, self._arrivals.get(zone, now))
         self._wakeup.set()
+
+    def people_stored(self, people: Sequence[Person], since: Instant) -> None:
+        """Profiles were stored, by a decision of the instant `since`."""
+        for person in people:
+            self.wake(person.time_zone, since)
 
     async def run(self) -> None:
         """Work until cancelled; after an error it begins anew, with what is stored."""
@@ -269,7 +275,7 @@ def _write(table: CalendarTable, turn: Turn, now: Instant, enqueue: Enqueue) -> 
 
 def _start(table: CalendarTable, runs: Sequence[Run], now: Instant, enqueue: Enqueue) -> None:
     if runs:
-        jobs = enqueue(table.connection, [zone_run_job(run) for run in runs], now)
+        jobs = enqueue(table.tx, [zone_run_job(run) for run in runs], now)
         table.start(runs, [job.job_id for job in jobs], now)
 
 

@@ -10,7 +10,6 @@ comes a while later and counts what must never be there: somebody who was offere
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
@@ -37,9 +36,10 @@ from yoked_actor.domain.time import (
 from yoked_actor.settings import Settings
 from yoked_actor.store import (
     FrozenRun,
-    JobStore,
+    Jobs,
     Offers,
     StoreSet,
+    Tx,
     UnreadableRun,
     enqueue_in,
     finish_zone_run,
@@ -89,7 +89,7 @@ class OfferJobs:
     def __init__(
         self,
         offers: Offers,
-        jobs: JobStore,
+        jobs: Jobs,
         clock: Clock,
         settings: Settings,
         metrics: Metrics,
@@ -102,7 +102,7 @@ class OfferJobs:
         self._jobs = jobs
         self._clock = clock
         self._settings = settings
-        self._metrics = metrics.jobs
+        self._metrics = metrics.sets
         self._objectives = metrics.objectives
         self._stored = stored
         self._runs = OfferRuns(offers, threads=threads)
@@ -155,9 +155,9 @@ class OfferJobs:
         now = self._clock.now()
         check = check_job(name, day, after(now, CHECK_AFTER_S))
 
-        def effect(connection: sqlite3.Connection) -> None:
-            enqueue_in(connection, [check], now)
-            finish_zone_run(connection, name, day, now, frozen.inputs)
+        def effect(tx: Tx) -> None:
+            enqueue_in(tx, [check], now)
+            finish_zone_run(tx, name, day, now, frozen.inputs)
 
         run.effect = effect
         return None

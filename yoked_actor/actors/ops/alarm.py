@@ -95,16 +95,16 @@ class Alarm:
         self._free_share = free_share
         self._lost_files = lost_files
         self._is_restless = is_restless
-        self._gauges = dict(metrics.jobs.alerts)
+        self._gauges = dict(metrics.alerts)
         gauge = self._gauges.pop(Alert.DEAD_LETTER)
         self.dead: DeadLetterAlarm | None = None
         """The alerts about dead letters; None when nothing is kept."""
         if alerts is not None:
             self.dead = DeadLetterAlarm(alerts, settings.alerts, gauge, news_of_dead, WEBHOOK)
-        self._duplicates = _Recent(lambda: count_of(metrics.jobs.duplicate_offers))
-        self._failures = _Recent(lambda: count_of(metrics.commit_failures))
-        self._violations = _Recent(lambda: count_of(metrics.audit_violations))
-        self._restarts = _Recent(lambda: metrics.restarts)
+        self._duplicates = _Recent(lambda: count_of(metrics.sets.duplicate_offers))
+        self._failures = _Recent(lambda: count_of(metrics.store.commit_failures))
+        self._violations = _Recent(lambda: count_of(metrics.lobby.audit_violations))
+        self._restarts = _Recent(lambda: metrics.actors.restarts)
         self._unsaved: deque[AlertChange] = deque()
         self._has_taken_over = False
         self._stepped_by = clock.stepped_by

@@ -6,8 +6,6 @@ So it leaves a job, and the server does it in the right order.
 
 from __future__ import annotations
 
-import sqlite3
-
 from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
@@ -16,7 +14,7 @@ from yoked_actor.actors.people.care import Care
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.time import MICROSECONDS, Instant, after, utc_date
 from yoked_actor.settings import PrivacySettings
-from yoked_actor.store import ERASE_JOB, Store, enqueue_in, record_in
+from yoked_actor.store import ERASE_JOB, Store, Tx, enqueue_in, record_in
 
 REFRESH = "users.refresh"
 PRUNE = "store.prune"
@@ -69,8 +67,8 @@ def register_care(
             return
         tombstone, now = await care.erase(user_id), clock.now()
 
-        def effect(connection: sqlite3.Connection) -> None:
-            record_in(connection, by, "erase", tombstone, "", now)
+        def effect(tx: Tx) -> None:
+            record_in(tx, by, "erase", tombstone, "", now)
 
         run.effect = effect
 
@@ -93,8 +91,8 @@ def register_care(
         day = _DAY_S * MICROSECONDS
         tomorrow = prune_store_job((now // day + 1) * day)
 
-        def effect(connection: sqlite3.Connection) -> None:
-            enqueue_in(connection, [tomorrow], now)
+        def effect(tx: Tx) -> None:
+            enqueue_in(tx, [tomorrow], now)
 
         run.effect = effect
 

@@ -26,5 +26,5 @@ async def erase_without_a_server(
     lobby.handle(ev.Erase(user_id, tombstone), now)
     await store.privacy.look_up(user_id, now)
     await store.commit(lobby.changes())
-    await store.audit(by, "erase", tombstone, "", now)
+    await store.audit.record(by, "erase", tombstone, "", now)
     await store.privacy.wipe()

@@ -15,11 +15,11 @@ import trio
 from yoked_actor.actors.clock import read_machine_time
 from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.app import starting
-from yoked_actor.app.server import DATABASE
+from yoked_actor.app.base import DATABASE
 from yoked_actor.cli.common import Source
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.settings import Settings
-from yoked_actor.store import InlineRunner, Runner, SqliteStore, StoreError, open_store
+from yoked_actor.store import InlineRunner, Runner, Store, StoreError, open_store
 from yoked_actor.telemetry import CannotReport, configure_logging, report_errors
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ def set_up_logging(settings: Settings) -> None:
 
 def with_store(
     settings: Settings,
-    call: Callable[[SqliteStore], Awaitable[T]],
+    call: Callable[[Store], Awaitable[T]],
     *,
     refusals: tuple[type[Exception], ...] = (),
     runner: Runner | None = None,

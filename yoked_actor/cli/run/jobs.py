@@ -29,7 +29,7 @@ from yoked_actor.domain.jobs import (
     checked_reason,
     readable_payload,
 )
-from yoked_actor.store import JobStore, KeptAnswer, NoSuchJob
+from yoked_actor.store import Jobs, KeptAnswer, NoSuchJob
 
 T = TypeVar("T")
 _REQUEUE_LIMIT = 10_000
@@ -47,7 +47,7 @@ def list_jobs(
     """Print jobs, newest first."""
     wanted = None if status is None else JobStatus(status)
 
-    async def find(store: JobStore) -> list[Job]:
+    async def find(store: Jobs) -> list[Job]:
         return await store.list(status=wanted, job_type=job_type, limit=limit, dismissed=dismissed)
 
     found = _call(source, find)
@@ -72,7 +72,7 @@ def list_jobs(
 def show(source: Source, job_id: int, *, as_json: bool) -> None:
     """Print a job, its failed attempts, and the webhook responses stored for it."""
 
-    async def find(store: JobStore) -> tuple[Job, list[JobAttempt], list[KeptAnswer]]:
+    async def find(store: Jobs) -> tuple[Job, list[JobAttempt], list[KeptAnswer]]:
         job = await store.get(job_id)
         if job is None:
             raise NoSuchJob(job_id)
@@ -145,7 +145,7 @@ def retry(source: Source, job_id: int, *, as_json: bool) -> None:
     _report(job, "is scheduled for now", as_json)
 
 
-def _call(source: Source, call: Callable[[JobStore], Awaitable[T]]) -> T:
+def _call(source: Source, call: Callable[[Jobs], Awaitable[T]]) -> T:
     settings = settings_of(source)
     return with_store(settings, lambda store: call(store.jobs), refusals=(ImpossibleJobMove,))
 

@@ -23,14 +23,14 @@ from yoked_actor.actors.offers import (
 from yoked_actor.domain.offers import OfferSet, make_run
 from yoked_actor.domain.time import next_run, run_instant, zone_named
 from yoked_actor.settings import Settings
-from yoked_actor.store import RunProgress, SqliteStore, StoreUnavailable, enqueue_in
+from yoked_actor.store import RunProgress, Store, StoreUnavailable, enqueue_in
 from yoked_actor.telemetry import Metrics
 
 _POLL_EVERY_S = 0.25
 
 
 async def start_run(
-    store: SqliteStore, settings: Settings, zone: str, day: date
+    store: Store, settings: Settings, zone: str, day: date
 ) -> tuple[ByHand, RunProgress | None]:
     """Start a run and work on it until it is done; the progress is None if it had been started."""
     clock, metrics = Clock.real(settings.server.clock_step_s), Metrics()
@@ -62,7 +62,7 @@ async def start_run(
     return started, progress
 
 
-async def _watch(store: SqliteStore, zone: str, day: date) -> RunProgress:
+async def _watch(store: Store, zone: str, day: date) -> RunProgress:
     """Show the progress of a run until it has ended."""
     with click.progressbar(length=1, label=f"{zone} {day}", file=sys.stderr) as bar:
         while True:
@@ -81,7 +81,7 @@ async def _watch(store: SqliteStore, zone: str, day: date) -> RunProgress:
 
 
 async def preview_run(
-    store: SqliteStore, settings: Settings, name: str, day: date
+    store: Store, settings: Settings, name: str, day: date
 ) -> dict[str, OfferSet]:
     """Compute the offers of a run from the current profiles, without storing them."""
     at = settings.offers.time_of_day()
@@ -109,7 +109,7 @@ async def preview_run(
         return make_run(pool, frozen.rules, show)
 
 
-async def verify_runs(store: SqliteStore, zone: str | None, day: date | None) -> list[Verdict]:
+async def verify_runs(store: Store, zone: str | None, day: date | None) -> list[Verdict]:
     """Verify stored runs: all, or those of a zone or date."""
     runs = await store.offers.run_days(zone, day)
     if not runs:

@@ -25,7 +25,7 @@ from yoked_actor.cli.run.common import (
 from yoked_actor.cli.run.offer_runs import preview_run, start_run, verify_runs
 from yoked_actor.domain.offers import OfferSet
 from yoked_actor.settings import Settings
-from yoked_actor.store import FrozenRun, SqliteStore, ThreadRunner
+from yoked_actor.store import FrozenRun, Store, ThreadRunner
 from yoked_actor.telemetry import configure_logging
 
 T = TypeVar("T")
@@ -93,11 +93,11 @@ def refreeze(source: Source, zone: str, day: date, *, as_json: bool) -> None:
     settings = settings_of(source)
     configure_logging("warning")
 
-    async def again(store: SqliteStore) -> FrozenRun:
+    async def again(store: Store) -> FrozenRun:
         at = now()
         frozen = await offers.refreeze(store.offers, zone, day, settings, at)
         detail = day.isoformat()
-        await store.audit(operator_name(), "refreeze_offers", zone, detail, at)
+        await store.audit.record(operator_name(), "refreeze_offers", zone, detail, at)
         return frozen
 
     frozen = _with_store(settings, again)
@@ -157,5 +157,5 @@ def _show(sets: dict[str, OfferSet], as_json: bool) -> None:
     )
 
 
-def _with_store(settings: Settings, call: Callable[[SqliteStore], Awaitable[T]]) -> T:
+def _with_store(settings: Settings, call: Callable[[Store], Awaitable[T]]) -> T:
     return with_store(settings, call, refusals=(NoSuchRun, NoRun), runner=ThreadRunner())

@@ -22,7 +22,7 @@ from yoked_actor.cli.run.common import (
 )
 from yoked_actor.domain.people import PersonalData, Suspension, UserRow
 from yoked_actor.domain.time import from_datetime
-from yoked_actor.store import SqliteStore
+from yoked_actor.store import Store
 
 
 def list_users(
@@ -30,7 +30,7 @@ def list_users(
 ) -> None:
     """Print users by ID."""
 
-    async def find(store: SqliteStore) -> list[UserRow]:
+    async def find(store: Store) -> list[UserRow]:
         return await store.operators.users(
             limit=limit, now=now(), after=after, only_suspended=only_suspended
         )
@@ -53,7 +53,7 @@ def list_users(
 def show(source: Source, user_id: str, *, as_json: bool) -> None:
     """Print the state of a user, and how many rows are stored."""
 
-    async def find(store: SqliteStore) -> tuple[PersonalData, Suspension | None]:
+    async def find(store: Store) -> tuple[PersonalData, Suspension | None]:
         found = await store.privacy.export(user_id, now())
         return found, (await store.operators.suspensions(now())).get(user_id)
 
@@ -94,7 +94,7 @@ def suspend(
     if ends_at is not None and ends_at <= now():
         raise click.UsageError("--until must be in the future")
 
-    async def change(store: SqliteStore) -> bool:
+    async def change(store: Store) -> bool:
         by = operator_name()
         changed = await store.operators.suspend(user_id, by, reason, now(), ends_at)
         await store.jobs.enqueue([refresh_job(now())], now())
@@ -107,7 +107,7 @@ def suspend(
 def unsuspend(source: Source, user_id: str, *, as_json: bool) -> None:
     """End a suspension."""
 
-    async def change(store: SqliteStore) -> bool:
+    async def change(store: Store) -> bool:
         changed = await store.operators.unsuspend(user_id, operator_name(), now())
         await store.jobs.enqueue([refresh_job(now())], now())
         return changed
@@ -119,10 +119,10 @@ def unsuspend(source: Source, user_id: str, *, as_json: bool) -> None:
 def export(source: Source, user_id: str, out: Path | None) -> None:
     """Print all data about a user, or write it to a file that only its owner can read."""
 
-    async def find(store: SqliteStore) -> PersonalData:
+    async def find(store: Store) -> PersonalData:
         found = await store.privacy.export(user_id, now())
         if not found.is_empty:
-            await store.audit(operator_name(), "export", user_id, "", now())
+            await store.audit.record(operator_name(), "export", user_id, "", now())
         return found
 
     data = with_store(settings_of(source), find)

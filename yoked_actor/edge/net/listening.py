@@ -82,13 +82,13 @@ class EdgeMetrics(EdgeObserver):
     """Counts what the edge reports in the metrics."""
 
     def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
+        self._metrics = metrics.connections
 
     def connection_opened(self, kind: str) -> None:
-        self._metrics.connections.labels(kind).inc()
+        self._metrics.open.labels(kind).inc()
 
     def connection_closed(self, kind: str) -> None:
-        self._metrics.connections.labels(kind).dec()
+        self._metrics.open.labels(kind).dec()
 
     def connection_refused(self, reason: str) -> None:
         self._metrics.refused.labels(reason).inc()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import sqlite3
 
 import httpx
 import msgspec
@@ -23,7 +22,7 @@ from yoked_actor.actors.ops import WEBHOOK, AlertNews
 from yoked_actor.domain.jobs import Cancel, RetryPolicy, Transient
 from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, read_body
 from yoked_actor.settings import AlertSettings
-from yoked_actor.store import JobStore, LeaseLost, ReceiverAnswer, StoreUnavailable, keep_answer_in
+from yoked_actor.store import Jobs, LeaseLost, ReceiverAnswer, StoreUnavailable, Tx, keep_answer_in
 
 _log = structlog.get_logger()
 
@@ -40,7 +39,7 @@ class Webhook:
     def __init__(
         self,
         settings: AlertSettings,
-        jobs: JobStore,
+        jobs: Jobs,
         clock: Clock,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
@@ -81,8 +80,8 @@ class Webhook:
         job, now = run.job, self._clock.now()
         if 200 <= answer.status < 300:
             # Stored when the job completes: a failed write of its own would send the alert again.
-            def effect(connection: sqlite3.Connection) -> None:
-                keep_answer_in(connection, job.id, job.fence, answer, now)
+            def effect(tx: Tx) -> None:
+                keep_answer_in(tx, job.id, job.fence, answer, now)
 
             run.effect = effect
             return

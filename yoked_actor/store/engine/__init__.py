@@ -1,9 +1,10 @@
-"""SQLite itself: connections, the writer, migrations, backup, errors."""
+"""SQLite itself: connections, transactions, the writer, migrations, backup, errors."""
 
 from __future__ import annotations
 
 from yoked_actor.store.engine.audit import record_in
 from yoked_actor.store.engine.backup import back_up, check, restore
+from yoked_actor.store.engine.database import Database
 from yoked_actor.store.engine.directory_lock import DirectoryLock, holder_of
 from yoked_actor.store.engine.errors import (
     DatabaseCorrupt,
@@ -26,24 +27,29 @@ from yoked_actor.store.engine.opening import (
     migration_names,
     statement,
 )
+from yoked_actor.store.engine.pruning import prune_oldest
 from yoked_actor.store.engine.readable import read_row, read_rows
 from yoked_actor.store.engine.runners import InlineRunner, Runner, ThreadRunner
+from yoked_actor.store.engine.transaction import Row, Tx, snapshot
 from yoked_actor.store.engine.writer import Batch, Writer
 
 __all__ = [
     "INVARIANTS",
     "Batch",
     "DataDirectoryInUse",
+    "Database",
     "DatabaseCorrupt",
     "DatabaseLost",
     "DatabaseTooNew",
     "DirectoryLock",
     "InlineRunner",
     "OpenFiles",
+    "Row",
     "Runner",
     "StoreError",
     "StoreUnavailable",
     "ThreadRunner",
+    "Tx",
     "WriteRefused",
     "Writer",
     "back_up",
@@ -56,9 +62,11 @@ __all__ = [
     "holder_of",
     "migrate",
     "migration_names",
+    "prune_oldest",
     "read_row",
     "read_rows",
     "record_in",
     "restore",
+    "snapshot",
     "statement",
 ]

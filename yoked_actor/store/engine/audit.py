@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine.transaction import Tx
 
 
-def record_in(
-    db: sqlite3.Connection, who: str, action: str, subject: str, detail: str, now: Instant
-) -> None:
+def record_in(tx: Tx, who: str, action: str, subject: str, detail: str, now: Instant) -> None:
     """Record what an operator does, in a transaction that is under way."""
-    db.execute(
+    tx.execute(
         "INSERT INTO audit (at, who, action, subject, detail) VALUES (?, ?, ?, ?, ?)",
         (now, who, action, subject, detail),
     )

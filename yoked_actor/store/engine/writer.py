@@ -21,6 +21,7 @@ import trio
 
 from yoked_actor.store.engine.errors import DatabaseCorrupt, StoreError, StoreUnavailable, explain
 from yoked_actor.store.engine.runners import Runner
+from yoked_actor.store.engine.transaction import Tx
 
 T = TypeVar("T")
 
@@ -38,9 +39,7 @@ class Batch(msgspec.Struct, frozen=True):
 class _Write(Generic[T]):
     __slots__ = ("apply", "atomic", "can_wait", "done", "error", "result", "task")
 
-    def __init__(
-        self, apply: Callable[[sqlite3.Connection], T], atomic: bool, can_wait: bool
-    ) -> None:
+    def __init__(self, apply: Callable[[Tx], T], atomic: bool, can_wait: bool) -> None:
         self.apply = apply
         self.atomic = atomic
         self.can_wait = can_wait
@@ -85,7 +84,7 @@ class Writer:
 
     async def write(
         self,
-        apply: Callable[[sqlite3.Connection], T],
+        apply: Callable[[Tx], T],
         *,
         atomic: bool = False,
         can_wait: bool = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yoked_actor.store.jobs.enqueuing import enqueue_in
 from yoked_actor.store.jobs.erased import (
     ERASE_JOB,
     erase_from_jobs,
@@ -9,6 +10,7 @@ from yoked_actor.store.jobs.erased import (
     jobs_naming,
     keys_naming,
 )
+from yoked_actor.store.jobs.jobs import Jobs, keep_answer_in
 from yoked_actor.store.jobs.lease_clock import (
     LeaseClock,
     MachineTime,
@@ -16,15 +18,14 @@ from yoked_actor.store.jobs.lease_clock import (
     open_lease_clock,
     read_lease_clock,
 )
-from yoked_actor.store.jobs.port import (
-    Buried,
+from yoked_actor.store.jobs.values import (
     CancelAsked,
     Cancelled,
     Completed,
+    DeadLettered,
     Effect,
     Enqueued,
     Failed,
-    JobStore,
     KeptAnswer,
     KeyConflict,
     LeaseLost,
@@ -33,19 +34,17 @@ from yoked_actor.store.jobs.port import (
     ReceiverAnswer,
     Snoozed,
 )
-from yoked_actor.store.jobs.rows import enqueue_in
-from yoked_actor.store.jobs.sqlite import SqliteJobs, keep_answer_in
 
 __all__ = [
     "ERASE_JOB",
-    "Buried",
     "CancelAsked",
     "Cancelled",
     "Completed",
+    "DeadLettered",
     "Effect",
     "Enqueued",
     "Failed",
-    "JobStore",
+    "Jobs",
     "KeptAnswer",
     "KeyConflict",
     "LeaseClock",
@@ -56,7 +55,6 @@ __all__ = [
     "ReadMachineTime",
     "ReceiverAnswer",
     "Snoozed",
-    "SqliteJobs",
     "enqueue_in",
     "erase_from_jobs",
     "errors_naming",

@@ -8,13 +8,13 @@ those, so no key is taken for another's.
 from __future__ import annotations
 
 import re
-import sqlite3
 from typing import Any
 
 import msgspec
 
 from yoked_actor.domain.jobs import user_part
 from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine import Tx
 
 PAYLOAD_KEYS = frozenset(
     {
@@ -31,10 +31,10 @@ ERASE_JOB = "users.erase"
 """The type of the job that erases: it is not stopped by what it does."""
 
 
-def jobs_naming(db: sqlite3.Connection, user: str, after: int) -> list[int]:
+def jobs_naming(tx: Tx, user: str, after: int) -> list[int]:
     """Jobs about a user, of those with an id greater than `after`."""
     mark = user_part(user)
-    found = db.execute(
+    found = tx.execute(
         "SELECT id, payload, dedup_key FROM jobs"
         " WHERE id > ?2 AND (instr(payload, ?1) OR instr(dedup_key, ?3))",
         (user, after, mark),
@@ -54,21 +54,19 @@ def _payload_names(payload: str, user: str) -> bool:
         return True
 
 
-def keys_naming(db: sqlite3.Connection, user: str, after: int | None) -> list[tuple[str, str]]:
+def keys_naming(tx: Tx, user: str, after: int | None) -> list[tuple[str, str]]:
     """Keys that name a user; with `after`, only those of jobs with a greater id."""
     mark = user_part(user)
     if after is None:
         ledger = "SELECT type, key FROM job_ledger WHERE instr(key, ?)"
-        return db.execute(ledger, (mark,)).fetchall()
+        return tx.execute(ledger, (mark,)).fetchall()
     jobs = "SELECT type, dedup_key FROM jobs WHERE id > ? AND instr(dedup_key, ?)"
-    return db.execute(jobs, (after, mark)).fetchall()
+    return tx.execute(jobs, (after, mark)).fetchall()
 
 
-def errors_naming(
-    db: sqlite3.Connection, user: str, after: int, since: Instant | None
-) -> list[int]:
+def errors_naming(tx: Tx, user: str, after: int, since: Instant | None) -> list[int]:
     """Jobs whose errors name a user: all of them, or those that are new since an instant."""
-    found = db.execute(
+    found = tx.execute(
         "SELECT id FROM jobs WHERE id > ?2 AND (instr(last_error, ?1)"
         " OR instr(progress_note, ?1) OR instr(dismissed_reason, ?1))"
         " UNION SELECT job_id FROM job_attempts WHERE job_id > ?2 AND instr(error, ?1)",
@@ -77,7 +75,7 @@ def errors_naming(
     if since is not None:
         # Older jobs may have failed, told of progress or been dismissed meanwhile. Every error that
         # is kept is an attempt's.
-        found += db.execute(
+        found += tx.execute(
             "SELECT job_id FROM job_attempts WHERE ended_at >= ?2 AND instr(error, ?1)"
             " UNION SELECT id FROM jobs WHERE status = 'in_progress' AND instr(progress_note, ?1)"
             " UNION SELECT id FROM jobs WHERE status = 'dead_letter' AND dismissed_at >= ?2"
@@ -88,7 +86,7 @@ def errors_naming(
 
 
 def erase_from_jobs(
-    db: sqlite3.Connection,
+    tx: Tx,
     user: str,
     tombstone: str,
     now: Instant,
@@ -98,9 +96,9 @@ def erase_from_jobs(
 ) -> None:
     """End the jobs about a user, and take the user out of keys and errors."""
     # What runs now may still fail with an error that names the user.
-    db.execute("UPDATE jobs SET overtaken = 1 WHERE status = 'in_progress'")
+    tx.execute("UPDATE jobs SET overtaken = 1 WHERE status = 'in_progress'")
     for job_id in dict.fromkeys(jobs):
-        db.execute(
+        tx.execute(
             "UPDATE jobs SET payload = '{}', last_error = NULL, progress_note = NULL,"
             " dismissed_reason = iif(dismissed_at IS NULL, NULL, ''),"
             " completed_at = iif(status IN ('pending', 'failed'), ?2, completed_at),"
@@ -109,44 +107,64 @@ def erase_from_jobs(
             " WHERE id = ?1",
             (job_id, now, ERASE_JOB),
         )
-        db.execute("UPDATE job_attempts SET error = '' WHERE job_id = ?", (job_id,))
-        db.execute("DELETE FROM job_answers WHERE job_id = ?", (job_id,))
-        db.execute(
+        tx.execute("UPDATE job_attempts SET error = '' WHERE job_id = ?", (job_id,))
+        tx.execute("DELETE FROM job_answers WHERE job_id = ?", (job_id,))
+        tx.execute(
             "UPDATE audit SET detail = '' WHERE action = ? AND subject = ?",
             (DISMISSED, str(job_id)),
         )
         # A key may name the user in another form, and is worth nothing without its job.
-        unmarked = db.execute(
+        unmarked = tx.execute(
             "SELECT type, dedup_key FROM jobs"
             " WHERE id = ? AND instr(dedup_key, ?) AND NOT instr(dedup_key, ?)",
             (job_id, user, user_part(user)),
         ).fetchone()
         if unmarked is not None:
             kind, key = unmarked
-            _rename(db, kind, key, f"{user_part(tombstone)}:{job_id}")
+            _rename(tx, kind, key, f"{user_part(tombstone)}:{job_id}")
     for kind, key in dict.fromkeys(keys):
-        _rename(db, kind, key, key.replace(user_part(user), user_part(tombstone)))
+        _rename(tx, kind, key, key.replace(user_part(user), user_part(tombstone)))
+    _rename_in_texts(tx, user, tombstone, errors)
+    tx.execute("UPDATE jobs SET dismissed_by = ?2 WHERE dismissed_by = ?1", (user, tombstone))
+
+
+def _rename_in_texts(tx: Tx, user: str, tombstone: str, jobs: tuple[int, ...]) -> None:
+    """Replace the user's id in errors, notes and reasons, where it stands as a word."""
     word = re.compile(rf"(?<![\w.@-]){re.escape(user)}(?![\w@-])")
-    db.create_function("buried", 1, lambda text: text and word.sub(tombstone, text))
-    for job_id in dict.fromkeys(errors):
-        db.execute(
-            "UPDATE jobs SET last_error = buried(last_error),"
-            " progress_note = buried(progress_note),"
-            " dismissed_reason = buried(dismissed_reason) WHERE id = ?",
-            (job_id,),
+
+    def renamed(text: str | None) -> str | None:
+        return text and word.sub(tombstone, text)
+
+    for job_id in dict.fromkeys(jobs):
+        texts = tx.execute(
+            "SELECT last_error, progress_note, dismissed_reason FROM jobs WHERE id = ?", (job_id,)
+        ).fetchone()
+        if texts is not None:
+            tx.execute(
+                "UPDATE jobs SET last_error = ?, progress_note = ?, dismissed_reason = ?"
+                " WHERE id = ?",
+                (*map(renamed, texts), job_id),
+            )
+        attempts = tx.execute(
+            "SELECT error, job_id, fence FROM job_attempts WHERE job_id = ?", (job_id,)
+        ).fetchall()
+        tx.executemany(
+            "UPDATE job_attempts SET error = ? WHERE job_id = ? AND fence = ?",
+            [(renamed(error), *key) for error, *key in attempts],
         )
-        db.execute("UPDATE job_attempts SET error = buried(error) WHERE job_id = ?", (job_id,))
-    db.execute("UPDATE jobs SET dismissed_by = ?2 WHERE dismissed_by = ?1", (user, tombstone))
-    db.execute(
-        "UPDATE audit SET detail = buried(detail) WHERE action = ?2 AND instr(detail, ?1)",
-        (user, DISMISSED),
+    details = tx.execute(
+        "SELECT detail, number FROM audit WHERE action = ? AND instr(detail, ?)", (DISMISSED, user)
+    ).fetchall()
+    tx.executemany(
+        "UPDATE audit SET detail = ? WHERE number = ?",
+        [(renamed(detail), number) for detail, number in details],
     )
 
 
-def _rename(db: sqlite3.Connection, kind: str, key: str, new: str) -> None:
-    db.execute("UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (new, kind, key))
+def _rename(tx: Tx, kind: str, key: str, new: str) -> None:
+    tx.execute("UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (new, kind, key))
     # By the ledger, because jobs have no index by their key.
-    db.execute(
+    tx.execute(
         "UPDATE jobs SET dedup_key = ?1 WHERE dedup_key = ?3"
         " AND id = (SELECT job_id FROM job_ledger WHERE type = ?2 AND key = ?1)",
         (new, kind, key),

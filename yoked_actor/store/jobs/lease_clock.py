@@ -14,11 +14,11 @@ over.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple
 
 from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine import Tx
 
 
 class MachineTime(NamedTuple):
@@ -53,43 +53,41 @@ class LeaseClock:
         return 0 if self._machine is None else self.ahead(self._machine().now)
 
 
-def open_lease_clock(
-    connection: sqlite3.Connection, machine: ReadMachineTime, *, is_server: bool
-) -> LeaseClock:
+def open_lease_clock(tx: Tx, machine: ReadMachineTime, *, is_server: bool) -> LeaseClock:
     """The clock of this boot; leases of an earlier one are over.
 
     A system that does not name its boots has a new one with each start of a server.
     """
-    known = read_lease_clock(connection, machine)
+    known = read_lease_clock(tx, machine)
     if known is not None and (machine().boot or not is_server):
         return known
     boot, uptime, now = machine()
-    connection.execute("BEGIN IMMEDIATE")
+    tx.execute("BEGIN IMMEDIATE")
     try:
-        found = connection.execute("SELECT boot, ahead FROM lease_clock").fetchone()
+        found = tx.execute("SELECT boot, ahead FROM lease_clock").fetchone()
         is_new = found is None or found[0] != boot or (is_server and not boot)
         offset = now - uptime if is_new else found[1]
         if is_new:
-            connection.execute(
+            tx.execute(
                 "INSERT INTO lease_clock (id, boot, ahead) VALUES (1, ?1, ?2)"
                 " ON CONFLICT DO UPDATE SET boot = ?1, ahead = ?2",
                 (boot, offset),
             )
         if is_new and found is not None:
-            connection.execute(
+            tx.execute(
                 "UPDATE jobs SET lease_until = min(lease_until, ?) WHERE status = 'in_progress'",
                 (uptime + offset,),
             )
-        connection.execute("COMMIT")
+        tx.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        tx.execute("ROLLBACK")
         raise
     return LeaseClock(machine, offset)
 
 
-def read_lease_clock(connection: sqlite3.Connection, machine: ReadMachineTime) -> LeaseClock | None:
+def read_lease_clock(tx: Tx, machine: ReadMachineTime) -> LeaseClock | None:
     """The clock of this boot, if a process has written it; changes nothing."""
-    found = connection.execute("SELECT boot, ahead FROM lease_clock").fetchone()
+    found = tx.execute("SELECT boot, ahead FROM lease_clock").fetchone()
     if found is None or found[0] != machine().boot:
         return None
     return LeaseClock(machine, found[1])

@@ -6,7 +6,6 @@ Only when one of them does not go well is that undone, and each is done by itsel
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -15,12 +14,12 @@ import msgspec
 
 from yoked_actor.domain.jobs import JobCause, JobStatus
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import DatabaseCorrupt, StoreUnavailable, explain, statement
-from yoked_actor.store.jobs.port import (
-    Buried,
+from yoked_actor.store.engine import DatabaseCorrupt, StoreUnavailable, Tx, explain, statement
+from yoked_actor.store.jobs.values import (
     CancelAsked,
     Cancelled,
     Completed,
+    DeadLettered,
     Effect,
     Failed,
     JointEffect,
@@ -47,26 +46,22 @@ class Reading(NamedTuple):
     lease: Instant
 
 
-def settle_in(
-    db: sqlite3.Connection, outcomes: Sequence[Outcome], at: Reading
-) -> list[Exception | None]:
+def settle_in(tx: Tx, outcomes: Sequence[Outcome], at: Reading) -> list[Exception | None]:
     """Record outcomes in a transaction that is under way; for each, what kept it from that."""
     completed = [outcome for outcome in outcomes if isinstance(outcome, Completed)]
-    together = len(completed) > 1 and _complete_all(db, completed, at)
+    together = len(completed) > 1 and _complete_all(tx, completed, at)
     errors: list[Exception | None] = []
     for outcome in outcomes:
         if not isinstance(outcome, Completed):
-            errors.append(leave(db, outcome, at))
+            errors.append(leave(tx, outcome, at))
         elif together:
             errors.append(None)
         else:
-            errors.append(_complete_one(db, outcome, at))
+            errors.append(_complete_one(tx, outcome, at))
     return errors
 
 
-def leave(
-    db: sqlite3.Connection, outcome: Outcome, at: Reading, *, is_rescue: bool = False
-) -> Exception | None:
+def leave(tx: Tx, outcome: Outcome, at: Reading, *, is_rescue: bool = False) -> Exception | None:
     """End an attempt otherwise than well; a rescue does so for one whose lease is over."""
     due_at: Instant | None = None
     error: str | None = None
@@ -74,7 +69,7 @@ def leave(
     match outcome:
         case Failed(_, _, due_at, error, outline):
             status, cause = JobStatus.FAILED, JobCause.FAILED
-        case Buried(_, _, error, _, outline):
+        case DeadLettered(_, _, error, _, outline):
             status, cause = JobStatus.DEAD_LETTER, JobCause.DEAD_LETTERED
         case Cancelled(_, _, error):
             status, cause = JobStatus.CANCELLED, JobCause.CANCELLED
@@ -84,78 +79,78 @@ def leave(
             raise AssertionError("a completion is not a way to leave")
     which = (outcome.job_id, outcome.fence)
     if error is not None:
-        if not is_rescue and _is_overtaken(db, outcome.job_id):
+        if not is_rescue and _is_overtaken(tx, outcome.job_id):
             error = f"{NOT_KEPT}\n{outline}".rstrip()
         error = error[-LONGEST_ERROR:]
         cause = JobCause.LEASE_ENDED if is_rescue else cause
-        db.execute(_REMEMBER_ATTEMPT, (*which, at.now, cause.value, error, is_rescue, at.lease))
+        tx.execute(_REMEMBER_ATTEMPT, (*which, at.now, cause.value, error, is_rescue, at.lease))
     given_back = 1 if cause is JobCause.SNOOZED else 0
-    found = db.execute(
+    found = tx.execute(
         _LEAVE,
         (*which, at.now, status.value, due_at, given_back, error, is_rescue, at.lease),
     ).rowcount
-    if found and isinstance(outcome, Buried):
-        db.execute(_NOTE_DEAD, (*which, outcome.kind.value))
+    if found and isinstance(outcome, DeadLettered):
+        tx.execute(_NOTE_DEAD, (*which, outcome.kind.value))
     return None if found else LeaseLost(*which)
 
 
-def _is_overtaken(db: sqlite3.Connection, job_id: int) -> bool:
+def _is_overtaken(tx: Tx, job_id: int) -> bool:
     """Whether somebody was erased while the present attempt ran."""
-    row = db.execute("SELECT overtaken FROM jobs WHERE id = ?", (job_id,)).fetchone()
+    row = tx.execute("SELECT overtaken FROM jobs WHERE id = ?", (job_id,)).fetchone()
     return row is not None and bool(row[0])
 
 
-def _complete_all(db: sqlite3.Connection, completed: Sequence[Completed], at: Reading) -> bool:
+def _complete_all(tx: Tx, completed: Sequence[Completed], at: Reading) -> bool:
     """Complete all of them with their effects, or none."""
-    db.execute("SAVEPOINT together")
-    done = _complete(db, completed, at) == len(completed)
+    tx.execute("SAVEPOINT together")
+    done = _complete(tx, completed, at) == len(completed)
     if done:
         try:
-            _apply(db, [outcome.effect for outcome in completed if outcome.effect is not None])
+            _apply(tx, [outcome.effect for outcome in completed if outcome.effect is not None])
         except Exception as error:
             _raise_if_of_the_database(error)
             done = False
     if not done:
-        db.execute("ROLLBACK TO together")
-    db.execute("RELEASE together")
+        tx.execute("ROLLBACK TO together")
+    tx.execute("RELEASE together")
     return done
 
 
-def _apply(db: sqlite3.Connection, effects: Sequence[Effect]) -> None:
+def _apply(tx: Tx, effects: Sequence[Effect]) -> None:
     """Apply effects in their order; neighbours that can be are applied together."""
     for kind, those in groupby(effects, type):
         if issubclass(kind, JointEffect):
-            kind.together(db, list(those))
+            kind.together(tx, list(those))
         else:
             for effect in those:
-                effect(db)
+                effect(tx)
 
 
-def _complete_one(db: sqlite3.Connection, outcome: Completed, at: Reading) -> Exception | None:
+def _complete_one(tx: Tx, outcome: Completed, at: Reading) -> Exception | None:
     if outcome.effect is None:
-        return None if _complete(db, [outcome], at) else _why_not(db, outcome, at)
-    db.execute("SAVEPOINT completion")
+        return None if _complete(tx, [outcome], at) else _why_not(tx, outcome, at)
+    tx.execute("SAVEPOINT completion")
     found: Exception | None = None
-    if not _complete(db, [outcome], at):
-        found = _why_not(db, outcome, at)
+    if not _complete(tx, [outcome], at):
+        found = _why_not(tx, outcome, at)
     else:
         try:
-            outcome.effect(db)
+            outcome.effect(tx)
         except Exception as error:
             _raise_if_of_the_database(error)
-            db.execute("ROLLBACK TO completion")
+            tx.execute("ROLLBACK TO completion")
             found = explain(error)
-    db.execute("RELEASE completion")
+    tx.execute("RELEASE completion")
     return found
 
 
-def _complete(db: sqlite3.Connection, completed: Sequence[Completed], at: Reading) -> int:
+def _complete(tx: Tx, completed: Sequence[Completed], at: Reading) -> int:
     held = [(outcome.job_id, outcome.fence) for outcome in completed]
-    return db.execute(_COMPLETE, (msgspec.json.encode(held).decode(), at.now, at.lease)).rowcount
+    return tx.execute(_COMPLETE, (msgspec.json.encode(held).decode(), at.now, at.lease)).rowcount
 
 
-def _why_not(db: sqlite3.Connection, outcome: Completed, at: Reading) -> Exception:
-    asked = db.execute(
+def _why_not(tx: Tx, outcome: Completed, at: Reading) -> Exception:
+    asked = tx.execute(
         "SELECT 1 FROM jobs WHERE id = ? AND fence = ? AND cancel_asked"
         " AND status = 'in_progress' AND lease_until > ?",
         (outcome.job_id, outcome.fence, at.lease),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from yoked_actor.store.offers.calendar import (
-    CalendarStore,
+    Calendar,
     CalendarTable,
-    SqliteCalendar,
     finish_zone_run,
 )
 from yoked_actor.store.offers.erased import drop_offer
-from yoked_actor.store.offers.port import (
+from yoked_actor.store.offers.offers import Offers
+from yoked_actor.store.offers.rows import kept_set
+from yoked_actor.store.offers.sets import PreparedSet, StoreSet, prepare_set
+from yoked_actor.store.offers.values import (
     Answer,
     AnswerGiven,
     Connection,
@@ -19,19 +21,15 @@ from yoked_actor.store.offers.port import (
     NoSuchOffer,
     NoSuchRun,
     OfferExpired,
-    Offers,
     RunProgress,
     RunVersion,
     UnreadableRun,
 )
-from yoked_actor.store.offers.rows import kept_set
-from yoked_actor.store.offers.sets import PreparedSet, StoreSet, prepare_set
-from yoked_actor.store.offers.sqlite import SqliteOffers
 
 __all__ = [
     "Answer",
     "AnswerGiven",
-    "CalendarStore",
+    "Calendar",
     "CalendarTable",
     "Connection",
     "Faces",
@@ -44,8 +42,6 @@ __all__ = [
     "PreparedSet",
     "RunProgress",
     "RunVersion",
-    "SqliteCalendar",
-    "SqliteOffers",
     "StoreSet",
     "UnreadableRun",
     "drop_offer",

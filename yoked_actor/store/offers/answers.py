@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import date
 from typing import Any
 
 from yoked_actor.domain.lobby import pair_of
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.offers.port import (
+from yoked_actor.store.engine import Tx
+from yoked_actor.store.offers.values import (
     Answer,
     Answered,
     AnswerGiven,
@@ -19,7 +19,7 @@ from yoked_actor.store.offers.port import (
 
 
 def take_answer(
-    db: sqlite3.Connection,
+    tx: Tx,
     user_id: str,
     candidate: str,
     day: date,
@@ -31,46 +31,46 @@ def take_answer(
 
     An offer of a suspended user is not there, for as long as that lasts.
     """
-    if _is_suspended(db, user_id, now) or _is_suspended(db, candidate, now):
+    if _is_suspended(tx, user_id, now) or _is_suspended(tx, candidate, now):
         raise NoSuchOffer("the offer is of a suspended user, or for one")
     key = (user_id, candidate, day.isoformat())
-    given = db.execute(
+    given = tx.execute(
         "SELECT answer FROM offer_answers WHERE user_id = ? AND candidate = ? AND day = ?", key
     ).fetchone()
     if given is not None:
         if given[0] != answer:
             raise AnswerGiven(f"the offer was answered with {given[0]} already")
         connection = (
-            _connection_between(db, user_id, candidate) if answer is Answer.ACCEPT else None
+            _connection_between(tx, user_id, candidate) if answer is Answer.ACCEPT else None
         )
         return Answered(candidate, connection, opened=False)
     if expires_at <= now:
         raise OfferExpired("the offer has expired")
-    db.execute(
+    tx.execute(
         "INSERT INTO offer_answers (user_id, candidate, day, answer, answered_at)"
         " VALUES (?, ?, ?, ?, ?)",
         (*key, answer, now),
     )
-    if answer is Answer.DECLINE or not _accepts(db, candidate, user_id):
+    if answer is Answer.DECLINE or not _accepts(tx, candidate, user_id):
         return Answered(candidate, None, opened=False)
-    opened = db.execute(
+    opened = tx.execute(
         "INSERT INTO connections (a, b, opened_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         (*pair_of(user_id, candidate), now),
     ).rowcount
-    return Answered(candidate, _connection_between(db, user_id, candidate), opened=bool(opened))
+    return Answered(candidate, _connection_between(tx, user_id, candidate), opened=bool(opened))
 
 
-def _is_suspended(db: sqlite3.Connection, user_id: str, now: Instant) -> bool:
-    found = db.execute(
+def _is_suspended(tx: Tx, user_id: str, now: Instant) -> bool:
+    found = tx.execute(
         "SELECT 1 FROM suspended WHERE user_id = ? AND (until IS NULL OR until > ?)",
         (user_id, now),
     ).fetchone()
     return found is not None
 
 
-def _accepts(db: sqlite3.Connection, user_id: str, candidate: str) -> bool:
+def _accepts(tx: Tx, user_id: str, candidate: str) -> bool:
     """Whether somebody's last word on another is an accept, and neither has blocked the other."""
-    (accepts,) = db.execute(
+    (accepts,) = tx.execute(
         "SELECT coalesce((SELECT answer FROM offer_answers WHERE user_id = ?1 AND candidate = ?2"
         " ORDER BY day DESC LIMIT 1), '') = 'accept'"
         # One by one: together SQLite would walk through all blocks.
@@ -81,8 +81,8 @@ def _accepts(db: sqlite3.Connection, user_id: str, candidate: str) -> bool:
     return bool(accepts)
 
 
-def _connection_between(db: sqlite3.Connection, user_id: str, partner: str) -> Connection | None:
-    row = db.execute(
+def _connection_between(tx: Tx, user_id: str, partner: str) -> Connection | None:
+    row = tx.execute(
         "SELECT number, a, b, opened_at FROM connections WHERE a = ? AND b = ?",
         pair_of(user_id, partner),
     ).fetchone()

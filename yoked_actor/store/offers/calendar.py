@@ -6,16 +6,15 @@ the job being enqueued in the transaction that starts it, are why no date has tw
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import structlog
 
 from yoked_actor.domain.offers import Due, ZoneRun, ZoneRunStatus
 from yoked_actor.domain.time import Instant, Run
-from yoked_actor.store.engine import StoreError, Writer, statement
+from yoked_actor.store.engine import Database, StoreError, Tx, statement
 
 T = TypeVar("T")
 _log = structlog.get_logger()
@@ -42,21 +41,21 @@ _LIST = statement("offers/calendar_list")
 class CalendarTable:
     """The zone runs, inside a transaction that is under way."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+    def __init__(self, tx: Tx) -> None:
+        self.tx = tx
 
     def plans(self) -> list[Run]:
         """The next run of every zone that has one."""
-        return [_run_of(row) for row in self.connection.execute(_PLANS)]
+        return [_run_of(row) for row in self.tx.execute(_PLANS)]
 
     def due(self, now: Instant, limit: int) -> list[Due]:
         """Planned runs whose time has come, the longest due first."""
-        rows = self.connection.execute(_DUE, (now, limit))
+        rows = self.tx.execute(_DUE, (now, limit))
         return [Due(_run_of(row[:3]), bool(row[3]), bool(row[4])) for row in rows]
 
     def next_at(self) -> Instant | None:
         """When the next planned run is due."""
-        (at,) = self.connection.execute(_NEXT).fetchone()
+        (at,) = self.tx.execute(_NEXT).fetchone()
         return None if at is None else int(at)
 
     def has_plan(self, zone: str) -> bool:
@@ -69,97 +68,80 @@ class CalendarTable:
 
     def inhabited_zones(self) -> list[str]:
         """Every zone that somebody lives in."""
-        return [zone for (zone,) in self.connection.execute(_ZONES)]
+        return [zone for (zone,) in self.tx.execute(_ZONES)]
 
     def taken(self, zone: str, since: date) -> set[date]:
         """The dates from `since` on that have a row."""
-        rows = self.connection.execute(_TAKEN, (zone, since.isoformat()))
+        rows = self.tx.execute(_TAKEN, (zone, since.isoformat()))
         return {date.fromisoformat(day) for (day,) in rows}
 
     def get(self, zone: str, day: date) -> ZoneRun | None:
         """The run of one date."""
-        row = self.connection.execute(_GET, (zone, day.isoformat())).fetchone()
+        row = self.tx.execute(_GET, (zone, day.isoformat())).fetchone()
         return None if row is None else _zone_run_of(row)
 
     def plan(self, runs: Sequence[Run]) -> None:
         """Note the next runs of zones."""
-        self.connection.executemany(_PLAN, [_row_of(run) for run in runs])
+        self.tx.executemany(_PLAN, [_row_of(run) for run in runs])
 
     def start(self, runs: Sequence[Run], job_ids: Sequence[int], now: Instant) -> None:
         """Mark runs as started, and note their jobs. Refuses all if one was started before."""
         pairs = zip(runs, job_ids, strict=True)
         rows = [(*_row_of(run), now, job_id) for run, job_id in pairs]
-        if self.connection.executemany(_START, rows).rowcount != len(runs):
+        if self.tx.executemany(_START, rows).rowcount != len(runs):
             raise StoreError(f"one of these was started before: {[run.key for run in runs]}")
 
     def miss(self, runs: Sequence[Run], now: Instant) -> None:
         """Mark runs as missed."""
-        self.connection.executemany(_MISS, [(*_row_of(run), now) for run in runs])
+        self.tx.executemany(_MISS, [(*_row_of(run), now) for run in runs])
 
     def take_back_misses(self, now: Instant) -> list[str]:
         """Forget misses of runs whose time is after now, and the plans of their zones."""
-        zones = sorted({zone for (zone,) in self.connection.execute(_FUTURE_MISSES, (now,))})
+        zones = sorted({zone for (zone,) in self.tx.execute(_FUTURE_MISSES, (now,))})
         for zone in zones:
-            self.connection.execute(_TAKE_BACK, (zone, now))
+            self.tx.execute(_TAKE_BACK, (zone, now))
         return zones
 
     def drop_unreadable_plans(self) -> None:
         """Forget planned runs whose date is none: their zones get another plan."""
-        for (zone,) in self.connection.execute(_DROP_UNREADABLE).fetchall():
+        for (zone,) in self.tx.execute(_DROP_UNREADABLE).fetchall():
             _log.error("row_unreadable", table="zone_runs", key=zone, error="ValueError")
 
     def drop(self, run: Run) -> None:
         """Forget a planned run."""
-        self.connection.execute(_DROP, (run.zone, run.day.isoformat()))
+        self.tx.execute(_DROP, (run.zone, run.day.isoformat()))
 
     def _is_true(self, question: str, zone: str) -> bool:
-        (answer,) = self.connection.execute(question, (zone,)).fetchone()
+        (answer,) = self.tx.execute(question, (zone,)).fetchone()
         return bool(answer)
 
 
-class CalendarStore(Protocol):
-    """What the calendar asks of a store."""
+class Calendar:
+    """The zone runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def transact(self, change: Callable[[CalendarTable], T]) -> T:
         """Change the table in one transaction; durable on return."""
-        ...
-
-
-class SqliteCalendar:
-    """The calendar's part of an SQLite store."""
-
-    def __init__(
-        self,
-        writer: Writer,
-        read: Callable[[Callable[[sqlite3.Connection], Any]], Awaitable[Any]],
-    ) -> None:
-        self._writer = writer
-        self._read = read
-
-    async def transact(self, change: Callable[[CalendarTable], T]) -> T:
-        """Change the table in one transaction; durable on return."""
-        return await self._writer.write(lambda db: change(CalendarTable(db)))
+        return await self._database.write(lambda tx: change(CalendarTable(tx)))
 
     async def get(self, zone: str, day: date) -> ZoneRun | None:
         """The run of one date."""
-        found: ZoneRun | None = await self._read(lambda db: CalendarTable(db).get(zone, day))
-        return found
+        return await self._database.read(lambda tx: CalendarTable(tx).get(zone, day))
 
     async def runs(
         self, *, zone: str | None = None, status: ZoneRunStatus | None = None, limit: int = 100
     ) -> list[ZoneRun]:
-        """Runs, the newest date first."""
-        rows: list[Any] = await self._read(
-            lambda db: db.execute(_LIST, (zone, status, limit)).fetchall()
-        )
+        """Runs, newest date first."""
+        asked = (zone, status, limit)
+        rows = await self._database.read(lambda tx: tx.execute(_LIST, asked).fetchall())
         return [_zone_run_of(row) for row in rows]
 
 
-def finish_zone_run(
-    connection: sqlite3.Connection, zone: str, day: date, now: Instant, digest: str | None
-) -> None:
+def finish_zone_run(tx: Tx, zone: str, day: date, now: Instant, digest: str | None) -> None:
     """Mark a started run as done, in the transaction that completes its job."""
-    connection.execute(_DONE, (now, digest, zone, day.isoformat()))
+    tx.execute(_DONE, (now, digest, zone, day.isoformat()))
 
 
 def _row_of(run: Run) -> tuple[str, str, Instant]:

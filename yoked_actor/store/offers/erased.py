@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import msgspec
 
 from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine import Tx
 
 
-def drop_offer(db: sqlite3.Connection, day: str, receiver: str, rank: int) -> None:
+def drop_offer(tx: Tx, day: str, receiver: str, rank: int) -> None:
     """Take an offer out of somebody's set, and count that it was there."""
-    dropped = db.execute(
+    dropped = tx.execute(
         "DELETE FROM offers WHERE day = ? AND user_id = ? AND rank = ?", (day, receiver, rank)
     ).rowcount
-    db.execute(
+    tx.execute(
         "UPDATE offer_sets SET erased = erased + ? WHERE day = ? AND user_id = ?",
         (dropped, day, receiver),
     )
 
 
-def was_frozen_before(
-    db: sqlite3.Connection, day: str, zone: str, inputs: str | None, at: Instant
-) -> bool:
+def was_frozen_before(tx: Tx, day: str, zone: str, inputs: str | None, at: Instant) -> bool:
     """Whether the inputs of a set were frozen before an instant, or are not those of its run."""
-    found = db.execute(
+    found = tx.execute(
         "SELECT frozen_at, inputs FROM offer_runs WHERE day = ? AND zone = ?", (day, zone)
     ).fetchone()
     return found is None or found[0] <= at or (inputs is not None and inputs != found[1])
 
 
-def without_a_profile(db: sqlite3.Connection, users: set[str]) -> set[str]:
+def without_a_profile(tx: Tx, users: set[str]) -> set[str]:
     """Who of these has none (any more): of those in a pool, the erased."""
-    found = db.execute(
+    found = tx.execute(
         "SELECT value FROM json_each(?)"
         " WHERE NOT EXISTS (SELECT 1 FROM people WHERE user_id = value)",
         (msgspec.json.encode(sorted(users)).decode(),),

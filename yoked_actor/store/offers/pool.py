@@ -8,7 +8,6 @@ over 1,000 km counts as 1,000 km there, so that one traveller does not bring in 
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
@@ -29,8 +28,8 @@ from yoked_actor.domain.offers import (
 )
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.time import MICROSECONDS, Instant
-from yoked_actor.store.engine import read_row, read_rows, statement
-from yoked_actor.store.lobby import rows
+from yoked_actor.store.engine import Tx, read_row, read_rows, snapshot, statement
+from yoked_actor.store.lobby import person_of
 
 TOO_NEAR = 12 * 3600 * MICROSECONDS
 """Nobody gets two sets within this (R41)."""
@@ -51,7 +50,7 @@ _decode_ids = msgspec.json.Decoder(list[str]).decode
 
 
 def read_pool(
-    db: sqlite3.Connection,
+    tx: Tx,
     zone: str,
     day: date,
     offered_at: Instant,
@@ -60,24 +59,23 @@ def read_pool(
     rematch_after_days: float | None,
 ) -> FrozenPool:
     """The pool of a run, as the database has it now."""
-    db.execute("BEGIN")  # one snapshot for all of it
-    try:
+    with snapshot(tx):
         near = {"zone": zone, "day": day.isoformat(), "at": offered_at, "apart": TOO_NEAR}
         residents: list[Person] = []
         receivers: list[str] = []
-        for *row, has_set in _giving_way(db.execute(_RECEIVERS, near)):
-            person = read_row(tuple(row), rows.person_of, "people")
+        for *row, has_set in _giving_way(tx.execute(_RECEIVERS, near)):
+            person = read_row(tuple(row), person_of, "people")
             if person is None:
                 continue
             residents.append(person)
             if not has_set:
                 receivers.append(row[0])
         cells = _json(sorted(_cells_of(residents, rules.tier3_distance)))
-        found = db.execute(_PEOPLE, {"cells": cells, "zone": zone, "at": offered_at})
-        others = read_rows(_giving_way(found), rows.person_of, "people")
+        found = tx.execute(_PEOPLE, {"cells": cells, "zone": zone, "at": offered_at})
+        others = read_rows(_giving_way(found), person_of, "people")
         votes = {
             who: Votes(*counts)
-            for who, *counts in db.execute(_VOTES, {"newest": NEWEST_MATCHES, "at": offered_at})
+            for who, *counts in tx.execute(_VOTES, {"newest": NEWEST_MATCHES, "at": offered_at})
         }
         people, receiving = [*residents, *others], frozenset(receivers)
         ids = _json([person.user_id for person in people])
@@ -97,12 +95,10 @@ def read_pool(
                 )
                 for person in _giving_way(people)
             ),
-            apart=db.execute(_APART, {"people": ids, "met_after": met_after}),
-            not_again=_offered_of_late(db, receivers, day, rules.not_again_days),
-            accepted=db.execute(_ACCEPTED, (ids,)),
+            apart=tx.execute(_APART, {"people": ids, "met_after": met_after}),
+            not_again=_offered_of_late(tx, receivers, day, rules.not_again_days),
+            accepted=tx.execute(_ACCEPTED, (ids,)),
         )
-    finally:
-        db.execute("ROLLBACK")
 
 
 def _giving_way(rows: Iterable[T]) -> Iterator[T]:
@@ -114,12 +110,12 @@ def _giving_way(rows: Iterable[T]) -> Iterator[T]:
 
 
 def _offered_of_late(
-    db: sqlite3.Connection, receivers: list[str], day: date, days: int
+    tx: Tx, receivers: list[str], day: date, days: int
 ) -> Iterator[tuple[str, str]]:
     # Until tomorrow: who came over the date line may have had the set of a later date.
     dates = [(day + timedelta(days=n)).isoformat() for n in range(-days, 2)]
     asked = {"people": _json(receivers), "days": _json(dates)}
-    for user_id, candidates in db.execute(_NOT_AGAIN, asked):
+    for user_id, candidates in tx.execute(_NOT_AGAIN, asked):
         for candidate in _decode_ids(candidates):
             yield user_id, candidate
 

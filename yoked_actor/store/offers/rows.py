@@ -9,7 +9,7 @@ import msgspec
 
 from yoked_actor.domain.offers import Facts, Offer, OfferSet
 from yoked_actor.domain.time import to_datetime
-from yoked_actor.store.offers.port import Answer, KeptSet, UnreadableSet
+from yoked_actor.store.offers.values import Answer, KeptSet, UnreadableSet
 
 Row = tuple[Any, ...]
 

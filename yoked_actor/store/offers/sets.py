@@ -7,14 +7,13 @@ waits for, and what the writer does with a hundred of them are two statements.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from yoked_actor.domain.offers import OfferSet
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import statement
+from yoked_actor.store.engine import Tx, statement
 from yoked_actor.store.offers.erased import drop_offer, was_frozen_before, without_a_profile
 from yoked_actor.store.offers.pool import TOO_NEAR
 
@@ -57,30 +56,28 @@ def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> Prepare
     )
 
 
-def store_prepared_in(
-    db: sqlite3.Connection, sets: Sequence[PreparedSet], now: Instant
-) -> set[str]:
+def store_prepared_in(tx: Tx, sets: Sequence[PreparedSet], now: Instant) -> set[str]:
     """Keep sets within a transaction that is under way; say whose were kept.
 
     Who was erased while the run was being made gets none, and is in none.
     """
-    gone = _erased_meanwhile(db, sets)
+    gone = _erased_meanwhile(tx, sets)
     sets = [one for one in sets if one.user_id not in gone]
     asked = {"sets": _array(one.set_row for one in sets), "now": now, "apart": TOO_NEAR}
-    kept = {user_id for _, user_id in db.execute(_ADD_SETS, asked).fetchall()}
+    kept = {user_id for _, user_id in tx.execute(_ADD_SETS, asked).fetchall()}
     rows = [one.offer_rows for one in sets if one.offers and one.user_id in kept]
     if rows:
-        db.execute(_ADD_OFFERS, (_array(rows),))
+        tx.execute(_ADD_OFFERS, (_array(rows),))
     for row in rows if gone else ():
         for day, user_id, rank, candidate, *_ in msgspec.json.decode(b"[" + row + b"]"):
             if candidate in gone:
-                drop_offer(db, day, user_id, rank)
+                drop_offer(tx, day, user_id, rank)
     return kept
 
 
-def _erased_meanwhile(db: sqlite3.Connection, sets: Sequence[PreparedSet]) -> set[str]:
+def _erased_meanwhile(tx: Tx, sets: Sequence[PreparedSet]) -> set[str]:
     """Who is named in these sets, and was erased since their run was frozen."""
-    (last,) = db.execute("SELECT max(at) FROM erased").fetchone()
+    (last,) = tx.execute("SELECT max(at) FROM erased").fetchone()
     if last is None:
         return set()
     named: dict[tuple[str, str, str | None], list[PreparedSet]] = {}
@@ -89,17 +86,17 @@ def _erased_meanwhile(db: sqlite3.Connection, sets: Sequence[PreparedSet]) -> se
         named.setdefault((day, zone, one.inputs), []).append(one)
     gone: set[str] = set()
     for (day, zone, inputs), together in named.items():
-        if was_frozen_before(db, day, zone, inputs, last):
+        if was_frozen_before(tx, day, zone, inputs, last):
             users = {one.user_id for one in together}
             for one in together:
                 rows = msgspec.json.decode(b"[" + one.offer_rows + b"]")
                 users |= {candidate for _, _, _, candidate, *_ in rows}
-            gone |= without_a_profile(db, users)
+            gone |= without_a_profile(tx, users)
     return gone
 
 
 def store_sets_in(
-    db: sqlite3.Connection,
+    tx: Tx,
     zone: str,
     sets: Sequence[OfferSet],
     now: Instant,
@@ -107,7 +104,7 @@ def store_sets_in(
 ) -> list[str]:
     """Keep sets of different users within a transaction of somebody else's; say whose were kept."""
     prepared = [prepare_set(zone, made, inputs) for made in sets]
-    return sorted(store_prepared_in(db, prepared, now))
+    return sorted(store_prepared_in(tx, prepared, now))
 
 
 class StoreSet:
@@ -121,17 +118,17 @@ class StoreSet:
         self.is_kept = False
         """Whether it was the first one of its user and date."""
 
-    def __call__(self, db: sqlite3.Connection) -> None:
+    def __call__(self, tx: Tx) -> None:
         """Store it."""
-        self.together(db, [self])
+        self.together(tx, [self])
 
     @staticmethod
-    def together(db: sqlite3.Connection, effects: Sequence[StoreSet]) -> None:
+    def together(tx: Tx, effects: Sequence[StoreSet]) -> None:
         """Store all of them; a user who is there twice has one that counts, as one by one."""
         left = list(effects)
         while left:
             first = {one.prepared.user_id: one for one in reversed(left)}
-            kept = store_prepared_in(db, [one.prepared for one in first.values()], left[0]._now)
+            kept = store_prepared_in(tx, [one.prepared for one in first.values()], left[0]._now)
             for user_id, one in first.items():
                 one.is_kept = user_id in kept
             left = [one for one in left if first[one.prepared.user_id] is not one]

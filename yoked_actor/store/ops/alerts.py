@@ -1,18 +1,16 @@
-"""The alerts that stand, as they outlive a restart, and the jobs that tell of each change.
+"""The alerts that are raised, as they outlive a restart, and the jobs that announce each change.
 
-An alert and the job that tells of it are written in one transaction: either both are there, or the
-alert counts as not raised and the next process raises it. That is why no change is told twice, and
-none is told by halves.
+An alert and the job that announces it are written in one transaction: either both are stored, or
+the alert counts as not raised and the next process raises it. So every change is announced once.
 
-Dead letters are counted by the transaction that buries them, in whatever process that is. The alarm
-takes up what was counted: it raises an alert or adds to the one that stands.
+Dead letters are counted by the transaction that makes them, in any process. The alarm reads what
+was counted: it raises an alert or adds to the one that is raised.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.ops import (
@@ -24,10 +22,8 @@ from yoked_actor.domain.ops import (
     RaisedAlert,
 )
 from yoked_actor.domain.time import Instant, to_datetime
-from yoked_actor.store.engine import Writer, read_rows, statement
+from yoked_actor.store.engine import Database, Tx, read_rows, statement
 from yoked_actor.store.jobs import enqueue_in
-
-T = TypeVar("T")
 
 _LOAD = statement("ops/alert_load")
 _RAISE = statement("ops/alert_raise")
@@ -36,107 +32,78 @@ _DEAD = statement("ops/dead_letter_standing")
 _RAISE_DEAD = statement("ops/dead_letter_raise")
 
 Tell = Callable[[DeadLetterChange], NewJob | None]
-"""The job that tells of a change, if anybody is to be told."""
+"""The job that announces a change, if one is wanted."""
 
 
-class Alerts(Protocol):
-    """What an alarm asks of the store."""
+class Alerts:
+    """The alerts that are raised. What a write did is durable on return."""
 
-    async def load(self) -> list[RaisedAlert]:
-        """The alerts that stood when the process before ended."""
-        ...
-
-    async def record(
-        self, changes: Sequence[AlertChange], jobs: Sequence[NewJob], now: Instant
-    ) -> None:
-        """Keep changes in their order, with the jobs that tell of them: all or nothing."""
-
-    async def dead_letters(self) -> tuple[list[DeadLetters], bool]:
-        """The alerts about dead letters that stand, and whether there are news of more."""
-        ...
-
-    async def take_dead_letters(
-        self, now: Instant, window_s: float, tell: Tell
-    ) -> list[DeadLetterChange]:
-        """End the alerts that are older than the window, and take up the news: all or nothing."""
-        ...
-
-
-class SqliteAlerts:
-    """`Alerts` in an SQLite database."""
-
-    def __init__(
-        self,
-        writer: Writer,
-        read: Callable[[Callable[[sqlite3.Connection], Any]], Awaitable[Any]],
-    ) -> None:
-        self._writer = writer
-        self._read = read
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def load(self) -> list[RaisedAlert]:
-        """The alerts that stood when the process before ended; unknown ones are left out."""
-        rows = await self._read(lambda db: db.execute(_LOAD).fetchall())
+        """The alerts that the previous process left raised; unknown ones are left out."""
+        rows = await self._database.read(lambda tx: tx.execute(_LOAD).fetchall())
         known = set(Alert)
         return read_rows((row for row in rows if row[0] in known), _standing, "alerts")
 
     async def record(
         self, changes: Sequence[AlertChange], jobs: Sequence[NewJob], now: Instant
     ) -> None:
-        """Keep changes in their order, with the jobs that tell of them: all or nothing."""
+        """Store changes in their order, with the jobs that announce them: all or nothing."""
 
-        def apply(connection: sqlite3.Connection) -> None:
+        def apply(tx: Tx) -> None:
             for one in changes:
                 if one.state is AlertState.RAISED:
                     row = (one.alert.value, float(one.value), float(one.limit), one.raised_at)
-                    connection.execute(_RAISE, row)
+                    tx.execute(_RAISE, row)
                 else:
-                    connection.execute(_CLEAR, (one.alert.value,))
+                    tx.execute(_CLEAR, (one.alert.value,))
             if jobs:
-                enqueue_in(connection, jobs, now)
+                enqueue_in(tx, jobs, now)
 
-        await self._writer.write(apply)
+        await self._database.write(apply)
 
     async def dead_letters(self) -> tuple[list[DeadLetters], bool]:
-        """The alerts about dead letters that stand, and whether there are news of more."""
+        """The raised alerts about dead letters, and whether more dead letters were counted."""
 
-        def look(db: sqlite3.Connection) -> tuple[list[DeadLetters], bool]:
-            (is_news,) = db.execute("SELECT EXISTS (SELECT 1 FROM dead_letter_news)").fetchone()
-            return _dead_letters(db), bool(is_news)
+        def find(tx: Tx) -> tuple[list[DeadLetters], bool]:
+            (is_news,) = tx.execute("SELECT EXISTS (SELECT 1 FROM dead_letter_news)").fetchone()
+            return _dead_letters(tx), bool(is_news)
 
-        found: tuple[list[DeadLetters], bool] = await self._read(look)
-        return found
+        return await self._database.read(find)
 
     async def take_dead_letters(
         self, now: Instant, window_s: float, tell: Tell
     ) -> list[DeadLetterChange]:
-        """End the alerts that are older than the window, and take up the news: all or nothing."""
+        """Clear the alerts older than the window, and raise what was counted: all or nothing."""
 
-        def apply(db: sqlite3.Connection) -> list[DeadLetterChange]:
+        def apply(tx: Tx) -> list[DeadLetterChange]:
             changes = [
                 DeadLetterChange(one, AlertState.CLEARED, now)
-                for one in _dead_letters(db)
+                for one in _dead_letters(tx)
                 if one.is_over(now, window_s)
             ]
             for change in changes:
                 over = (change.dead.job_type, change.dead.kind)
-                db.execute("DELETE FROM dead_letter_alerts WHERE type = ? AND kind = ?", over)
-            stood = {(one.job_type, one.kind) for one in _dead_letters(db)}
-            for row in db.execute(
+                tx.execute("DELETE FROM dead_letter_alerts WHERE type = ? AND kind = ?", over)
+            stood = {(one.job_type, one.kind) for one in _dead_letters(tx)}
+            for row in tx.execute(
                 "SELECT type, kind, count, job_id FROM dead_letter_news"
             ).fetchall():
-                db.execute(_RAISE_DEAD, (*row, now))
-            db.execute("DELETE FROM dead_letter_news")
+                tx.execute(_RAISE_DEAD, (*row, now))
+            tx.execute("DELETE FROM dead_letter_news")
             changes += [
                 DeadLetterChange(one, AlertState.RAISED, now)
-                for one in _dead_letters(db)
+                for one in _dead_letters(tx)
                 if (one.job_type, one.kind) not in stood
             ]
             jobs = [job for job in map(tell, changes) if job is not None]
             if jobs:
-                enqueue_in(db, jobs, now)
+                enqueue_in(tx, jobs, now)
             return changes
 
-        return await self._writer.write(apply)
+        return await self._database.write(apply)
 
 
 def _standing(row: tuple[Any, ...]) -> RaisedAlert:
@@ -145,5 +112,5 @@ def _standing(row: tuple[Any, ...]) -> RaisedAlert:
     return RaisedAlert(Alert(alert), float(value), float(limit), raised_at)
 
 
-def _dead_letters(db: sqlite3.Connection) -> list[DeadLetters]:
-    return [DeadLetters(*row) for row in db.execute(_DEAD).fetchall()]
+def _dead_letters(tx: Tx) -> list[DeadLetters]:
+    return [DeadLetters(*row) for row in tx.execute(_DEAD).fetchall()]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from yoked_actor.store.people.erasure import erase_in
-from yoked_actor.store.people.privacy import SqlitePrivacy
+from yoked_actor.store.people.privacy import Privacy
 from yoked_actor.store.people.reports import TooManyReports, add_report_in
 
 __all__ = [
-    "SqlitePrivacy",
+    "Privacy",
     "TooManyReports",
     "add_report_in",
     "erase_in",

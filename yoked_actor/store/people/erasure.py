@@ -11,13 +11,13 @@ only at what was written since.
 
 from __future__ import annotations
 
-import sqlite3
 import zlib
 
 import msgspec
 
 from yoked_actor.domain.lobby import Erasure
 from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine import Tx
 from yoked_actor.store.jobs import erase_from_jobs, errors_naming, jobs_naming, keys_naming
 from yoked_actor.store.offers import drop_offer
 
@@ -65,9 +65,7 @@ class Traces(msgspec.Struct, frozen=True):
     """Day, user and rank of the offers that name the user as candidate."""
 
 
-def find_traces(
-    db: sqlite3.Connection, user_id: str, now: Instant, before: Traces | None = None
-) -> Traces:
+def find_traces(tx: Tx, user_id: str, now: Instant, before: Traces | None = None) -> Traces:
     """Look through the long tables; with `before`, only through what came since."""
     seen = before or Traces()
     offers = "SELECT day, user_id, rank FROM offers WHERE candidate = ?1"
@@ -78,117 +76,117 @@ def find_traces(
     between = (user_id, seen.match)
     return Traces(
         now,
-        _last(db, "matches", "number"),
-        _last(db, "dates", "number"),
-        _last(db, "jobs", "id"),
-        _last(db, "offer_pools", "number"),
-        (*seen.matches, *_numbers(db, "matches", between)),
-        (*seen.dates, *_numbers(db, "dates", (user_id, seen.date))),
-        (*seen.jobs, *jobs_naming(db, user_id, seen.job)),
-        (*seen.errors, *errors_naming(db, user_id, seen.job, since)),
-        (*seen.keys, *keys_naming(db, user_id, None if before is None else seen.job)),
-        (*seen.pools, *_pools_with(db, user_id, seen.pool)),
+        _last(tx, "matches", "number"),
+        _last(tx, "dates", "number"),
+        _last(tx, "jobs", "id"),
+        _last(tx, "offer_pools", "number"),
+        (*seen.matches, *_numbers(tx, "matches", between)),
+        (*seen.dates, *_numbers(tx, "dates", (user_id, seen.date))),
+        (*seen.jobs, *jobs_naming(tx, user_id, seen.job)),
+        (*seen.errors, *errors_naming(tx, user_id, seen.job, since)),
+        (*seen.keys, *keys_naming(tx, user_id, None if before is None else seen.job)),
+        (*seen.pools, *_pools_with(tx, user_id, seen.pool)),
         (
             *seen.offers,
-            *db.execute(offers, (user_id,) if since is None else (user_id, since)).fetchall(),
+            *tx.execute(offers, (user_id,) if since is None else (user_id, since)).fetchall(),
         ),
     )
 
 
-def erase_in(db: sqlite3.Connection, erasure: Erasure, before: Traces | None) -> None:
+def erase_in(tx: Tx, erasure: Erasure, before: Traces | None) -> None:
     """Erase a user, in a transaction that is under way."""
     user, tombstone, now = erasure.user_id, erasure.tombstone, erasure.at
-    traces = find_traces(db, user, now, before)
-    db.execute("INSERT INTO erased (tombstone, at) VALUES (?, ?)", (tombstone, now))
+    traces = find_traces(tx, user, now, before)
+    tx.execute("INSERT INTO erased (tombstone, at) VALUES (?, ?)", (tombstone, now))
     for table, column in (
         *(("people", "user_id"), ("seats", "user_id"), ("suspended", "user_id")),
         *(("bars", "a"), ("bars", "b"), ("blocks", "blocker"), ("blocks", "blocked")),
     ):
-        db.execute(f"DELETE FROM {table} WHERE {column} = ?", (user,))
-    _bury_pairs(db, user, tombstone, traces)
-    _empty_reports(db, user, tombstone)
-    _erase_offers(db, user, tombstone, traces)
-    erase_from_jobs(db, user, tombstone, now, traces.jobs, traces.keys, traces.errors)
-    db.execute("UPDATE suspended SET by = ?2 WHERE by = ?1", (user, tombstone))
-    db.execute("UPDATE audit SET subject = ?2, detail = '' WHERE subject = ?1", (user, tombstone))
-    db.execute("UPDATE audit SET who = ?2 WHERE who = ?1", (user, tombstone))
+        tx.execute(f"DELETE FROM {table} WHERE {column} = ?", (user,))
+    _bury_pairs(tx, user, tombstone, traces)
+    _empty_reports(tx, user, tombstone)
+    _erase_offers(tx, user, tombstone, traces)
+    erase_from_jobs(tx, user, tombstone, now, traces.jobs, traces.keys, traces.errors)
+    tx.execute("UPDATE suspended SET by = ?2 WHERE by = ?1", (user, tombstone))
+    tx.execute("UPDATE audit SET subject = ?2, detail = '' WHERE subject = ?1", (user, tombstone))
+    tx.execute("UPDATE audit SET who = ?2 WHERE who = ?1", (user, tombstone))
     # A block names two users: the one it is for, and in the detail the other.
-    db.execute("UPDATE audit SET detail = ?2 WHERE detail = ?1", (user, tombstone))
+    tx.execute("UPDATE audit SET detail = ?2 WHERE detail = ?1", (user, tombstone))
 
 
-def _bury_pairs(db: sqlite3.Connection, user: str, tombstone: str, traces: Traces) -> None:
+def _bury_pairs(tx: Tx, user: str, tombstone: str, traces: Traces) -> None:
     for number in dict.fromkeys(traces.matches):
-        turned = db.execute("SELECT a, b FROM matches WHERE number = ?", (number,)).fetchone()
+        turned = tx.execute("SELECT a, b FROM matches WHERE number = ?", (number,)).fetchone()
         other = turned[1] if turned[0] == user else turned[0]
         if (turned[0] == user) == (tombstone < other):
             side = "a" if turned[0] == user else "b"
-            db.execute(f"UPDATE matches SET {side} = ? WHERE number = ?", (tombstone, number))
+            tx.execute(f"UPDATE matches SET {side} = ? WHERE number = ?", (tombstone, number))
         else:
             # The pair is kept in order, so the two change sides, with all that is theirs.
-            db.execute(
+            tx.execute(
                 "UPDATE matches SET a = ?, b = ?, a_acknowledged = b_acknowledged,"
                 " b_acknowledged = a_acknowledged, a_vote = b_vote, b_vote = a_vote"
                 " WHERE number = ?",
                 (*sorted((tombstone, other)), number),
             )
-            db.execute(
+            tx.execute(
                 "UPDATE quality SET a_group = b_group, b_group = a_group, a_tier = b_tier,"
                 " b_tier = a_tier, a_wait_s = b_wait_s, b_wait_s = a_wait_s"
                 " WHERE match_number = ?",
                 (number,),
             )
         # From the distances to a few partners the place of the erased one could be worked out.
-        db.execute(f"UPDATE quality SET {_DISTANCE} WHERE match_number = ?", (number,))
+        tx.execute(f"UPDATE quality SET {_DISTANCE} WHERE match_number = ?", (number,))
     for number in dict.fromkeys(traces.dates):
         for side in "ab":
-            db.execute(
+            tx.execute(
                 f"UPDATE dates SET {side} = ?2 WHERE number = ?3 AND {side} = ?1",
                 (user, tombstone, number),
             )
     for table in ("met", "connections"):
         for side, other in ("ab", "ba"):
-            db.execute(
+            tx.execute(
                 f"UPDATE {table} SET a = min({other}, ?2), b = max({other}, ?2) WHERE {side} = ?1",
                 (user, tombstone),
             )
 
 
-def _empty_reports(db: sqlite3.Connection, user: str, tombstone: str) -> None:
+def _empty_reports(tx: Tx, user: str, tombstone: str) -> None:
     # The words of a report speak of both, so they go with either.
     for column in ("reporter", "reported"):
-        db.execute(
+        tx.execute(
             f"UPDATE reports SET {column} = ?2, reason = '',"
             " resolution = iif(resolution IS NULL, NULL, '')"
             f" WHERE {column} = ?1",
             (user, tombstone),
         )
-    db.execute("UPDATE reports SET resolved_by = ?2 WHERE resolved_by = ?1", (user, tombstone))
+    tx.execute("UPDATE reports SET resolved_by = ?2 WHERE resolved_by = ?1", (user, tombstone))
 
 
-def _erase_offers(db: sqlite3.Connection, user: str, tombstone: str, traces: Traces) -> None:
+def _erase_offers(tx: Tx, user: str, tombstone: str, traces: Traces) -> None:
     own = "(SELECT day FROM offer_sets WHERE user_id = ?1)"
-    db.execute(f"DELETE FROM offers WHERE user_id = ?1 AND day IN {own}", (user,))
-    db.execute("DELETE FROM offer_sets WHERE user_id = ?", (user,))
-    db.execute("DELETE FROM offer_answers WHERE user_id = ?", (user,))
+    tx.execute(f"DELETE FROM offers WHERE user_id = ?1 AND day IN {own}", (user,))
+    tx.execute("DELETE FROM offer_sets WHERE user_id = ?", (user,))
+    tx.execute("DELETE FROM offer_answers WHERE user_id = ?", (user,))
     for day, receiver, rank in dict.fromkeys(traces.offers):
-        drop_offer(db, day, receiver, rank)
-        db.execute(
+        drop_offer(tx, day, receiver, rank)
+        tx.execute(
             "UPDATE offer_answers SET candidate = ?4"
             " WHERE user_id = ?1 AND candidate = ?2 AND day = ?3",
             (receiver, user, day, tombstone),
         )
     for number, day, zone in dict.fromkeys(traces.pools):
-        db.execute("DELETE FROM offer_pools WHERE number = ?", (number,))
-        db.execute(
+        tx.execute("DELETE FROM offer_pools WHERE number = ?", (number,))
+        tx.execute(
             "UPDATE offer_runs SET erased = erased + 1 WHERE day = ? AND zone = ?", (day, zone)
         )
 
 
-def _pools_with(db: sqlite3.Connection, user: str, after: int) -> list[tuple[int, str, str]]:
+def _pools_with(tx: Tx, user: str, after: int) -> list[tuple[int, str, str]]:
     wanted = msgspec.msgpack.encode(user)
     return [
         (number, day, zone)
-        for number, day, zone, content in db.execute(
+        for number, day, zone, content in tx.execute(
             "SELECT number, day, zone, content FROM offer_pools WHERE number > ?", (after,)
         )
         if _may_hold(content, wanted)
@@ -203,11 +201,11 @@ def _may_hold(content: bytes, wanted: bytes) -> bool:
         return True
 
 
-def _numbers(db: sqlite3.Connection, table: str, between: tuple[str, int]) -> list[int]:
+def _numbers(tx: Tx, table: str, between: tuple[str, int]) -> list[int]:
     query = f"SELECT number FROM {table} WHERE number > ?2 AND (a = ?1 OR b = ?1)"
-    return [number for (number,) in db.execute(query, between)]
+    return [number for (number,) in tx.execute(query, between)]
 
 
-def _last(db: sqlite3.Connection, table: str, column: str) -> int:
-    (last,) = db.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()
+def _last(tx: Tx, table: str, column: str) -> int:
+    (last,) = tx.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()
     return int(last)

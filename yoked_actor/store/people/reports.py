@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from yoked_actor.domain.people import Report, ReportLimits
 from yoked_actor.domain.time import after
-from yoked_actor.store.engine import StoreError, statement
+from yoked_actor.store.engine import StoreError, Tx, statement
 
 _ADD = statement("people/add_report")
 _COUNTS = statement("people/report_counts")
 _DAY_S = 86_400
 
 
-def add_report_in(db: sqlite3.Connection, report: Report, limits: ReportLimits) -> None:
+def add_report_in(tx: Tx, report: Report, limits: ReportLimits) -> None:
     """Keep a report, or raise `TooManyReports`."""
     asked = {
         "reporter": report.reporter,
         "reported": report.reported,
         "since": after(report.at, -_DAY_S),
     }
-    of_the_day, about_the_same = db.execute(_COUNTS, asked).fetchone()
+    of_the_day, about_the_same = tx.execute(_COUNTS, asked).fetchone()
     if about_the_same >= limits.per_pair:
         raise TooManyReports(
             f"you have {about_the_same} open reports about this user, which is the most there can"
@@ -30,7 +28,7 @@ def add_report_in(db: sqlite3.Connection, report: Report, limits: ReportLimits) 
         raise TooManyReports(
             f"you have made {of_the_day} reports within 24 hours, which is the most there can be"
         )
-    db.execute(_ADD, (report.reporter, report.reported, report.reason, report.match_id, report.at))
+    tx.execute(_ADD, (report.reporter, report.reported, report.reason, report.match_id, report.at))
 
 
 class TooManyReports(StoreError):

@@ -1,12 +1,11 @@
-"""Daily offers in the same SQLite file, behind the same writer, as everything else.
+"""Daily offers: sets, deliveries, answers, connections.
 
-A set that cannot be decoded is left out and logged: those of everybody else are read all the same.
+A set that cannot be decoded is logged and left out: the other sets are read all the same.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -15,10 +14,13 @@ import msgspec
 from yoked_actor.domain.lobby import TOMBSTONE
 from yoked_actor.domain.offers import OfferRules, OfferSet
 from yoked_actor.domain.time import MICROSECONDS, Instant
-from yoked_actor.store.engine import read_rows, statement
-from yoked_actor.store.lobby import rows
+from yoked_actor.store.engine import Tx, read_rows, statement
+from yoked_actor.store.lobby import person_of
 from yoked_actor.store.offers.answers import connection_of, take_answer
-from yoked_actor.store.offers.port import (
+from yoked_actor.store.offers.rows import kept_set, unreadable_set
+from yoked_actor.store.offers.runs import Runs
+from yoked_actor.store.offers.sets import store_sets_in
+from yoked_actor.store.offers.values import (
     Answer,
     Answered,
     Connection,
@@ -27,12 +29,9 @@ from yoked_actor.store.offers.port import (
     NoSuchOffer,
     UnreadableSet,
 )
-from yoked_actor.store.offers.rows import kept_set, unreadable_set
-from yoked_actor.store.offers.runs import SqliteOfferRuns
-from yoked_actor.store.offers.sets import store_sets_in
 
 MOST_SEARCHED = 40
-"""An offer is looked for in so many of a user's newest sets."""
+"""An offer is searched in so many of a user's newest sets."""
 
 _LOAD_SETS = statement("offers/load_sets")
 _COUNT_DOUBLED = statement("offers/count_doubled")
@@ -42,19 +41,17 @@ _RECORD = statement("offers/record_deliveries")
 _FACES = statement("offers/faces")
 _BLOCKED = statement("offers/blocked")
 _LONGEST = 72 * 3600 * MICROSECONDS
-"""No set lasts longer: two runs of a zone are never further apart."""
-
-_Row = tuple[Any, ...]
+"""The longest life of a set: two runs of a zone are never further apart."""
 
 
-class SqliteOffers(SqliteOfferRuns):
-    """`Offers` in an SQLite database."""
+class Offers(Runs):
+    """Daily offers. What a write did is durable on return."""
 
     async def store_sets(
         self, zone: str, sets: Sequence[OfferSet], now: Instant, inputs: str | None = None
     ) -> list[str]:
-        """Keep sets; say whose were kept. The first of a user and day stands (R41)."""
-        return await self._writer.write(lambda db: store_sets_in(db, zone, sets, now, inputs))
+        """Store sets; returns whose were stored. The first of a user and day stands (R41)."""
+        return await self._database.write(lambda tx: store_sets_in(tx, zone, sets, now, inputs))
 
     async def load_set(self, user_id: str, day: date) -> KeptSet | None:
         """One user's set of one date."""
@@ -62,59 +59,62 @@ class SqliteOffers(SqliteOfferRuns):
         return found[0] if found else None
 
     async def load_sets(self, user_id: str, most: int) -> list[KeptSet]:
-        """One user's sets, the newest first."""
+        """One user's sets, newest first."""
         newest = "WHERE s.user_id = ? ORDER BY s.offered_at DESC LIMIT ?"
         return await self._sets(newest, user_id, most)
 
     async def load_zone(self, zone: str, day: date) -> list[KeptSet]:
-        """All sets of a zone's run, by user id, but for those that cannot be decoded."""
-        return await self._read_long(
-            lambda db: read_rows(
-                db.execute(_OF_ZONE, (day.isoformat(), zone)), kept_set, "offer_sets"
+        """All sets of a zone's run that can be decoded, by user id."""
+        return await self._database.read_long(
+            lambda tx: read_rows(
+                tx.execute(_OF_ZONE, (day.isoformat(), zone)), kept_set, "offer_sets"
             )
         )
 
     async def unreadable_sets(self, zone: str, day: date) -> list[UnreadableSet]:
         """The sets of a zone's run that cannot be decoded, by user id."""
 
-        def look(db: sqlite3.Connection) -> list[UnreadableSet]:
-            sets = db.execute(_OF_ZONE, (day.isoformat(), zone))
+        def look(tx: Tx) -> list[UnreadableSet]:
+            sets = tx.execute(_OF_ZONE, (day.isoformat(), zone))
             return [one for row in sets if (one := unreadable_set(row)) is not None]
 
-        return await self._read_long(look)
+        return await self._database.read_long(look)
 
     async def record_delivery(self, user_id: str, day: date, now: Instant) -> None:
-        """Note that a user was told of a set; the first time is kept, all are counted."""
+        """Record a delivery; the first instant stays, all are counted."""
         await self.record_deliveries([(user_id, day)], now)
 
     async def undelivered(self, user_ids: Sequence[str], now: Instant) -> list[KeptSet]:
-        """The sets of some users that have not expired and that they were never told of."""
+        """The sets of some users that have not expired and were never delivered."""
         wanted = {"users": _json(list(user_ids)), "now": now, "oldest": now - _LONGEST}
-        found = await self._read(
-            lambda db: db.execute(f"{_LOAD_SETS} {_UNDELIVERED}", wanted).fetchall()
+        found = await self._database.read(
+            lambda tx: tx.execute(f"{_LOAD_SETS} {_UNDELIVERED}", wanted).fetchall()
         )
         return read_rows(found, kept_set, "offer_sets")
 
     async def record_deliveries(self, sets: Sequence[tuple[str, date]], now: Instant) -> None:
-        """Note that users were told of sets, given as (user, day), all or none."""
+        """Record deliveries of sets, given as (user, day): all or none."""
         told = {"sets": _json([(day, user_id) for user_id, day in sets]), "now": now}
-        await self._writer.write(lambda db: _execute(db, _RECORD, told), atomic=True)
+        await self._database.write(lambda tx: tx.execute(_RECORD, told).rowcount, atomic=True)
 
     async def faces(self, pairs: Collection[tuple[str, str]], now: Instant) -> Faces:
-        """What is needed to show the second of each pair to the first; nobody suspended is in."""
+        """What is needed to show the second of each pair to the first, without suspended users."""
         everybody = _json(sorted({user_id for pair in pairs for user_id in pair}))
         wanted = {"users": everybody, "now": now}
         asked = _json(list(pairs))
 
-        def load(db: sqlite3.Connection) -> Faces:
-            people = read_rows(db.execute(_FACES, wanted), rows.person_of, "people")
-            blocked = frozenset(db.execute(_BLOCKED, (asked,)))
+        def load(tx: Tx) -> Faces:
+            people = read_rows(tx.execute(_FACES, wanted), person_of, "people")
+            blocked = frozenset(tx.execute(_BLOCKED, (asked,)))
             return Faces({person.user_id: person for person in people}, blocked)
 
-        return await self._read(load)
+        return await self._database.read(load)
 
     async def answer(self, user_id: str, offer_id: str, answer: Answer, now: Instant) -> Answered:
-        """Take an answer; the same one again changes nothing and gets the same result."""
+        """Store an answer; the same answer again changes nothing and has the same result.
+
+        Raises `NoSuchOffer`, `OfferExpired` or `AnswerGiven`, and changes nothing then.
+        """
         for kept in await self.load_sets(user_id, MOST_SEARCHED):
             ids = kept.offers.ids()
             if offer_id in ids:
@@ -123,14 +123,14 @@ class SqliteOffers(SqliteOfferRuns):
         else:
             raise NoSuchOffer(f"there is no offer {offer_id} for this user")
         day, expires_at = kept.offers.day, kept.offers.expires_at
-        return await self._writer.write(
-            lambda db: take_answer(db, user_id, candidate, day, expires_at, answer, now)
+        return await self._database.write(
+            lambda tx: take_answer(tx, user_id, candidate, day, expires_at, answer, now)
         )
 
     async def connections(self, user_id: str) -> list[Connection]:
-        """A user's connections, the oldest first."""
-        found = await self._read(
-            lambda db: db.execute(
+        """A user's connections, oldest first."""
+        found = await self._database.read(
+            lambda tx: tx.execute(
                 "SELECT number, a, b, opened_at FROM connections WHERE (a = ?1 OR b = ?1)"
                 " AND b NOT GLOB ?2 ORDER BY number",
                 (user_id, f"{TOMBSTONE}*"),
@@ -139,10 +139,10 @@ class SqliteOffers(SqliteOfferRuns):
         return [connection_of(row, user_id) for row in found]
 
     async def count_doubled(self, zone: str, day: date) -> int:
-        """How many offers of a run came too soon after the same one, by the run's own rules."""
+        """How many offers of a run repeat one too soon, by the run's own rules."""
 
-        def count(db: sqlite3.Connection) -> int:
-            row = db.execute(
+        def count(tx: Tx) -> int:
+            row = tx.execute(
                 "SELECT rules FROM offer_runs WHERE day = ? AND zone = ?", (day.isoformat(), zone)
             ).fetchone()
             if row is None:
@@ -150,19 +150,15 @@ class SqliteOffers(SqliteOfferRuns):
             back = msgspec.json.decode(row[0], type=OfferRules).not_again_days
             days = [(day - timedelta(days=n)).isoformat() for n in range(back + 1)]
             asked = {"days": _json(days), "day": day.isoformat(), "zone": zone}
-            (found,) = db.execute(_COUNT_DOUBLED, asked).fetchone()
+            (found,) = tx.execute(_COUNT_DOUBLED, asked).fetchone()
             return int(found)
 
-        return await self._read_long(count)
+        return await self._database.read_long(count)
 
     async def _sets(self, which: str, *parameters: str | int) -> list[KeptSet]:
         query = f"{_LOAD_SETS} {which}"
-        found = await self._read(lambda db: db.execute(query, parameters).fetchall())
+        found = await self._database.read(lambda tx: tx.execute(query, parameters).fetchall())
         return read_rows(found, kept_set, "offer_sets")
-
-
-def _execute(db: sqlite3.Connection, sql: str, parameters: _Row | Mapping[str, Any]) -> None:
-    db.execute(sql, parameters)
 
 
 def _json(values: list[Any]) -> str:

@@ -1,0 +1,55 @@
+"""What runs inside a transaction: statements, and the rows that they return.
+
+The rooms of the store, and the effects of jobs, see `Tx` and not a connection of SQLite.
+`sqlite3.Connection` satisfies it as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+Parameters = Sequence[Any] | Mapping[str, Any]
+Row = tuple[Any, ...]
+
+
+class Rows(Protocol):
+    """The result of a statement."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows the statement inserted, updated or deleted."""
+        ...
+
+    def fetchone(self) -> Any:
+        """The next row, or None."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """The remaining rows."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Tx(Protocol):
+    """A transaction, or a snapshot that is only read."""
+
+    def execute(self, sql: str, parameters: Parameters = ..., /) -> Rows:
+        """Run one statement."""
+        ...
+
+    def executemany(self, sql: str, parameters: Iterable[Parameters], /) -> Rows:
+        """Run one statement once for each set of parameters; `rowcount` is the sum."""
+        ...
+
+
+@contextmanager
+def snapshot(tx: Tx) -> Iterator[None]:
+    """Let several statements read one snapshot of the database."""
+    tx.execute("BEGIN")
+    try:
+        yield
+    finally:
+        tx.execute("ROLLBACK")

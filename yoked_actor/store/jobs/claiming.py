@@ -1,0 +1,97 @@
+"""Claiming jobs, inside a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from yoked_actor.domain.jobs import (
+    DEFAULT_POLICY,
+    ErrorKind,
+    Job,
+    Retry,
+    RetryPolicy,
+    after_failure,
+)
+from yoked_actor.domain.time import Instant, after
+from yoked_actor.store.engine import Tx, statement
+from yoked_actor.store.jobs.outcomes import Reading, leave
+from yoked_actor.store.jobs.rows import existing_job, job_of, json_text
+from yoked_actor.store.jobs.values import Claimed, DeadLettered, Failed, Outcome
+
+_PRIORITIES = statement("jobs/priorities")
+_CLAIM = statement("jobs/claim")
+_EXPIRED = statement("jobs/expired")
+_NEXT_DUE = statement("jobs/next_due")
+_LOST = statement("jobs/lost")
+
+
+def claim_in(
+    tx: Tx,
+    owner: str,
+    at: Reading,
+    lease_s: float,
+    limit: int,
+    policies: Mapping[str, RetryPolicy] | None,
+    expected: Sequence[int],
+) -> Claimed:
+    """Rescue the jobs whose lease has ended, then lease those that are due."""
+    types = None if policies is None else json_text(list(policies))
+    rescued = _rescue(tx, at, limit, types, policies or {})
+    jobs = _lease(tx, owner, at.now, after(at.lease, lease_s), limit, types)
+    due_at: Instant | None = at.now
+    if len(jobs) < limit and len(rescued) < limit:
+        due_at = next_due_at(tx, types, at.now - at.lease)
+    lost: tuple[int, ...] = ()
+    if expected:
+        rows = tx.execute(_LOST, (json_text(expected), owner)).fetchall()
+        lost = tuple(job_id for (job_id,) in rows)
+    return Claimed(jobs, rescued, due_at, lost)
+
+
+def next_due_at(tx: Tx, types: str | None, ahead: int) -> Instant | None:
+    """When the next job is due or the next lease ends."""
+    (at,) = tx.execute(_NEXT_DUE, (types, ahead)).fetchone()
+    return None if at is None else int(at)
+
+
+def _rescue(
+    tx: Tx,
+    at: Reading,
+    limit: int,
+    types: str | None,
+    policies: Mapping[str, RetryPolicy],
+) -> list[Job]:
+    """End attempts whose lease has ended, as their policies say."""
+    rescued = []
+    for job in [job_of(row) for row in tx.execute(_EXPIRED, (at.lease, types, limit)).fetchall()]:
+        policy = policies.get(job.type, DEFAULT_POLICY)
+        decision = after_failure(policy, job, ErrorKind.LOST_LEASE, at.now)
+        error = f"the lease of {job.owner} ended before the job did"
+        if isinstance(decision, Retry):
+            outcome: Outcome = Failed(job.id, job.fence, decision.at, error)
+        else:
+            reason = f"{error}; {decision.reason}"
+            outcome = DeadLettered(job.id, job.fence, reason, ErrorKind.LOST_LEASE)
+        leave(tx, outcome, at, is_rescue=True)
+        rescued.append(existing_job(tx, job.id))
+    return rescued
+
+
+def _lease(
+    tx: Tx,
+    owner: str,
+    now: Instant,
+    until: Instant,
+    limit: int,
+    types: str | None,
+) -> list[Job]:
+    """Lease due jobs, priority by priority."""
+    jobs: list[Job] = []
+    for (priority,) in tx.execute(_PRIORITIES).fetchall():
+        if len(jobs) == limit:
+            break
+        room = limit - len(jobs)
+        rows = tx.execute(_CLAIM, (owner, now, until, priority, room, types)).fetchall()
+        # SQLite returns rows in the order in which it changed them, which is undefined.
+        jobs += sorted(map(job_of, rows), key=lambda job: (job.scheduled_for, job.id))
+    return jobs

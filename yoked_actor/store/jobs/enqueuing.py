@@ -1,0 +1,56 @@
+"""Adding jobs, inside a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from yoked_actor.domain.jobs import NewJob, payload_digest
+from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine import Tx, statement
+from yoked_actor.store.jobs.rows import json_text
+from yoked_actor.store.jobs.values import Enqueued, KeyConflict
+
+_NEXT_ID = statement("jobs/next_id")
+_ENQUEUE = statement("jobs/enqueue")
+_KEYS = statement("jobs/keys")
+_ADD_KEYS = statement("jobs/add_keys")
+
+
+def enqueue_in(tx: Tx, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
+    """Add all jobs or none.
+
+    On `KeyConflict` this call has written nothing; the caller keeps the other writes of the
+    transaction or rolls them back.
+    """
+    asked = [(job.type, job.key) for job in jobs if job.key is not None]
+    used: dict[tuple[str, str], tuple[int, str, bool]] = {}
+    if asked:
+        for job_type, key, job_id, digest in tx.execute(_KEYS, (json_text(asked),)).fetchall():
+            used[job_type, key] = (job_id, digest, True)
+    (last,) = tx.execute(_NEXT_ID).fetchone()
+    rows: list[tuple[Any, ...]] = []
+    keys: list[tuple[Any, ...]] = []
+    enqueued: list[Enqueued] = []
+    for job in jobs:
+        if job.key is not None:
+            digest = payload_digest(job.payload)
+            before = used.get((job.type, job.key))
+            if before is not None:
+                if before[1] != digest:
+                    raise KeyConflict(job.type, job.key, before[0] if before[2] else None)
+                enqueued.append(Enqueued(before[0], False))
+                continue
+            used[job.type, job.key] = (last + 1, digest, False)
+            keys.append((job.type, job.key, last + 1, digest))
+        last += 1
+        payload = msgspec.json.encode(job.payload).decode()
+        row = (last, job.type, payload, job.payload_version, job.scheduled_for, job.key)
+        rows.append((*row, job.priority, job.max_attempts))
+        enqueued.append(Enqueued(last, True))
+    tx.execute(_ENQUEUE, (json_text(rows), now))
+    if keys:
+        tx.execute(_ADD_KEYS, (json_text(keys),))
+    return enqueued

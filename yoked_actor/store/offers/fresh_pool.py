@@ -1,0 +1,89 @@
+"""A pool that was just read from the database: encoded, decoded again, and ready to be stored."""
+
+from __future__ import annotations
+
+import zlib
+from datetime import date
+
+import msgspec
+
+from yoked_actor.domain.offers import FrozenPool, OfferRules, canonical, content_digest, thawed
+from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine import Row, Tx
+from yoked_actor.store.offers.pool import read_pool
+from yoked_actor.store.offers.values import FrozenRun, UnreadableRun
+
+_COMPRESSION_LEVEL = 1
+
+
+class FreshPool:
+    """A pool that was read just now, and its rows."""
+
+    def __init__(
+        self,
+        tx: Tx,
+        zone: str,
+        day: date,
+        offered_at: Instant,
+        expires_at: Instant,
+        rules: OfferRules,
+        rematch_after_days: float | None,
+        now: Instant,
+    ) -> None:
+        self._erasures = _count_erased(tx)
+        read = read_pool(tx, zone, day, offered_at, expires_at, rules, rematch_after_days)
+        content = canonical(read)
+        # A pool that cannot be decoded must not be stored: every job that needs it would fail.
+        self.pool: FrozenPool = thawed(content)
+        self._rules = rules
+        self._inputs = content_digest(content, rules)
+        receivers = sum(person.receives for person in self.pool.people)
+        key, text = (day.isoformat(), zone), msgspec.json.encode(rules).decode()
+        self._run_row: Row = (
+            *(*key, offered_at, expires_at, now, text, self._inputs, receivers),
+            rematch_after_days,
+        )
+        self._pool_row: Row = (*key, zlib.compress(content, _COMPRESSION_LEVEL))
+
+    def keep(self, tx: Tx, statement: str) -> bool | None:
+        """Store it; False when another one is stored, None when it has to be read again."""
+        if _count_erased(tx) != self._erasures:
+            return None  # the pool may name a user who was erased since
+        if not tx.execute(statement, self._run_row).rowcount:
+            return False
+        tx.execute(
+            "INSERT INTO offer_pools (day, zone, content) VALUES (?, ?, ?)"
+            # A new number: an erasure in progress searches pools with greater numbers.
+            " ON CONFLICT (day, zone) DO UPDATE SET content = excluded.content,"
+            " number = (SELECT max(number) + 1 FROM offer_pools)",
+            self._pool_row,
+        )
+        return True
+
+    def run(self, erased: int, refrozen: int) -> FrozenRun:
+        """The run that is made from it."""
+        pool = self.pool
+        return FrozenRun(
+            pool.day, pool.zone, self._rules, self._inputs, None, pool, erased, refrozen
+        )
+
+
+def rules_of(zone: str, day: date, text: str) -> OfferRules:
+    """The rules of a run, or `UnreadableRun`."""
+    try:
+        return msgspec.json.decode(text, type=OfferRules)
+    except msgspec.MsgspecError as error:
+        raise UnreadableRun(zone, day, f"its rules: {error}") from error
+
+
+def pool_of(zone: str, day: date, content: bytes) -> FrozenPool:
+    """A stored pool, or `UnreadableRun`."""
+    try:
+        return thawed(zlib.decompress(content))
+    except (zlib.error, msgspec.MsgspecError, ValueError) as error:
+        raise UnreadableRun(zone, day, str(error)) from error
+
+
+def _count_erased(tx: Tx) -> int:
+    (count,) = tx.execute("SELECT count(*) FROM erased").fetchone()
+    return int(count)

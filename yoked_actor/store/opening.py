@@ -1,0 +1,124 @@
+"""Opening the store: lock, migrate, and prepare the connections."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+
+import trio
+
+from yoked_actor.store.engine import (
+    Batch,
+    Database,
+    DirectoryLock,
+    OpenFiles,
+    Runner,
+    Writer,
+    check_is_current,
+    connect,
+    connect_for_writing,
+    explained,
+    migrate,
+    statement,
+)
+from yoked_actor.store.jobs import LeaseClock, ReadMachineTime, open_lease_clock
+from yoked_actor.store.store import Store
+
+
+@asynccontextmanager
+async def open_store(
+    path: Path | None,
+    *,
+    runner: Runner,
+    busy_timeout_s: float = 1.0,
+    checkpoint_pages: int = 4000,
+    max_pending: int = 10_000,
+    max_batch: int = 1_000,
+    shared: bool = False,
+    machine: ReadMachineTime | None = None,
+    observer: Callable[[Batch], None] | None = None,
+    on_connect: Callable[[sqlite3.Connection], None] | None = None,
+) -> AsyncIterator[Store]:
+    """Open (or create) the database at `path`, in memory when None; on exit all is written.
+
+    Raises `DataDirectoryInUse`, `DatabaseTooNew` or `DatabaseCorrupt`. `shared` opens a database
+    that a server may have open too: it has to exist and be up to date, and no start is counted.
+    `machine` reads the time by which leases are judged; without it that is the `now` of each call.
+    `observer` is called after every transaction, and `on_connect` with the writing connection, for
+    tracing.
+    """
+    lock = None if path is None or shared else DirectoryLock(path.parent)
+    reader_runner = runner.beside() if path is not None else runner
+    try:
+        with explained(path):
+            connection, reader, boot, leases = await runner.run(
+                lambda: _open(
+                    path,
+                    busy_timeout_s=busy_timeout_s,
+                    checkpoint_pages=checkpoint_pages,
+                    with_reader=reader_runner is not runner,
+                    shared=shared,
+                    machine=machine,
+                    on_connect=on_connect,
+                )
+            )
+        files = OpenFiles(path)
+        writer = Writer(
+            connection,
+            runner,
+            max_pending=max_pending,
+            max_batch=max_batch,
+            observer=observer,
+            check=files.check,
+        )
+        database = Database(path, writer, connection, runner, reader, reader_runner, files)
+        store = Store(database, boot, leases)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(writer.run)
+            try:
+                yield store
+            finally:
+                await store.aclose()
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _open(
+    path: Path | None,
+    *,
+    busy_timeout_s: float,
+    checkpoint_pages: int,
+    with_reader: bool,
+    shared: bool,
+    machine: ReadMachineTime | None,
+    on_connect: Callable[[sqlite3.Connection], None] | None,
+) -> tuple[sqlite3.Connection, sqlite3.Connection, int, LeaseClock]:
+    """The writing connection, the reading one, the number of this start, and the lease clock."""
+    with ExitStack() as opened:
+        if shared:
+            check_is_current(path, busy_timeout_s=busy_timeout_s)
+        connection = connect_for_writing(
+            path, busy_timeout_s=busy_timeout_s, checkpoint_pages=checkpoint_pages
+        )
+        opened.callback(connection.close)
+        if not shared:
+            migrate(connection, path)
+        connection.executescript(statement("lobby/intake"))
+        (boot,) = connection.execute(
+            statement("engine/boot" if shared else "engine/start")
+        ).fetchone()
+        leases = LeaseClock()
+        if machine is not None:
+            leases = open_lease_clock(connection, machine, is_server=not shared)
+        reader = connection
+        if with_reader:
+            reader = connect(path, busy_timeout_s=busy_timeout_s)
+            opened.callback(reader.close)
+            reader.execute("PRAGMA query_only = ON")
+        if on_connect is not None:
+            on_connect(connection)
+        opened.pop_all()
+    return connection, reader, boot, leases

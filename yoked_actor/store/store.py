@@ -1,0 +1,110 @@
+"""The store: everything that outlives the process.
+
+A store passes the conformance tests in `tests/store/`.
+"""
+
+from __future__ import annotations
+
+from yoked_actor.domain.lobby import Changes, Known, Recovered
+from yoked_actor.domain.matching import QualityReport
+from yoked_actor.domain.people import Person, Report, ReportLimits
+from yoked_actor.domain.time import Instant
+from yoked_actor.store.engine import Database, Tx
+from yoked_actor.store.jobs import Jobs, LeaseClock
+from yoked_actor.store.lobby import (
+    commit_in,
+    commit_parameters,
+    load_person_in,
+    load_user_in,
+    put_people_in,
+    quality_in,
+    recover_in,
+)
+from yoked_actor.store.offers import Calendar, Offers
+from yoked_actor.store.ops import Alerts, Audit, Operators
+from yoked_actor.store.people import Privacy, add_report_in, erase_in
+
+
+class Store:
+    """The live loop's own data, and the rooms of the store. Made by `open_store`.
+
+    Every method checkpoints. `StoreUnavailable` from a write: nothing was written.
+    """
+
+    def __init__(self, database: Database, boot: int, leases: LeaseClock) -> None:
+        self._database = database
+        self._boot = boot
+        self.alerts = Alerts(database)
+        self.audit = Audit(database)
+        self.calendar = Calendar(database)
+        self.jobs = Jobs(database, leases)
+        self.offers = Offers(database)
+        self.operators = Operators(database)
+        self.privacy = Privacy(database)
+
+    @property
+    def pending_writes(self) -> int:
+        """How many writes wait for their commit to begin."""
+        return self._database.pending_writes
+
+    async def commit(self, changes: Changes) -> None:
+        """Save all or nothing; durable on return.
+
+        Once it is queued a commit is not cancelled: the caller always learns how it ended.
+        """
+        parameters = commit_parameters(changes)
+        if not (changes.people or changes.erased):
+            await self._database.write(lambda tx: commit_in(tx, parameters), atomic=True)
+            return
+
+        def apply(tx: Tx) -> None:
+            put_people_in(tx, changes.people)
+            commit_in(tx, parameters)
+            for erasure in changes.erased:
+                erase_in(tx, erasure, self.privacy.found(erasure.user_id))
+
+        await self._database.write(apply)
+        for erasure in changes.erased:
+            self.privacy.forget(erasure.user_id)
+
+    async def secret(self, name: str, made: bytes) -> bytes:
+        """A secret of the server: the one that was stored first, or else `made`."""
+
+        def keep(tx: Tx) -> bytes:
+            tx.execute("INSERT INTO secrets VALUES (?, ?) ON CONFLICT DO NOTHING", (name, made))
+            row = tx.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()
+            return bytes(row[0])
+
+        return await self._database.write(keep)
+
+    async def add_report(self, report: Report, limits: ReportLimits) -> None:
+        """Save a report; durable on return. `TooManyReports`: nothing was stored."""
+        await self._database.write(lambda tx: add_report_in(tx, report, limits))
+
+    async def load_user(self, user_id: str) -> Known:
+        """What is stored about one user; bars as they were stored, past ones too."""
+        return await self._database.read(lambda tx: load_user_in(tx, user_id))
+
+    async def load_person(self, user_id: str) -> Person | None:
+        """One user's profile."""
+        return await self._database.read(lambda tx: load_person_in(tx, user_id))
+
+    async def recover(self) -> Recovered:
+        """What the previous process left open."""
+        return await self._database.read(lambda tx: recover_in(tx, self._boot))
+
+    async def quality(self, since: Instant, most: int) -> QualityReport:
+        """How good the newest matches were, at most `most` of those made since an instant."""
+        return await self._database.read(lambda tx: quality_in(tx, since, most))
+
+    def lost_files(self) -> str | None:
+        """What has happened to the files of the database; None when all is well."""
+        return self._database.lost_files()
+
+    async def ping(self) -> None:
+        """Read one row, or raise `StoreUnavailable`."""
+        await self._database.ping()
+
+    async def aclose(self) -> None:
+        """Finish the writes that were queued, then close the database. Is never cancelled."""
+        await self._database.aclose()

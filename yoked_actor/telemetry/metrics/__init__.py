@@ -1,0 +1,10 @@
+"""The metrics of the server, one module per feature."""
+
+from __future__ import annotations
+
+from yoked_actor.telemetry.metrics.common import count_of
+from yoked_actor.telemetry.metrics.jobs import JobMetrics
+from yoked_actor.telemetry.metrics.offers import CalendarMetrics
+from yoked_actor.telemetry.metrics.registry import CONTENT_TYPE, Metrics
+
+__all__ = ["CONTENT_TYPE", "CalendarMetrics", "JobMetrics", "Metrics", "count_of"]

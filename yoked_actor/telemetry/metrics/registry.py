@@ -1,0 +1,68 @@
+"""All metrics of a server, by feature, and the registry that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import (
+    CollectorRegistry,
+    Gauge,
+    ProcessCollector,
+    generate_latest,
+)
+
+from yoked_actor import __version__
+from yoked_actor.telemetry.metrics.connections import ConnectionMetrics
+from yoked_actor.telemetry.metrics.jobs import JobMetrics
+from yoked_actor.telemetry.metrics.lobby import LobbyMetrics
+from yoked_actor.telemetry.metrics.objectives import Objectives
+from yoked_actor.telemetry.metrics.offers import CalendarMetrics, DeskMetrics, SetMetrics
+from yoked_actor.telemetry.metrics.ops import ActorMetrics, ClockMetrics, alert_gauges
+from yoked_actor.telemetry.metrics.store import StoreMetrics
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """The metrics of one server. Each server has its own registry."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry(auto_describe=True)
+        r = self.registry
+        ProcessCollector(registry=r)
+        build = Gauge("yoked_build_info", "1, labelled by the version", ["version"], registry=r)
+        build.labels(__version__).set(1)
+        self.objectives = Objectives(r)
+        self.lobby = LobbyMetrics(r, self.objectives)
+        self.store = StoreMetrics(r)
+        self.actors = ActorMetrics(r)
+        self.connections = ConnectionMetrics(r)
+        self.jobs = JobMetrics(r)
+        self.sets = SetMetrics(r)
+        self.calendar = CalendarMetrics(r)
+        self.desk = DeskMetrics(r)
+        self.clock = ClockMetrics(r)
+        self.alerts = alert_gauges(r)
+
+    def watch(
+        self,
+        *,
+        waiting: Callable[[], float],
+        sessions: Callable[[], float],
+        mailbox: Callable[[], float],
+        writes: Callable[[], float],
+        ready: Callable[[], float],
+    ) -> None:
+        """Add the gauges whose values are read when the metrics are."""
+        for name, text, read in (
+            ("yoked_waiting_users", "Users who can be paired now", waiting),
+            ("yoked_sessions", "Users in memory", sessions),
+            ("yoked_mailbox_messages", "Messages not yet decided", mailbox),
+            ("yoked_pending_writes", "Writes that wait for their commit", writes),
+            ("yoked_ready", "Whether clients are taken and decisions stored", ready),
+        ):
+            Gauge(name, text, registry=self.registry).set_function(read)
+
+    def expose(self) -> bytes:
+        """All metrics, in the text format of Prometheus."""
+        return generate_latest(self.registry)
