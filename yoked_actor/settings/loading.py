@@ -9,16 +9,15 @@ from __future__ import annotations
 import difflib
 import json
 import tomllib
-import types
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 from pydantic import SecretStr, ValidationError
-from pydantic.fields import FieldInfo
 
 from yoked_actor.settings.base import SettingsModel
-from yoked_actor.settings.settings import Settings
+from yoked_actor.settings.fields import allowed, parsed
+from yoked_actor.settings.settings import Settings, sections
 from yoked_actor.settings.tables import NAMES, full_key, name_in_variable, table_model
 
 PREFIX = "YOKED_"
@@ -57,66 +56,6 @@ def load_settings(
     gathered.add_environment(environ)
     gathered.add_flags(overrides)
     return gathered.settings()
-
-
-def sections() -> dict[str, type[SettingsModel]]:
-    """The sections by name, in the order in which they are documented."""
-    return {
-        name: field.annotation
-        for name, field in Settings.model_fields.items()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, SettingsModel)
-    }
-
-
-def allowed(field: FieldInfo) -> str:
-    """What values a setting takes, in words that follow "must be"."""
-    kind, optional = _kind(field)
-    if get_origin(kind) is Literal:
-        choices = get_args(kind)
-        text = ", ".join(choices) if len(choices) == 1 else f"one of {', '.join(choices)}"
-    elif get_origin(kind) is dict:
-        text = "tables"
-    elif get_origin(kind) is tuple:
-        text = f"a list of {_members(kind)}"
-    else:
-        text = {int: "a whole number", float: "a number", Path: "a path"}.get(kind, "a text")
-    limits = _limits(field)
-    match limits.get("gt"), limits.get("ge"), limits.get("le"):
-        case None, None, None:
-            pass
-        case None, low, high:
-            text += f" from {low} to {high}"
-        case low, _, high:
-            text += f" over {low}, up to {high}"
-    if "min_length" in limits:
-        text += ", not empty"
-    return f"{text}, or unset" if optional else text
-
-
-def _kind(field: FieldInfo) -> tuple[Any, bool]:
-    """The bare type of a field, and whether it may be unset."""
-    kind: Any = field.annotation
-    optional = get_origin(kind) in (Union, types.UnionType)
-    if optional:
-        kind = next(member for member in get_args(kind) if member is not type(None))
-    return getattr(kind, "__origin__", kind) if hasattr(kind, "__metadata__") else kind, optional
-
-
-def _members(kind: Any) -> str:
-    """What a list holds: the title that the type of its members was given."""
-    for inner in getattr(get_args(kind)[0], "__metadata__", ()):
-        if inner.title:
-            return str(inner.title)
-    return "texts"
-
-
-def _limits(field: FieldInfo) -> dict[str, Any]:
-    metadata = list(field.metadata)
-    for member in get_args(field.annotation):
-        for inner in getattr(member, "__metadata__", ()):
-            metadata += inner.metadata
-    names = ("gt", "ge", "le", "min_length")
-    return {name: getattr(m, name) for m in metadata for name in names if hasattr(m, name)}
 
 
 class _Gathered:
@@ -164,11 +103,11 @@ class _Gathered:
         model = table_model(fields.get(outer))
         if model is None or not rest:
             field = fields.get(key)
-            self._add(section, key, _parsed(field, text) if field else text, variable)
+            self._add(section, key, parsed(field, text) if field else text, variable)
             return
         name, _, leaf = rest.rpartition("__")
         field = model.model_fields.get(leaf)
-        value = _parsed(field, text) if field else text
+        value = parsed(field, text) if field else text
         name = name_in_variable(section, outer, name)
         self._add(section, outer, {name: {leaf: value}}, variable)
 
@@ -330,18 +269,3 @@ def _place(section: str | None, key: str) -> tuple[str, str]:
     if section is None:
         section, _, key = key.partition(".")
     return section, key
-
-
-def _parsed(field: FieldInfo, text: str) -> object:
-    """The value that a variable's text stands for, as the type of its setting reads it."""
-    kind, optional = _kind(field)
-    # A secret made of digits is still a text.
-    if kind in (str, Path, SecretStr) or get_origin(kind) is Literal:
-        return text
-    if optional and not text:
-        return None
-    try:
-        document = tomllib.loads(f"value = {text}")
-    except ValueError:  # not TOML, so it is a bare text
-        return text
-    return document["value"] if len(document) == 1 else text

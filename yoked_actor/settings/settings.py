@@ -9,26 +9,22 @@ from pydantic import Field
 
 from yoked_actor.domain.rules import Rules
 from yoked_actor.settings.base import Conflict, SettingsModel
-from yoked_actor.settings.doors import (
+from yoked_actor.settings.sections import (
+    AlertSettings,
     AuthSettings,
     ConsoleSettings,
-    EdgeSettings,
-    LogSettings,
-    ServerSettings,
-    SessionSettings,
-)
-from yoked_actor.settings.objectives import ObjectiveSettings
-from yoked_actor.settings.people import (
     DateSettings,
+    EdgeSettings,
+    JobSettings,
+    LogSettings,
     MatchingSettings,
+    MatchmakerSettings,
+    ObjectiveSettings,
     OfferSettings,
     PrivacySettings,
     SafetySettings,
-)
-from yoked_actor.settings.work import (
-    AlertSettings,
-    JobSettings,
-    MatchmakerSettings,
+    ServerSettings,
+    SessionSettings,
     StoreSettings,
     SupervisorSettings,
 )
@@ -71,3 +67,12 @@ class Settings(SettingsModel):
         # However many events are kept, signals are at most the half of them.
         kept = min(self.date.max_kept_signals, self.session.kept_events // 2)
         return replace(self.matching.rules(), max_kept_signals=kept)
+
+
+def sections() -> dict[str, type[SettingsModel]]:
+    """The sections by name, in the order in which they are documented."""
+    return {
+        name: field.annotation
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, SettingsModel)
+    }

@@ -14,7 +14,8 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from yoked_actor.settings.base import SettingsModel
-from yoked_actor.settings.loading import allowed, sections
+from yoked_actor.settings.fields import allowed
+from yoked_actor.settings.settings import sections
 from yoked_actor.settings.tables import NAMES, table_model
 
 TEMPLATE = Path("config/yoked.toml")

@@ -1,26 +1,22 @@
-"""Settings of what happens to people: matching, dates, offers, privacy."""
+"""Settings of the live loop: `[matching]`, `[date]`, `[matchmaker]`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import time
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
 from yoked_actor.domain.matching import MOST_CREDIT
-from yoked_actor.domain.offers import OfferRules, Scoring
 from yoked_actor.domain.people import WITHOUT_SECRET
 from yoked_actor.domain.rules import PolicyName, Rules
 from yoked_actor.settings.base import (
     STUN_URL,
-    TIME_OF_DAY,
     TURN_URL,
     WORD,
     Bytes,
     Conflict,
     Count,
-    Days,
     Duration,
     DurationOrZero,
     Factor,
@@ -31,7 +27,6 @@ from yoked_actor.settings.base import (
 
 # The defaults are those of the domain.
 _RULES = Rules()
-_OFFERS = OfferRules()
 
 
 class MatchingSettings(SettingsModel):
@@ -203,83 +198,12 @@ class DateSettings(SettingsModel):
             yield Conflict(("turn_urls", "turn_secret"), "must be set with date.turn_secret")
 
 
-class OfferSettings(SettingsModel):
-    """The daily offers of every time zone."""
+class MatchmakerSettings(SettingsModel):
+    """The one task that decides."""
 
-    RELOADS = frozenset(
-        {"daily_offer_count", "max_daily_exposure", "not_again_days", "scoring", "keep_pools_days"}
-    )
+    RELOADS = frozenset({"audit"})
 
-    at: str = Field(
-        "09:00",
-        pattern=TIME_OF_DAY,
-        title="a time of day",
-        description="The local time at which a zone gets its offers.",
-    )
-    daily_offer_count: int = Field(
-        _OFFERS.daily_offer_count, ge=1, le=100, description="The offers of a user and day."
-    )
-    max_daily_exposure: int = Field(
-        _OFFERS.max_daily_exposure,
-        ge=1,
-        le=10_000,
-        description="The most sets of a run that one person appears in.",
-    )
-    not_again_days: int = Field(
-        _OFFERS.not_again_days,
-        ge=0,
-        le=366,
-        description="Nobody is offered to the same user again for so long.",
-    )
-    scoring: Scoring = Field(
-        _OFFERS.scoring, description="How candidates are ranked: by profiles, or by votes as well."
-    )
-    keep_pools_days: int = Field(
-        7,
-        ge=1,
-        le=366,
-        description="How long what a run was made from is kept, for it to be verified in full.",
-    )
-
-    def time_of_day(self) -> time:
-        """The local time of a run."""
-        return time.fromisoformat(self.at)
-
-    def rules(self, matching: MatchingSettings) -> OfferRules:
-        """These settings, and the tiers, as a run reads them."""
-        given = {**dict(matching), **dict(self)}
-        return OfferRules(**{name: given[name] for name in OfferRules.__struct_fields__})
-
-
-class PrivacySettings(SettingsModel):
-    """How long what is known of people is kept."""
-
-    RELOADS = frozenset(
-        {"keep_reports_days", "keep_quality_days", "keep_audit_days", "export_every_s"}
-    )
-
-    keep_reports_days: Days = Field(
-        365, description="After so many days a report is deleted, reviewed or not."
-    )
-    keep_quality_days: Days = Field(
-        400, description="After so many days the figures on a match's quality are deleted."
-    )
-    keep_audit_days: Days = Field(
-        730, description="After so many days the record of what an operator did is deleted."
-    )
-    export_every_s: DurationOrZero = Field(
-        60.0, description="How often a user may have all their data exported."
-    )
-
-
-class SafetySettings(SettingsModel):
-    """What people may do about each other."""
-
-    RELOADS = frozenset({"reports_per_day", "reports_per_pair"})
-
-    reports_per_day: Count = Field(
-        20, description="The most reports that one user may make within 24 hours."
-    )
-    reports_per_pair: Count = Field(
-        3, description="The most open reports that one user may have about another."
+    mailbox: Count = Field(100_000, description="The most events that may wait for it.")
+    audit: Literal["off", "log", "raise"] = Field(
+        "log", description="What a broken invariant does: nothing, a log line, or a stop."
     )

@@ -1,0 +1,65 @@
+"""Settings of daily offers: `[offers]`."""
+
+from __future__ import annotations
+
+from datetime import time
+
+from pydantic import Field
+
+from yoked_actor.domain.offers import OfferRules, Scoring
+from yoked_actor.settings.base import (
+    TIME_OF_DAY,
+    SettingsModel,
+)
+from yoked_actor.settings.sections.lobby import MatchingSettings
+
+# The defaults are those of the domain.
+_RULES = OfferRules()
+
+
+class OfferSettings(SettingsModel):
+    """The daily offers of every time zone."""
+
+    RELOADS = frozenset(
+        {"daily_offer_count", "max_daily_exposure", "not_again_days", "scoring", "keep_pools_days"}
+    )
+
+    at: str = Field(
+        "09:00",
+        pattern=TIME_OF_DAY,
+        title="a time of day",
+        description="The local time at which a zone gets its offers.",
+    )
+    daily_offer_count: int = Field(
+        _RULES.daily_offer_count, ge=1, le=100, description="The offers of a user and day."
+    )
+    max_daily_exposure: int = Field(
+        _RULES.max_daily_exposure,
+        ge=1,
+        le=10_000,
+        description="The most sets of a run that one person appears in.",
+    )
+    not_again_days: int = Field(
+        _RULES.not_again_days,
+        ge=0,
+        le=366,
+        description="Nobody is offered to the same user again for so long.",
+    )
+    scoring: Scoring = Field(
+        _RULES.scoring, description="How candidates are ranked: by profiles, or by votes as well."
+    )
+    keep_pools_days: int = Field(
+        7,
+        ge=1,
+        le=366,
+        description="How long what a run was made from is kept, for it to be verified in full.",
+    )
+
+    def time_of_day(self) -> time:
+        """The local time of a run."""
+        return time.fromisoformat(self.at)
+
+    def rules(self, matching: MatchingSettings) -> OfferRules:
+        """These settings, and the tiers, as a run reads them."""
+        given = {**dict(matching), **dict(self)}
+        return OfferRules(**{name: given[name] for name in OfferRules.__struct_fields__})
