@@ -1,7 +1,7 @@
 """Every setting of the server: its name, default, limits and meaning.
 
-These models are the one source. `loading` fills them from a file, the environment and flags;
-`template` renders the commented `config/yoked.toml` and the tables of `docs/configuration.md`.
+`sections` has a model for each section. `loading` fills them from a file, the environment and
+flags; `template` renders `config/yoked.toml` and the tables of `docs/configuration.md` from them.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 
 def allowed(field: FieldInfo) -> str:
-    """What values a setting takes, in words that follow "must be"."""
+    """The values that a setting takes, as a text that follows "must be"."""
     kind, optional = _kind(field)
     if get_origin(kind) is Literal:
         choices = get_args(kind)
@@ -37,16 +37,16 @@ def allowed(field: FieldInfo) -> str:
 
 
 def parsed(field: FieldInfo, text: str) -> object:
-    """The value that a variable's text stands for, as the type of its setting reads it."""
+    """The value of a variable's text for the type of its setting."""
     kind, optional = _kind(field)
-    # A secret made of digits is still a text.
+    # A secret of digits is a text.
     if kind in (str, Path, SecretStr) or get_origin(kind) is Literal:
         return text
     if optional and not text:
         return None
     try:
         document = tomllib.loads(f"value = {text}")
-    except ValueError:  # not TOML, so it is a bare text
+    except ValueError:  # not TOML: a text without quotes
         return text
     return document["value"] if len(document) == 1 else text
 
@@ -61,7 +61,7 @@ def _kind(field: FieldInfo) -> tuple[Any, bool]:
 
 
 def _members(kind: Any) -> str:
-    """What a list holds: the title that the type of its members was given."""
+    """What a list contains: the title of its members' type."""
     for inner in getattr(get_args(kind)[0], "__metadata__", ()):
         if inner.title:
             return str(inner.title)

@@ -20,7 +20,7 @@ from yoked_actor.settings.sections.jobs import JobSettings
 
 
 class AlertSettings(SettingsModel):
-    """When somebody is alerted, besides the alerts about jobs, and who is told."""
+    """The limits of all other alerts, and the webhook."""
 
     RELOADS = frozenset(
         {
@@ -42,20 +42,21 @@ class AlertSettings(SettingsModel):
 
     clear_after_s: DurationOrZero = Field(
         60.0,
-        description="An alert is over when its number has been within the limit for this long.",
+        description="An alert is cleared when its value has been within the limit for this long.",
     )
     window_s: Duration = Field(
-        300.0, description="Commit failures and restarts of actors are counted over this time."
+        300.0,
+        description="The window over which commit failures and restarts of actors are counted.",
     )
     fault_window_s: Duration = Field(
         3600.0,
-        description="Faults of the program, which are duplicate offers and violations found by the"
-        " auditor, are counted over this time.",
+        description="The window over which defects are counted: duplicate offers, and violations"
+        " found by the auditor.",
     )
     dead_letter_window_s: Duration = Field(
         600.0,
         description="For this long after a dead letter, others of its type and kind of error are"
-        " counted and not alerted by themselves.",
+        " counted without an alert of their own.",
     )
     loop_lag_s: Duration = Field(
         0.25,
@@ -78,31 +79,31 @@ class AlertSettings(SettingsModel):
         0.05,
         ge=0,
         le=1,
-        description="The share of the disk that is free below which there is an alert.",
+        description="The free share of the disk below which there is an alert.",
     )
     webhook_url: str = Field(
         "",
         pattern=WEBHOOK_URL,
         title="an http:// or https:// URL",
-        description="Who is told of alerts, with a POST; empty tells nobody.",
+        description="Where alerts are sent, with a POST; empty sends none.",
     )
     webhook_secret: SecretStr = Field(
         SecretStr(""),
-        description="What the POST is signed with, 16 bytes or more. Required with webhook_url.",
+        description="The secret that signs the POST, 16 bytes or more. Required with webhook_url.",
     )
     webhook_timeout_s: Duration = Field(
-        10.0, description="How long the receiver may take to answer."
+        10.0, description="How long the receiver may take to respond."
     )
     webhook_id_header: str = Field(
         "X-Request-Id",
         pattern=HEADER,
         title="the name of a header",
-        description="The header in which the receiver says what it calls a request; kept with the"
-        " job, together with the status and the first 2 KiB of the body.",
+        description="The response header with the receiver's id of the request. It is stored with"
+        " the job, with the status and the first 2 KiB of the body.",
     )
 
     def limits(self, jobs: JobSettings) -> Limits:
-        """What is still well, here and in the queue of jobs."""
+        """The limits of all alerts."""
         return Limits(
             failure_rate=jobs.alert_failure_rate,
             duration_p95_s=jobs.alert_duration_p95_s,
@@ -115,7 +116,7 @@ class AlertSettings(SettingsModel):
         )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """A webhook without a secret, a port that is none."""
+        """A webhook without a secret, an invalid port."""
         secret = self.webhook_secret.get_secret_value()
         if self.webhook_url and len(secret.encode()) < 16:
             keys = ("webhook_secret", "webhook_url")

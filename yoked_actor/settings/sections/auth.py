@@ -20,7 +20,7 @@ from yoked_actor.settings.base import (
 
 
 class AuthSettings(SettingsModel):
-    """How tokens are signed and judged."""
+    """How tokens are signed and checked."""
 
     algorithm: Literal["HS256", "EdDSA", "RS256"] = Field(
         "HS256", description="How tokens are signed: with a shared secret, or with a key pair."
@@ -36,18 +36,18 @@ class AuthSettings(SettingsModel):
         "",
         pattern=WEBHOOK_URL,
         title="an https:// URL, or http:// on this machine",
-        description="Where the public keys of EdDSA or RS256 are: a JSON Web Key Set. In place of"
-        " public_key_file; needs issuer and audience.",
+        description="The URL of a JSON Web Key Set with the public keys of EdDSA or RS256. It"
+        " replaces public_key_file, and needs issuer and audience.",
     )
     jwks_refresh_s: Duration = Field(
         3600.0, description="How often the keys of jwks_url are fetched again."
     )
     jwks_retry_s: Duration = Field(
         30.0,
-        description="How often they are fetched at most: after a failure, or for unknown keys.",
+        description="The shortest time between two fetches, after a failure or for unknown keys.",
     )
-    jwks_timeout_s: Duration = Field(5.0, description="How long the answer may take.")
-    jwks_max_bytes: Bytes = Field(65536, description="The largest answer that is read.")
+    jwks_timeout_s: Duration = Field(5.0, description="How long a fetch may take.")
+    jwks_max_bytes: Bytes = Field(65536, description="The largest response that is read.")
     issuer: str = Field(
         "",
         description="The `iss` that a token must have. Empty: any. Set it when tokens are signed"
@@ -55,22 +55,22 @@ class AuthSettings(SettingsModel):
     )
     audience: str = Field(
         "",
-        description="What a token's `aud` must be or hold. Empty: any. Set it when tokens are"
-        " signed with a key pair: else a token made for another service is good here.",
+        description="What a token's `aud` must be or contain. Empty: any. Set it when tokens are"
+        " signed with a key pair: otherwise tokens made for other services are accepted.",
     )
     dev_token_ttl_s: Duration = Field(
-        86400.0, description="How long a token of the development login is good."
+        86400.0, description="How long a token of the development login is valid."
     )
     leeway_s: DurationOrZero = Field(
         0.0,
-        description="How long after its expiry a token is still taken, for skewed clocks. An open"
-        " socket ends within 30 seconds of the expiry all the same.",
+        description="How long after its expiry a token is still accepted, for clocks that differ."
+        " An open socket is closed within 30 seconds of the expiry in any case.",
     )
 
     def unchecked_claims(self) -> list[str]:
-        """Which settings are missing that keep out tokens made for another service.
+        """The settings that are missing to reject tokens made for other services.
 
-        Only this server and its deployer have the secret of HS256; a key pair signs for others too.
+        The secret of HS256 is only for this server; a key pair may sign tokens for others, too.
         """
         if self.algorithm == "HS256":
             return []

@@ -17,7 +17,7 @@ from yoked_actor.settings.sections.retries import RetrySettings
 
 
 class JobSettings(SettingsModel):
-    """The queue of background jobs, and when somebody is alerted."""
+    """The queue of background jobs, and the limits of its alerts."""
 
     RELOADS = frozenset(
         {
@@ -38,26 +38,23 @@ class JobSettings(SettingsModel):
     )
 
     concurrency: int = Field(
-        16, ge=1, le=1000, description="How many jobs run at once in this process."
+        16, ge=1, le=1000, description="The most jobs that run at once in this process."
     )
-    cpu_threads: int = Field(
-        1, ge=1, le=64, description="How many threads run jobs that do nothing but compute."
-    )
+    cpu_threads: int = Field(1, ge=1, le=64, description="How many threads run CPU-bound jobs.")
     batch: int = Field(500, ge=1, le=10_000, description="The most jobs claimed at once.")
-    ahead_s: Duration = Field(
-        0.25, description="For how long the jobs that are claimed ahead should last."
-    )
+    ahead_s: Duration = Field(0.25, description="How many seconds of work are claimed in advance.")
     lease_s: Duration = Field(
-        60.0, description="How long a claimed job is kept from others; extended while it runs."
+        60.0, description="The lease of a claimed job; it is extended while the job runs."
     )
     run_timeout_s: Duration = Field(
-        900.0, description="A run that takes longer is ended, with the next extension of leases."
+        900.0, description="A longer run is cancelled when leases are next extended."
     )
     progress_every_s: Duration = Field(
-        2.0, description="How often the progress of a long run is written, when there are news."
+        2.0, description="How often changed progress of a run is stored."
     )
     drain_s: DurationOrZero = Field(
-        5.0, description="How long a stopping server lets jobs end before it gives them back."
+        5.0,
+        description="How long a shutdown waits for jobs to end before it releases them.",
     )
     keep_finished_days: int = Field(
         30,
@@ -75,14 +72,14 @@ class JobSettings(SettingsModel):
         400,
         ge=1,
         le=36_500,
-        description="After so many days the key of a deleted job is forgotten; at least"
+        description="After so many days the key of a deleted job is deleted; at least"
         " keep_finished_days.",
     )
     sample_every_s: Duration = Field(
-        15.0, description="How often the queue is measured while there is something to measure."
+        15.0, description="How often the queue is measured while it is not empty."
     )
     alert_window_s: Duration = Field(
-        3600.0, description="Failures and durations are judged over this time."
+        3600.0, description="The window over which failures and durations are counted."
     )
     alert_failure_rate: float = Field(
         0.01, ge=0, le=1, description="The share of dead letters above which there is an alert."
@@ -95,7 +92,7 @@ class JobSettings(SettingsModel):
     )
     alert_overdue_s: DurationOrZero = Field(
         300.0,
-        description="A job is overdue when it has been due, and in the queue, for this long.",
+        description="A job that has been due, and in the queue, for this long is overdue.",
     )
     retry: dict[str, RetrySettings] = Field(
         {},
@@ -104,7 +101,7 @@ class JobSettings(SettingsModel):
     )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """A key that is forgotten before its job."""
+        """A key that is deleted before its job."""
         if self.keep_keys_days < self.keep_finished_days:
             keys = ("keep_keys_days", "keep_finished_days")
             rule = f"must be at least jobs.keep_finished_days ({self.keep_finished_days})"

@@ -34,78 +34,82 @@ class MatchingSettings(SettingsModel):
 
     policy: PolicyName = Field(
         _RULES.policy,
-        description="Who goes first: by credit and wait, the starving before all, or by points"
-        " for the wait, for narrow wishes, for being skipped, for credit and for the fit.",
+        description="The order of the line. fair_queue: starved users first, then by credit and"
+        " wait. weighted: by points for the wait, narrow preferences, skips, credit and fit.",
     )
     starvation_after_s: Duration = Field(
         _RULES.starvation_after_s,
-        description="After this wait fair_queue puts a user before all who wait for less.",
+        description="After this wait a user is starved: fair_queue puts them first.",
     )
     tier2_after_s: DurationOrZero = Field(
-        _RULES.tier2_after_s, description="From this wait on a user's own limits open a little."
+        _RULES.tier2_after_s,
+        description="From this wait on a user is in tier 2: their own limits widen.",
     )
     tier2_years: Years = Field(
-        _RULES.tier2_years, description="How many years tier 2 adds at either end."
+        _RULES.tier2_years, description="How many years tier 2 adds at both ends of the age range."
     )
     tier2_distance: Factor = Field(
-        _RULES.tier2_distance, description="By what tier 2 multiplies the distance."
+        _RULES.tier2_distance, description="The factor by which tier 2 multiplies the distance."
     )
     tier3_after_s: DurationOrZero = Field(
         _RULES.tier3_after_s,
-        description="From this wait on they open further; at least tier2_after_s.",
+        description="From this wait on a user is in tier 3; at least tier2_after_s.",
     )
     tier3_years: Years = Field(
-        _RULES.tier3_years, description="How many years tier 3 adds; at least tier2_years."
+        _RULES.tier3_years,
+        description="How many years tier 3 adds at both ends; at least tier2_years.",
     )
     tier3_distance: Factor = Field(
         _RULES.tier3_distance,
-        description="By what tier 3 multiplies the distance; at least tier2_distance.",
+        description="The factor by which tier 3 multiplies the distance; at least tier2_distance.",
     )
     forced_after_s: DurationOrZero = Field(
         _RULES.forced_after_s,
-        description="From this wait on any age and any distance will do when tier 3 finds nobody;"
-        " at least tier3_after_s.",
+        description="From this wait on any age and any distance is accepted if tier 3 finds no"
+        " partner; at least tier3_after_s.",
     )
     nudge_every_s: Duration = Field(
         _RULES.nudge_every_s, description="An idle user is nudged at most once in this time."
     )
     nudge_good_for_s: Duration = Field(
-        _RULES.nudge_good_for_s, description="How long a nudge is worth following."
+        _RULES.nudge_good_for_s, description="How long a nudge is valid."
     )
     liveness_s: Duration = Field(
         _RULES.liveness_s, description="A user silent for this long is lost."
     )
     heartbeat_every_s: Duration = Field(
-        3.0, description="How often clients are told to beat; less than liveness_s."
+        3.0, description="How often clients must send a heartbeat; less than liveness_s."
     )
     acknowledge_window_s: Duration = Field(
-        _RULES.acknowledge_window_s, description="How long both have to acknowledge a match."
+        _RULES.acknowledge_window_s, description="How long both users have to acknowledge a match."
     )
-    vote_window_s: Duration = Field(_RULES.vote_window_s, description="How long both have to vote.")
+    vote_window_s: Duration = Field(
+        _RULES.vote_window_s, description="How long both users have to vote."
+    )
     date_length_s: Duration = Field(
-        _RULES.date_length_s, description="The longest that a video date lasts."
+        _RULES.date_length_s, description="The longest duration of a video date."
     )
     resume_grace_s: DurationOrZero = Field(
         _RULES.resume_grace_s,
-        description="How long after a restart waiting places and open matches are kept.",
+        description="How long after a restart places in line and open matches are kept.",
     )
     bar_s: DurationOrZero = Field(
         _RULES.bar_s,
-        description="How long a pair whose match was cancelled before voting stays apart.",
+        description="How long a pair is kept apart whose match was cancelled before voting.",
     )
     rematch_after_days: Annotated[int, Field(ge=1, le=36500)] | None = Field(
         None,
-        description="After this many days two who met may meet again; unset means never.",
+        description="After this many days two users who met may meet again; unset means never.",
         examples=[90],
     )
     credit_step: int = Field(
         _RULES.credit_step,
         ge=0,
         le=MOST_CREDIT,
-        description="The credit for a yes that was not returned.",
+        description="The credit for a yes that the partner did not return.",
     )
     credit_cap: int = Field(
-        _RULES.credit_cap, ge=0, le=MOST_CREDIT, description="The most credit a user can hold."
+        _RULES.credit_cap, ge=0, le=MOST_CREDIT, description="The most credit of a user."
     )
     genders: tuple[Annotated[str, Field(pattern=WORD, title="lower-case words")], ...] = Field(
         ("woman", "man", "nonbinary"),
@@ -116,20 +120,20 @@ class MatchingSettings(SettingsModel):
     max_interests: int = Field(32, ge=0, le=256, description="The most interests of a profile.")
     shown_place_every_s: DurationOrZero = Field(
         WITHOUT_SECRET.every_s,
-        description="How often a changed position may change what others are shown of it. The"
-        " new position counts for matching at once.",
+        description="How often a changed position may change the place that others are shown."
+        " Matching uses the new position at once.",
     )
     max_blocks: Count = Field(
         _RULES.max_blocks, description="The most users that one user can block."
     )
 
     def rules(self) -> Rules:
-        """These settings, as the lobby reads them."""
+        """The rules of the lobby."""
         given = dict(self)
         return Rules(**{name: given[name] for name in Rules.__struct_fields__ if name in given})
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Tiers out of order, beats too rare, a step over the cap, a gender named twice."""
+        """Tiers out of order, heartbeats too rare, a step above the cap, a gender named twice."""
         for key, least in (
             ("tier3_after_s", "tier2_after_s"),
             ("tier3_years", "tier2_years"),
@@ -150,43 +154,43 @@ class MatchingSettings(SettingsModel):
 
 
 class DateSettings(SettingsModel):
-    """How two people on a video date reach each other."""
+    """How two users on a video date connect."""
 
     RELOADS = frozenset({"stun_urls", "turn_urls", "turn_secret", "turn_ttl_s"})
 
     stun_urls: tuple[Annotated[str, Field(pattern=STUN_URL, title="stun: URLs")], ...] = Field(
         (),
         max_length=16,
-        description="STUN servers, such as stun:turn.example.org:3478; without any, people reach"
-        " each other in one network only.",
+        description="STUN servers, such as stun:turn.example.org:3478; without any, users connect"
+        " only inside one network.",
     )
     turn_urls: tuple[Annotated[str, Field(pattern=TURN_URL, title="turn: URLs")], ...] = Field(
         (),
         max_length=16,
-        description="TURN servers, such as turn:turn.example.org:3478?transport=udp, for people"
-        " whose networks let nothing else through.",
+        description="TURN servers, such as turn:turn.example.org:3478?transport=udp, for users"
+        " whose networks block direct connections.",
     )
     turn_secret: SecretStr = Field(
         SecretStr(""),
-        description="The secret that is shared with the TURN servers, from which short-lived"
-        " credentials are made. Required with turn_urls.",
+        description="The secret shared with the TURN servers, used to make short-lived"
+        " credentials. Required with turn_urls.",
     )
     turn_ttl_s: Duration = Field(
         600.0,
-        description="How long TURN credentials are good; at least matching.date_length_s.",
+        description="How long TURN credentials are valid; at least matching.date_length_s.",
     )
 
     max_signal_bytes: Bytes = Field(8192, description="The largest data of a signal.")
     signals_per_s: Rate = Field(10.0, description="Signals per second and user.")
     signals_burst: Count = Field(
         30,
-        description="Signals of a user at once. Times max_signal_bytes it should stay under"
-        " edge.max_buffered_bytes, or a burst makes a slow reader of the partner.",
+        description="The burst of signals per user. Times max_signal_bytes it should be less than"
+        " edge.max_buffered_bytes, or a burst makes the partner a slow reader.",
     )
     max_kept_signals: Count = Field(
         _RULES.max_kept_signals,
-        description="How many signals are kept for a partner who has no socket just now; never"
-        " more than half of session.kept_events.",
+        description="How many signals are kept for a partner without a socket; never more than"
+        " half of session.kept_events.",
     )
 
     def conflicts(self) -> Iterator[Conflict]:
@@ -199,11 +203,11 @@ class DateSettings(SettingsModel):
 
 
 class MatchmakerSettings(SettingsModel):
-    """The one task that decides."""
+    """The task that decides."""
 
     RELOADS = frozenset({"audit"})
 
-    mailbox: Count = Field(100_000, description="The most events that may wait for it.")
+    mailbox: Count = Field(100_000, description="The most events in its mailbox.")
     audit: Literal["off", "log", "raise"] = Field(
-        "log", description="What a broken invariant does: nothing, a log line, or a stop."
+        "log", description="What a broken invariant causes: nothing, a log entry, or a stop."
     )

@@ -13,28 +13,28 @@ from yoked_actor.settings.base import (
 
 
 class PrivacySettings(SettingsModel):
-    """How long what is known of people is kept."""
+    """How long data about users is kept."""
 
     RELOADS = frozenset(
         {"keep_reports_days", "keep_quality_days", "keep_audit_days", "export_every_s"}
     )
 
     keep_reports_days: Days = Field(
-        365, description="After so many days a report is deleted, reviewed or not."
+        365, description="After so many days a report is deleted, resolved or not."
     )
     keep_quality_days: Days = Field(
-        400, description="After so many days the figures on a match's quality are deleted."
+        400, description="After so many days the quality of a match is deleted."
     )
     keep_audit_days: Days = Field(
-        730, description="After so many days the record of what an operator did is deleted."
+        730, description="After so many days an entry of the audit log is deleted."
     )
     export_every_s: DurationOrZero = Field(
-        60.0, description="How often a user may have all their data exported."
+        60.0, description="The shortest time between two data exports of a user."
     )
 
 
 class SafetySettings(SettingsModel):
-    """What people may do about each other."""
+    """Limits of reports."""
 
     RELOADS = frozenset({"reports_per_day", "reports_per_pair"})
 

@@ -27,20 +27,19 @@ class ServerSettings(SettingsModel):
         description="The folder of the database, relative to the working directory.",
     )
     drain_s: DurationOrZero = Field(
-        5.0, description="How long a stopping server lets clients go by themselves."
+        5.0, description="How long a shutdown waits for clients to disconnect."
     )
     drain_votes_s: DurationOrZero = Field(
         8.0,
-        description="How long, at most, a stopping server waits for matches to be decided; when"
-        " there are none it does not wait.",
+        description="How long, at most, a shutdown waits for open matches to be decided.",
     )
     clock_step_s: Duration = Field(
         1.0,
-        description="How far the system's clock has to move away from the machine's own time before"
-        " that counts as a step, which is logged and followed.",
+        description="How far the system clock must differ from the monotonic clock to count as a"
+        " step. A step is logged, and deadlines follow it.",
     )
     reconnect_after_s: DurationOrZero = Field(
-        2.0, description="What clients are told to wait before they come back after a drain."
+        2.0, description="How long clients are asked to wait before they reconnect after a drain."
     )
 
 
@@ -53,11 +52,12 @@ class LogSettings(SettingsModel):
         "info", description="The least severe entry that is written."
     )
     format: Literal["auto", "pretty", "json"] = Field(
-        "auto", description="How entries look; auto is pretty on a terminal and JSON elsewhere."
+        "auto",
+        description="The format of entries; auto is pretty on a terminal and JSON elsewhere.",
     )
     sentry_dsn: SecretStr = Field(
         SecretStr(""),
-        description="The DSN of a Sentry project: errors are reported there. Empty reports none.",
+        description="The DSN of a Sentry project to which errors are reported. Empty: none are.",
     )
 
 
@@ -67,11 +67,14 @@ class ConsoleSettings(SettingsModel):
     RELOADS = frozenset({"status_every_s", "max_watchers", "longest_shown"})
 
     status_every_s: Duration = Field(
-        2.0, description="How often a console that watches is told how things stand."
+        2.0, description="How often the status is sent to a console that watches."
     )
     max_watchers: int = Field(
-        16, ge=1, le=1000, description="How many consoles may watch at the same time."
+        16, ge=1, le=1000, description="The most consoles that watch at the same time."
     )
     longest_shown: int = Field(
-        10, ge=0, le=100, description="How many of those who wait longest are shown, with why."
+        10,
+        ge=0,
+        le=100,
+        description="How many of the longest waiting users are shown, with the reason.",
     )

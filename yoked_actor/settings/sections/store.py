@@ -17,24 +17,25 @@ from yoked_actor.settings.base import (
 
 
 class StoreSettings(SettingsModel):
-    """How decisions reach the disk."""
+    """How decisions are stored."""
 
     RELOADS = frozenset({"retry_first_s", "retry_cap_s", "max_reported"})
 
     runner: Literal["thread", "inline"] = Field(
-        "thread", description="Where SQL runs: on a thread of its own, or between two steps."
+        "thread",
+        description="Where SQL runs: in a thread of its own, or in the event loop's thread.",
     )
     busy_timeout_s: DurationOrZero = Field(
         1.0, description="How long SQLite waits for a lock before a commit fails."
     )
     max_batch: Count = Field(1000, description="The most commits that share one transaction.")
-    max_pending: Count = Field(10000, description="The most commits that may wait.")
+    max_pending: Count = Field(10000, description="The most commits in the queue.")
     retry_first_s: Duration = Field(0.05, description="The pause after a first failed commit.")
     retry_cap_s: Duration = Field(2.0, description="The longest pause between two attempts.")
     max_reported: Count = Field(
-        50_000, description="The most matches that a report on quality looks at, newest first."
+        50_000, description="The most matches, newest first, that a report on quality reads."
     )
-    checkpoint_pages: Count = Field(4000, description="WAL pages before a checkpoint.")
+    checkpoint_pages: Count = Field(4000, description="How many WAL pages trigger a checkpoint.")
 
     def conflicts(self) -> Iterator[Conflict]:
         """A first pause that is longer than the longest."""
@@ -44,17 +45,17 @@ class StoreSettings(SettingsModel):
 
 
 class SupervisorSettings(SettingsModel):
-    """How actors beside the live loop are started again after an error."""
+    """How side actors are restarted after an error."""
 
     RELOADS = frozenset({"restart_first_s", "restart_cap_s", "well_after_s"})
 
     restart_first_s: Duration = Field(0.5, description="The pause after a first failure.")
     restart_cap_s: Duration = Field(
-        60.0, description="The longest pause; each is up to twice as long as the one before."
+        60.0, description="The longest pause; each is up to twice the one before."
     )
     well_after_s: Duration = Field(
         60.0,
-        description="An actor that has run for this long since its last failure is well again.",
+        description="After this long without a failure, the next pause is the first one again.",
     )
 
     def conflicts(self) -> Iterator[Conflict]:
