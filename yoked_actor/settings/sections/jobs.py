@@ -47,7 +47,7 @@ class JobSettings(SettingsModel):
         60.0, description="The lease of a claimed job; it is extended while the job runs."
     )
     run_timeout_s: Duration = Field(
-        900.0, description="A longer run is cancelled when leases are next extended."
+        900.0, description="A longer run is stopped when leases are next extended."
     )
     progress_every_s: Duration = Field(
         2.0, description="How often changed progress of a run is stored."
@@ -76,7 +76,7 @@ class JobSettings(SettingsModel):
         " keep_finished_days.",
     )
     sample_every_s: Duration = Field(
-        15.0, description="How often the queue is measured while it is not empty."
+        15.0, description="How often the queue is measured, while there is something to measure."
     )
     alert_window_s: Duration = Field(
         3600.0, description="The window over which failures and durations are counted."
