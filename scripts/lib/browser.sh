@@ -1,6 +1,6 @@
-# Sourced by scripts/test: sees that there is a Chromium for the browser tests, and a TURN server for
-# those of relayed calls. Where there is none, Debian's package is installed if that can be done
-# without asking; if not, those tests are skipped.
+# Sourced by scripts/test: makes sure that Chromium is installed for the browser tests, and a TURN server
+# for the tests of relayed calls. A missing one is installed from Debian's package if that needs no
+# password; otherwise its tests are skipped.
 # shellcheck shell=bash disable=SC2154
 
 find_chromium() { command -v chromium || command -v chromium-browser; }
@@ -13,7 +13,7 @@ install_package() {
         sudo --non-interactive true 2>/dev/null || return 1
         as_root=(sudo --non-interactive)
     fi
-    say "installing $1 for $2 (once)"
+    say "installing $1 for $2 (only once)"
     local log="$venv/$1.log"
     {
         "${as_root[@]}" apt-get update -qq &&
@@ -26,10 +26,10 @@ install_package() {
 }
 
 find_chromium >/dev/null || install_package chromium "the browser tests" ||
-    say "there is no chromium, and it cannot be installed here: the browser tests will be skipped"
+    say "chromium is missing and cannot be installed: the browser tests will be skipped"
 
-# On a machine of somebody's own the package would start a service: there it is not ours to install.
+# Under systemd the package would start a service, so it is not installed there.
 install_coturn() { [[ ! -d /run/systemd/system ]] && install_package coturn "the tests of relayed calls"; }
 
 command -v turnserver >/dev/null || install_coturn ||
-    say "there is no turnserver (Debian's coturn): the tests of relayed calls will be skipped"
+    say "turnserver is missing (Debian's coturn): the tests of relayed calls will be skipped"

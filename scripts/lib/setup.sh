@@ -1,5 +1,5 @@
-# Sourced by the programs in scripts/: goes to the repository's root and sees that .venv holds what
-# pyproject.toml and constraints.txt ask for. Needs the network only when it does not.
+# Sourced by the programs in scripts/: changes to the repository's root, and installs the packages of
+# pyproject.toml and constraints.txt into .venv. Needs the network only if something is missing.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
@@ -20,16 +20,16 @@ find_python() {
     for candidate in "${PYTHON:-}" python3 python3.13 python3.12 python3.11; do
         [[ -n "$candidate" ]] || continue
         if "$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-            # Never the Python of an active .venv: it could not make .venv anew.
+            # Never the Python of an active .venv: it could not recreate .venv.
             "$candidate" -c 'import sys; print(getattr(sys, "_base_executable", sys.executable))'
             return
         fi
     done
-    die "Python 3.11 or newer is needed, with its venv module; set PYTHON to name one"
+    die "Python 3.11 or newer with the venv module is required; set PYTHON to its path"
 }
 
-# What the installation depends on: settings of tools in pyproject.toml are left out of it, so that
-# changing a lint rule does not install everything again. The place counts: a venv cannot be moved.
+# A digest of what the installation depends on. Tool settings in pyproject.toml are left out: changing a
+# lint rule does not install everything again. The path is included: a venv cannot be moved.
 wanted_stamp() {
     "$1" - "$root" <<'PYTHON'
 import hashlib, json, pathlib, sys, tomllib
@@ -53,13 +53,13 @@ pip_install() {
     if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
         --constraint constraints.txt "$@" >"$log" 2>&1; then
         cat "$log" >&2
-        die "could not install $*: see above (is the network there?)"
+        die "could not install $*: see above (is the network available?)"
     fi
 }
 
 install() {
-    say "installing into .venv (once; a minute or two)"
-    "$1" -m venv --clear "$venv" || die "could not make a virtual environment in $venv"
+    say "installing into .venv (only once; takes a minute or two)"
+    "$1" -m venv --clear "$venv" || die "could not create a virtual environment in $venv"
     # The build backend comes from constraints.txt too, hence no isolated build.
     pip_install hatchling editables
     pip_install --no-build-isolation --editable '.[dev]'
@@ -73,8 +73,8 @@ setup() {
     wanted=$(wanted_stamp "$python")
     is_installed "$wanted" && return
     (
-        # The lock belongs to the open file, so it outlives the process that takes it and ends with
-        # this subshell. flock(1) does the same, but not every system has it.
+        # The lock belongs to the open file: it is held until this subshell exits. flock(1) does the
+        # same, but is not available on every system.
         "$python" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
         is_installed "$wanted" || install "$python" "$wanted"
     ) 9>"$root/.venv.lock"

@@ -158,7 +158,7 @@ class Person:
         expect(self.page.locator("main")).to_contain_text(text, timeout=PATIENCE_MS)
 
     def told(self, text: str | re.Pattern[str]) -> None:
-        expect(self.page.locator("#story")).to_contain_text(text, timeout=PATIENCE_MS)
+        expect(self.page.locator("#notice")).to_contain_text(text, timeout=PATIENCE_MS)
 
     def can_vote(self) -> None:
         yes = self.page.get_by_role("button", name=re.compile("^Yes"))

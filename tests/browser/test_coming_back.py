@@ -55,7 +55,7 @@ def test_wherever_one_is_a_reload_and_a_lost_socket_lead_back_there(
     ana.at("/spinning")
     happens()
     ana.at("/spinning")
-    ana.reads("Nobody else is in line right now.")
+    ana.reads("No one else is in line right now.")
     # Waiting leaves one free to look around; whoever loads the page is where they wait.
     ana.page.get_by_role("link", name="Profile").click()
     ana.headed("Your profile")
@@ -105,12 +105,12 @@ def test_what_happened_while_the_socket_was_lost_is_told_afterwards(
           sockets.at(-1).close();
         }"""
     )
-    expect(ana.page.locator("#line")).to_contain_text("The connection is lost.")
+    expect(ana.page.locator("#connection")).to_contain_text("Connection lost.")
     ben.vote(match_id, "pass")
     ana.page.evaluate("() => { window.WebSocket = Real; dispatchEvent(new Event('online')); }")
     ana.at("/spinning")
-    ana.told("It was not mutual this time. Your yes has moved you up the line: 10 credit.")
-    expect(ana.page.locator("#line")).to_be_hidden()
+    ana.told("It wasn't mutual this time. Your yes moved you up the line: you have 10 credit.")
+    expect(ana.page.locator("#connection")).to_be_hidden()
 
 
 def test_a_second_window_takes_over_and_the_first_one_can_take_it_back(
@@ -123,18 +123,18 @@ def test_a_second_window_takes_over_and_the_first_one_can_take_it_back(
     other.page.add_init_script(f"sessionStorage.setItem('yoked.token', '{token}')")
     other.open("/offers")
     other.at("/spinning")
-    ana.headed("You are in another window")
+    ana.headed("Yoked is open in another window")
     ana.press("Use this window")
     ana.at("/spinning")
-    other.headed("You are in another window")
+    other.headed("Yoked is open in another window")
 
 
 def test_a_token_that_is_not_good_leads_to_the_sign_in(somebody: Callable[..., Person]) -> None:
     ana = somebody("ana")
     ana.page.add_init_script("sessionStorage.setItem('yoked.token', 'a.b.c')")
     ana.open("/spin")
-    ana.headed("Meet somebody, now.")
-    ana.reads("Your sign-in is no longer good. Sign in again.")
+    ana.headed("Meet someone now")
+    ana.reads("Your sign-in is no longer valid. Please sign in again.")
     ana.at("/")
 
 
@@ -145,8 +145,8 @@ def test_a_suspended_user_reads_why_and_until_when(ana: Person) -> None:
     reason, until = "Be kind to people.", "2099-02-01T09:00:00Z"
     options = ("--reason", reason, "--until", until, "--data", data)
     assert run_cli("users", "suspend", ana.user_id, *options).returncode == 0
-    ana.headed("Meet somebody, now.")
-    told = re.compile(r"You are suspended until .*2099.* The reason: Be kind to people\.")
+    ana.headed("Meet someone now")
+    told = re.compile(r"Your account is suspended until .*2099.* Reason: Be kind to people\.")
     expect(ana.page.get_by_role("alert")).to_have_text(told)
     # Signing in again tells the same, at hello.
     ana.page.get_by_label("Your name").fill(ana.user_id)
@@ -159,12 +159,12 @@ def test_signing_out_forgets_who_one_was(ana: Person) -> None:
     ana.spin()
     ana.at("/spinning")
     ana.press("Sign out")
-    ana.headed("Meet somebody, now.")
+    ana.headed("Meet someone now")
     ana.reload()
-    ana.headed("Meet somebody, now.")
+    ana.headed("Meet someone now")
     ana.at("/")
     ana.open("/profile")
-    ana.headed("Meet somebody, now.")
+    ana.headed("Meet someone now")
     ana.page.get_by_label("Your name").fill(ana.user_id)
     ana.press("Sign in")
     # What one came for is where one gets, and the line has been left.
@@ -201,13 +201,13 @@ def test_a_server_that_is_restarted_finds_the_page_waiting(
     ana.has_profile()
     ana.arrive()
     ana.spin()
-    ana.reads("Nobody else is in line right now.")
+    ana.reads("No one else is in line right now.")
     getattr(frail_house, end)()
-    expect(ana.page.locator("#line")).to_contain_text("The connection is lost.")
+    expect(ana.page.locator("#connection")).to_contain_text("Connection lost.")
     frail_house.start()
     ana.until("welcomes.length > 1")
     ana.at("/spinning")
-    expect(ana.page.locator("#line")).to_be_hidden()
+    expect(ana.page.locator("#connection")).to_be_hidden()
     ben = Caller(frail_house, "ben", gender="man", seeking=["woman"])
     ben.spin()
     ana.at("/voting-window")

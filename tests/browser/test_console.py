@@ -1,4 +1,4 @@
-"""The operator's console: a dead letter is read, mended and gone; reports, drain, and its looks."""
+"""Operator console: a dead letter is read, mended and gone; reports, drain, and its looks."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Operator:
 
     def sign_in(self, token: str | None = None) -> None:
         self.person.open("/admin")
-        self.page.get_by_label("An operator's token").fill(token or self.token("--admin"))
+        self.page.get_by_label("Operator token").fill(token or self.token("--admin"))
         self.person.press("Sign in")
 
     def come(self) -> None:
         self.sign_in()
-        expect(self.page.locator("#pulse")).to_have_text("Live", timeout=PATIENCE_MS)
+        expect(self.page.locator("#connection")).to_have_text("Live", timeout=PATIENCE_MS)
 
     def go(self, section: str) -> None:
         self.page.get_by_role("navigation").get_by_role("link", name=section).click()
@@ -101,25 +101,25 @@ def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(olga: Operator, hou
     expect(page.get_by_label("Payload")).to_contain_text('"user_id": "ana-dead"')
     traceback = page.locator("#traceback")
     expect(traceback).to_contain_text("Traceback (most recent call last)")
-    expect(traceback).to_contain_text("offer_runs.py")
+    expect(traceback).to_contain_text("offers/runs.py")
     expect(traceback).to_contain_text(f"the pool of the run of {day} in {ZONE} was never frozen")
     olga.person.shoot("console-dead-letter")
     # What was missing is made up for.
     olga.go("Offers")
     page.get_by_label("Zone").fill(ZONE)
     page.get_by_label("Date").fill(day)
-    olga.person.press("Run by hand")
+    olga.person.press("Run now")
     olga.confirm("Run")
-    olga.person.told(f"The run of {day} in {ZONE} is started.")
+    olga.person.told(f"The run of {day} in {ZONE} has started.")
     done = olga.row(day).filter(has_text=ZONE)
     expect(done).to_contain_text("Done", timeout=PATIENCE_MS)
     olga.go("Jobs")
     page.get_by_role("button", name=f"Requeue job {job_id}").click()
-    olga.person.told(f"Job {job_id} is queued again, from the start.")
+    olga.person.told(f"Job {job_id} is queued again.")
     page.goto(f"{house.url}/admin#jobs/{job_id}")
     expect(page.locator(".headline")).to_contain_text("Completed", timeout=PATIENCE_MS)
     olga.go("Jobs")
-    olga.person.reads("There are no dead letters. All is well.")
+    olga.person.reads("No dead letters.")
     expect(page.locator("#dead-letters")).to_be_hidden(timeout=PATIENCE_MS)
     assert ana.call("GET", f"/api/offers?date={day}")["offers"]
     olga.go("Audit")
@@ -127,19 +127,19 @@ def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(olga: Operator, hou
     expect(olga.row("Ran the offers of")).to_contain_text(ZONE)
     olga.go("Offers")
     page.get_by_role("button", name=f"Verify {ZONE}, {day}").click()
-    olga.person.reads("As it was made")
+    olga.person.reads("No differences")
 
 
 def test_who_waits_and_why_is_shown_as_it_happens(olga: Operator, house: House) -> None:
     olga.come()
     olga.go("Line")
-    olga.person.reads("Nobody waits.")
+    olga.person.reads("No one is waiting.")
     ana = Caller(house, "ana-waits")
     ana.spin()
-    olga.person.reads("1 person waits.")
-    expect(olga.row("ana-waits")).to_contain_text("Nobody else is in line")
+    olga.person.reads("1 user is waiting.")
+    expect(olga.row("ana-waits")).to_contain_text("No one else in line")
     ana.call("POST", "/api/leave")
-    olga.person.reads("Nobody waits.")
+    olga.person.reads("No one is waiting.")
 
 
 def test_a_report_is_read_and_its_user_suspended_kept_apart_and_let_back_in(
@@ -152,13 +152,13 @@ def test_a_report_is_read_and_its_user_suspended_kept_apart_and_let_back_in(
     olga.go("Reports")
     card = olga.page.get_by_role("article", name="ana-reports about mallory")
     expect(card).to_contain_text(reason)
-    card.get_by_role("button", name="Keep them apart").click()
+    card.get_by_role("button", name="Block this pair").click()
     olga.confirm("Block")
-    olga.person.told("ana-reports and mallory will not meet again.")
+    olga.person.told("ana-reports and mallory will not be matched again.")
     assert [one["user_id"] for one in ana.call("GET", "/api/blocks")["blocks"]] == ["mallory"]
     card.get_by_role("button", name="Suspend mallory").click()
     olga.page.get_by_role("dialog").get_by_role("button", name="Suspend").click()
-    expect(olga.page.get_by_role("dialog")).to_contain_text("Say it in a few words")
+    expect(olga.page.get_by_role("dialog")).to_contain_text("Enter a text.")
     olga.confirm("Suspend", "rude to people")
     olga.person.told("mallory is suspended.")
     expect(card).to_contain_text("suspended")
@@ -166,13 +166,13 @@ def test_a_report_is_read_and_its_user_suspended_kept_apart_and_let_back_in(
         mallory.spin()
     card.get_by_role("button", name="Lift the suspension").click()
     olga.confirm("Lift the suspension")
-    olga.person.told("mallory may take part again.")
+    olga.person.told("mallory is no longer suspended.")
     mallory.spin()
     mallory.call("POST", "/api/leave")
-    card.get_by_role("button", name="Close the report").click()
-    olga.confirm("Close it", "warned")
+    card.get_by_role("button", name="Close report").click()
+    olga.confirm("Close", "warned")
     olga.person.told(re.compile(r"^Report \d+ is closed"))
-    olga.person.reads("No report is open.")
+    olga.person.reads("No open reports.")
     olga.go("Audit")
     for what in ("Blocked for", "Suspended", "Lifted the suspension of", "Closed report"):
         expect(olga.row(what)).to_contain_text("olga")
@@ -180,23 +180,21 @@ def test_a_report_is_read_and_its_user_suspended_kept_apart_and_let_back_in(
 
 def test_a_token_that_is_not_an_operators_is_refused_in_words(olga: Operator) -> None:
     olga.sign_in(olga.token())
-    expect(olga.page.get_by_role("alert")).to_have_text(
-        "This token is not an operator's: it lacks the role admin."
-    )
+    expect(olga.page.get_by_role("alert")).to_have_text("This token does not have the admin role.")
     olga.sign_in("nonsense")
-    expect(olga.page.get_by_role("alert")).to_contain_text("This token is not valid")
+    expect(olga.page.get_by_role("alert")).to_contain_text("This token is invalid")
 
 
 def test_a_question_can_be_answered_with_no(olga: Operator) -> None:
     olga.come()
     olga.go("Drain")
     olga.person.press("Drain and stop…")
-    olga.confirm("Keep as it is")
-    olga.person.reads("The server takes everybody.")
+    olga.confirm("Go back")
+    olga.person.reads("The server is not draining.")
     olga.person.press("Drain and stop…")
     olga.page.keyboard.press("Escape")
     expect(olga.page.get_by_role("dialog")).to_have_count(0)
-    olga.person.reads("The server takes everybody.")
+    olga.person.reads("The server is not draining.")
 
 
 def test_a_server_can_be_drained_from_the_console_and_the_page_says_so(
@@ -212,7 +210,9 @@ def test_a_server_can_be_drained_from_the_console_and_the_page_says_so(
         olga.confirm("Drain")
         person.reads("The server is draining.")
         assert house.wait() == 0
-        expect(olga.page.locator("#pulse")).to_contain_text("Not connected", timeout=PATIENCE_MS)
+        expect(olga.page.locator("#connection")).to_contain_text(
+            "Not connected", timeout=PATIENCE_MS
+        )
         assert house.read("SELECT who, action FROM audit") == [("olga", "drain")]
         person.problems.clear()  # Chromium logs every attempt that failed.
 
@@ -226,9 +226,11 @@ def test_the_console_comes_back_by_itself_after_a_restart(
         olga = Operator(person)
         olga.come()
         house.kill()
-        expect(olga.page.locator("#pulse")).to_contain_text("Not connected", timeout=PATIENCE_MS)
+        expect(olga.page.locator("#connection")).to_contain_text(
+            "Not connected", timeout=PATIENCE_MS
+        )
         house.start()
-        expect(olga.page.locator("#pulse")).to_have_text("Live", timeout=PATIENCE_MS)
+        expect(olga.page.locator("#connection")).to_have_text("Live", timeout=PATIENCE_MS)
         person.problems.clear()  # Chromium logs every attempt that failed.
 
 
@@ -245,14 +247,14 @@ def test_every_section_can_be_read_and_used_by_everybody(
     person = somebody("olga", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
     critic, olga = Critic(person, axe, name), Operator(person)
     person.open("/admin")
-    person.headed("The operator's console")
+    person.headed("Operator console")
     critic.looks("console-0-sign-in")
     olga.come()
     expect(olga.page.locator("#dead-letters")).to_be_visible(timeout=PATIENCE_MS)
     for number, section in enumerate(SECTIONS, 1):
         olga.page.goto(f"{house.url}/admin#{section}")
         person.headed(section.title())
-        expect(olga.page.get_by_text("One moment…")).to_have_count(0, timeout=PATIENCE_MS)
+        expect(olga.page.get_by_text("Loading…")).to_have_count(0, timeout=PATIENCE_MS)
         critic.looks(f"console-{number}-{section}")
     olga.page.goto(f"{house.url}/admin#jobs/{job_id}")
     expect(olga.page.locator("#traceback")).to_be_visible()

@@ -31,7 +31,7 @@ def test_every_page_can_be_read_and_used_by_everybody(
     ana = somebody("ana", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
     critic = Critic(ana, axe, f"{scheme}-{size}")
     ana.open()
-    ana.headed("Meet somebody, now.")
+    ana.headed("Meet someone now")
     critic.looks("1-sign-in")
     ana.sign_in()
     ana.headed("Tell us about yourself")
@@ -52,8 +52,8 @@ def test_every_page_can_be_read_and_used_by_everybody(
     for number in (1, 2):
         Caller(ana.house, f"zoe{number}-of-{ana.user_id}", seeking=["nonbinary"]).spin()
     ana.spin()
-    ana.reads(re.compile(r"\d people and you are not looking for each other\."))
-    ana.reads("Looking a little wider than you asked")
+    ana.reads(re.compile(r"\d people and you aren't looking for each other\."))
+    ana.reads("Looking slightly beyond your age and distance limits")
     critic.looks("4-spinning")
     ben = Caller(
         ana.house,
@@ -89,9 +89,9 @@ def test_all_can_be_done_with_the_keyboard(somebody: Callable[..., Person]) -> N
     ana.has_profile()
     page = ana.page
     ana.open()
-    ana.headed("Meet somebody, now.")
+    ana.headed("Meet someone now")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     expect(page.get_by_label("Your name")).to_be_focused()
@@ -109,7 +109,7 @@ def test_all_can_be_done_with_the_keyboard(somebody: Callable[..., Person]) -> N
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
     ana.at("/spin")
-    expect(page.locator("#live")).to_have_text(re.compile("You have left the line"))
+    expect(page.locator("#live")).to_have_text(re.compile("You left the line"))
 
 
 def test_a_phone_shows_card_clock_and_both_buttons_without_scrolling(
@@ -146,7 +146,7 @@ def test_without_dev_the_page_asks_for_a_token(
         expect(ana.page.get_by_label("Your token")).to_be_visible()
         critic.looks("1-sign-in-by-token")
         ana.press("Sign in")
-        ana.reads("Paste the token that you were given.")
+        ana.reads("Paste your token.")
         ana.page.get_by_label("Your token").fill("nonsense")
         ana.press("Sign in")
-        ana.reads("Your sign-in is no longer good. Sign in again.")
+        ana.reads("Your sign-in is no longer valid. Please sign in again.")

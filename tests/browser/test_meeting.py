@@ -31,16 +31,16 @@ def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., 
     page.get_by_label("Name").fill("")
     page.get_by_label("Date of birth").fill("2020-01-01")
     page.get_by_label("Latitude").fill("123")
-    page.get_by_label("To age").fill("17")
+    page.get_by_label("Maximum age").fill("17")
     ana.press("Save profile")
-    ana.reads("5 things need another look.")
+    ana.reads("Please correct 5 fields.")
     expect(page.get_by_label("Name")).to_be_focused()
     for name, problem in {
-        "Name": "Enter the name that others will see.",
-        "Date of birth": "You have to be 18 or older to use this.",
+        "Name": "Enter the name others will see.",
+        "Date of birth": "You must be 18 or older to use Yoked.",
         "Gender": "Choose one.",
         "Latitude": "Enter a latitude from -90 to 90.",
-        "To age": "Enter a whole number from 18 to 100.",
+        "Maximum age": "Enter a whole number from 18 to 100.",
     }.items():
         field = page.get_by_label(name)
         expect(field).to_have_attribute("aria-invalid", "true")
@@ -49,13 +49,13 @@ def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., 
     page.get_by_label("Date of birth").fill("1998-04-02")
     page.get_by_label("Gender").select_option("woman")
     page.get_by_label("Latitude").fill("27.7")
-    page.get_by_label("To age").fill("40")
+    page.get_by_label("Maximum age").fill("40")
     interests = page.get_by_role("textbox", name="Interests")
     interests.fill("jazz")
     interests.press("Enter")
     interests.fill("climbing, Old maps")
     ana.press("Save profile")
-    ana.told("Your profile is saved.")
+    ana.told("Profile saved.")
     ana.at("/spin")
     ana.open("/profile")
     expect(page.get_by_label("Latitude")).to_have_value("27.7")
@@ -63,17 +63,17 @@ def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., 
         [re.compile("^jazz"), re.compile("^climbing"), re.compile("^old maps")]
     )
     ana.press("Save profile")
-    ana.told("Your profile is saved.")
+    ana.told("Profile saved.")
     ana.at("/profile")
-    page.locator("#story").get_by_role("link", name="Spin").click()
+    page.locator("#notice").get_by_role("link", name="Spin").click()
     ana.spin()
     ana.at("/spinning")
-    ana.reads("Nobody else is in line right now.")
+    ana.reads("No one else is in line right now.")
     expect(page.locator(".waited")).to_have_text(re.compile(r"^0:0[2-9]$"))
-    ana.reads("Looking a little wider than you asked")
+    ana.reads("Looking slightly beyond your age and distance limits")
     ana.press("Leave the line")
     ana.at("/spin")
-    ana.told("You have left the line.")
+    ana.told("You left the line.")
 
 
 def test_the_place_of_the_browser_can_be_used(somebody: Callable[..., Person]) -> None:
@@ -83,7 +83,7 @@ def test_the_place_of_the_browser_can_be_used(somebody: Callable[..., Person]) -
         geolocation={"latitude": 48.2082, "longitude": 16.3738},
     )
     ana.sign_in()
-    ana.press("Use my position")
+    ana.press("Use my location")
     expect(ana.page.get_by_label("Latitude")).to_have_value("48.2082")
     expect(ana.page.get_by_label("Longitude")).to_have_value("16.3738")
 
@@ -91,9 +91,9 @@ def test_the_place_of_the_browser_can_be_used(somebody: Callable[..., Person]) -
 def test_a_browser_that_tells_no_place_says_so(somebody: Callable[..., Person]) -> None:
     ana = somebody("ana", permissions=[])
     ana.sign_in()
-    ana.press("Use my position")
+    ana.press("Use my location")
     expect(ana.page.get_by_label("Latitude")).to_have_accessible_description(
-        re.compile("did not tell your position")
+        re.compile("didn't share your location")
     )
 
 
@@ -105,7 +105,7 @@ def test_without_a_profile_a_spin_leads_to_it(somebody: Callable[..., Person]) -
     ana.at("/spin")
     ana.spin()
     ana.at("/profile")
-    ana.told("Fill in your profile first.")
+    ana.told("Complete your profile first.")
 
 
 def test_both_sign_in_and_see_the_card_of_the_other_and_the_time_that_is_left(
@@ -130,8 +130,8 @@ def test_both_sign_in_and_see_the_card_of_the_other_and_the_time_that_is_left(
 
 
 REQUEUED, OUT, DATE = "/spinning", "/spin", "/video-date"
-NO_ANSWER = "They did not answer in time. Your yes has moved you up the line: 10 credit."
-RAN_OUT = "The time to vote ran out, so you are out of line."
+NO_ANSWER = "They didn't vote in time. Your yes moved you up the line: you have 10 credit."
+RAN_OUT = "You didn't vote in time, so you're no longer in line."
 
 
 @pytest.mark.parametrize(
@@ -142,20 +142,20 @@ RAN_OUT = "The time to vote ran out, so you are out of line."
             ("yes", "pass"),
             (REQUEUED, REQUEUED),
             (
-                "It was not mutual this time. Your yes has moved you up the line: 10 credit.",
-                "You passed. On to somebody new.",
+                "It wasn't mutual this time. Your yes moved you up the line: you have 10 credit.",
+                "You passed. Looking for someone new.",
             ),
         ),
         (
             ("pass", "pass"),
             (REQUEUED, REQUEUED),
-            ("You both passed. On to somebody new.",) * 2,
+            ("You both passed. Looking for someone new.",) * 2,
         ),
         (("yes", None), (REQUEUED, OUT), (NO_ANSWER, RAN_OUT)),
         (
             ("pass", None),
             (REQUEUED, OUT),
-            ("You passed, and they did not answer. On to somebody new.", RAN_OUT),
+            ("You passed, and they didn't vote. Looking for someone new.", RAN_OUT),
         ),
         ((None, None), (OUT, OUT), ("Neither of you voted in time.",) * 2),
     ],
@@ -195,9 +195,9 @@ def test_a_partner_who_leaves_is_explained_and_the_place_is_kept(
     ana, ben = couple
     meet(ana, ben)
     ben.press("Sign out")
-    ben.headed("Meet somebody, now.")
+    ben.headed("Meet someone now")
     ana.at("/spinning")
-    ana.told("They had to go before you could decide. You have kept your old place in line.")
+    ana.told("They left before you could decide. You kept your place in line.")
 
 
 def test_whoever_is_blocked_in_the_voting_window_is_gone(couple: tuple[Person, Person]) -> None:
@@ -206,6 +206,6 @@ def test_whoever_is_blocked_in_the_voting_window_is_gone(couple: tuple[Person, P
     ana.press("Block")
     ana.page.get_by_role("dialog").get_by_role("button", name="Block").click()
     ana.told(f"{ben.name} is blocked.")
-    ben.told("They had to go before you could decide.")
+    ben.told("They left before you could decide.")
     for person in couple:
         person.at("/spinning")

@@ -34,32 +34,32 @@ def test_two_who_accept_each_other_can_start_a_date(
     for person in (ana, ben):
         person.arrive()
     ana.page.get_by_role("navigation").get_by_role("link", name="Offers").click()
-    ana.reads("No offers right now. New ones come every day at 09:00, your time.")
+    ana.reads("No offers right now. New ones arrive every day at 09:00, your time.")
     carl.call("POST", "/api/dev/clock/advance", {"seconds": 120})
-    # Whoever looks at the page sees them come; whoever does not is told.
+    # The open page shows them; other pages show a notice.
     ana.reads("you both like jazz")
     expect(ana.page.get_by_role("article").get_by_role("heading")).to_have_text(["Ben", "Carl"])
-    ben.told("Your offers of the day are here.")
-    ben.page.get_by_role("link", name="See them").click()
-    ben.headed("Offers of the day")
+    ben.told("Today's offers are here.")
+    ben.page.get_by_role("link", name="View offers").click()
+    ben.headed("Today's offers")
     ben.reads("Ana")
     for critic in critics:
         critic.looks("a-offers")
 
     ana.press("Decline Carl")
-    ana.reads("You declined. They are not told.")
+    ana.reads("You declined. They won't be told.")
     ana.press("Accept Ben")
-    ana.reads("You accepted. If they do too, you are connected.")
+    ana.reads("You accepted. If they accept too, you're connected.")
     ana.reload()
     ana.reads("You accepted.")
     expect(ana.page.get_by_role("button", name="Accept Ben")).to_have_count(0)
     ben.press("Accept Ana")
-    ben.reads("You both said yes: you are connected.")
+    ben.reads("You both said yes. You're connected.")
     for me, other in ((ana, "Ben"), (ben, "Ana")):
-        me.told(f"You and {other} have both said yes. You are connected.")
-        me.page.get_by_role("link", name="See your connections").click()
+        me.told(f"You and {other} both said yes. You're connected.")
+        me.page.get_by_role("link", name="View connections").click()
         me.headed("Connections")
-        me.reads("Here now")
+        me.reads("Online")
     for critic in critics:
         critic.looks("b-connections")
 
@@ -79,7 +79,9 @@ def test_nobody_yet_and_a_server_out_of_reach_are_told_in_words(
     ana.has_profile()
     ana.arrive()
     ana.open("/connections")
-    ana.reads("Nobody yet. When you and somebody accept each other's offer, they appear here.")
+    ana.reads(
+        "No connections yet. When you and someone else accept each other's offer, they appear here."
+    )
     ana.page.route("**/api/offers", lambda route: route.abort())
     ana.page.get_by_role("navigation").get_by_role("link", name="Offers").click()
-    ana.reads("The server cannot be reached. Check your connection and try again.")
+    ana.reads("Can't reach the server. Check your connection and try again.")

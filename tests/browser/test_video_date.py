@@ -89,7 +89,7 @@ def test_a_lost_socket_does_not_end_the_call(couple: tuple[Person, Person]) -> N
         sees_moving_pictures(person)
     ana.press("End date")
     ana.told("You ended the date.")
-    ben.told("They said goodbye, and the date is over.")
+    ben.told("They ended the date.")
     for person in couple:
         person.at("/spin")
 
@@ -113,13 +113,13 @@ def test_a_block_ends_the_date_and_the_other_does_not_learn_why(
     start_date(ana, ben)
     ana.press("Block")
     dialog = ana.page.get_by_role("dialog", name=f"Block {ben.name}?")
-    dialog.get_by_role("button", name="Keep").click()
+    dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_have_count(0)
     expect(ana.page.get_by_role("button", name="Block")).to_be_focused()
     ana.press("Block")
     dialog.get_by_role("button", name="Block").click()
     ana.told(f"{ben.name} is blocked.")
-    ben.told("They said goodbye, and the date is over.")
+    ben.told("They ended the date.")
     for person in couple:
         person.at("/spin")
     assert ana.house.read(f"SELECT blocked FROM blocks WHERE blocker = '{ana.user_id}'") == [
@@ -133,10 +133,10 @@ def test_a_report_reaches_the_operator_and_needs_words(couple: tuple[Person, Per
     ana.press("Report")
     dialog = ana.page.get_by_role("dialog", name=f"Report {ben.name}?")
     dialog.get_by_role("button", name="Send report").click()
-    expect(dialog.get_by_role("alert")).to_have_text("Say in a few words what happened.")
+    expect(dialog.get_by_role("alert")).to_have_text("Please describe what happened.")
     dialog.get_by_label("What happened?").fill("Was rude to the cat")
     dialog.get_by_role("button", name="Send report").click()
-    ana.told("Thank you. Your report has reached the people who run this server.")
+    ana.told("Thank you. We've received your report.")
     ana.at("/video-date")
     stored = ana.house.read(
         f"SELECT reported, reason FROM reports WHERE reporter = '{ana.user_id}'"
@@ -154,10 +154,8 @@ NOT_SECURE = "Object.defineProperty(navigator, 'mediaDevices', { value: undefine
 
 WITHOUT_CAMERA = {
     no_camera("NotAllowedError"): "Your camera and microphone are blocked for this page.",
-    no_camera("NotFoundError"): "We found no camera and no microphone.",
-    "Object.defineProperty(navigator, 'mediaDevices', { value: undefined });": (
-        "Browsers lend their camera only to pages on https"
-    ),
+    no_camera("NotFoundError"): "No camera or microphone found.",
+    NOT_SECURE: "Your browser only allows camera access on secure (https) pages.",
 }
 
 
@@ -182,8 +180,8 @@ def test_without_webrtc_the_date_opens_and_both_are_told(couple: tuple[Person, P
     ana.page.add_init_script("delete window.RTCPeerConnection")
     ana.reload()
     start_date(ana, ben)
-    ana.reads("This browser cannot show video calls. The date is open all the same")
-    ben.reads(f"{ana.name}'s browser cannot show video calls.")
+    ana.reads("Your browser doesn't support video calls. The date goes on")
+    ben.reads(f"{ana.name}'s browser doesn't support video calls.")
     ben.press("End date")
     for person in couple:
         person.at("/spin")
@@ -201,9 +199,9 @@ def test_what_a_guest_of_the_demo_writes_is_shown_as_text(couple: tuple[Person, 
           await client.signal(date.date_id, { kind: "demo", text: "<b>Hello</b> from a demo" });
         }"""
     )
-    ben.headed("You are in another window")
+    ben.headed("Yoked is open in another window")
     ana.reads("<b>Hello</b> from a demo")
-    ana.reads("is a demo guest")
+    ana.reads("is a simulated person")
 
 
 def test_a_partner_who_is_lost_ends_the_date_kindly(couple: tuple[Person, Person]) -> None:
@@ -211,5 +209,5 @@ def test_a_partner_who_is_lost_ends_the_date_kindly(couple: tuple[Person, Person
     start_date(ana, ben)
     ben.sees_video()
     ben.page.close()
-    ana.told("Their connection was lost, so the date is over. It was nothing you did.")
+    ana.told("Their connection was lost, so the date is over.")
     ana.at("/spin")

@@ -21,7 +21,7 @@ import trio
 from cryptography import x509
 
 from yoked_actor.actors.clock import read_machine_time
-from yoked_actor.app.server import DATABASE
+from yoked_actor.app.base import DATABASE
 from yoked_actor.domain.time import MICROSECONDS, Instant, to_datetime, tzdata_version
 from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.edge.net import tls_context

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from yoked_actor import store
-from yoked_actor.app.server import DATABASE
+from yoked_actor.app.base import DATABASE
 from yoked_actor.cli.common import Source
 from yoked_actor.cli.run.common import BUSY_TIMEOUT_S, json_text, settings_of
 from yoked_actor.store import DirectoryLock, StoreError, migration_names

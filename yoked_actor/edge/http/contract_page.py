@@ -1,7 +1,7 @@
-"""The contract for people: one page, made from the two documents and nothing else.
+"""The API reference: one HTML page, rendered from the OpenAPI and AsyncAPI documents.
 
-It stands alone: no script, nothing to load, and its only style is its own, so that it can be saved
-and read anywhere.
+The page has no scripts and loads nothing. Its style is inline, so that it can be saved and read
+anywhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from yoked_actor.wire.contract import Document
 
 
 def contract_page(http: Document, socket: Document) -> str:
-    """The page of an OpenAPI and an AsyncAPI document."""
+    """Render an OpenAPI and an AsyncAPI document."""
     schemas = {**http["components"]["schemas"], **socket["components"]["schemas"]}
     messages = socket["components"]["messages"]
     return render(
@@ -41,7 +41,7 @@ def contract_page(http: Document, socket: Document) -> str:
 
 
 def page_policy() -> str:
-    """The policy of that page: nothing but its own style, known by its digest."""
+    """The Content-Security-Policy of the page: only its inline style, by digest."""
     digest = base64.b64encode(hashlib.sha256(page_file("docs.css").encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none';"
@@ -50,13 +50,13 @@ def page_policy() -> str:
 
 
 def _shared(http: Document, socket: Document, schemas: Document) -> Document:
-    """The types that others are made of: those that are no message, body or answer themselves."""
+    """The types that are used inside others: all but messages, bodies and responses."""
     own = {_name(message["payload"]) for message in socket["components"]["messages"].values()}
     for path in http["paths"].values():
         for call in path.values():
             for part in (call.get("requestBody", {}), *call["responses"].values()):
                 own |= {_name(content["schema"]) for content in part.get("content", {}).values()}
-    # These are answers too, but large ones that are used in several places.
+    # These are responses too, but large, and used in several places.
     own -= {"JobEntry", "Profile", "Snapshot"}
     return {name: schemas[name] for name in sorted(schemas) if name not in own}
 
@@ -71,7 +71,7 @@ def _resolve(schema: Document, schemas: Document) -> Document:
 
 
 def _kind(schema: Document) -> Markup:
-    """What a field takes, in words."""
+    """The type of a field."""
     if "$ref" in schema:
         name = _name(schema)
         return Markup('<a href="#type-{0}">{0}</a>').format(name)
@@ -81,12 +81,12 @@ def _kind(schema: Document) -> Markup:
         return Markup(", ").join(Markup("<code>{}</code>").format(v) for v in schema["enum"])
     if schema.get("type") == "array":
         return Markup("list of {}").format(_kind(schema.get("items", {})))
-    words = {"date-time": "moment", "date": "day"}
-    return escape(words.get(schema.get("format", ""), schema.get("type", "any JSON")))
+    names = {"date-time": "time", "date": "date"}
+    return escape(names.get(schema.get("format", ""), schema.get("type", "any JSON")))
 
 
 def _limits(schema: Document) -> str:
-    """What else a field's value must keep to."""
+    """The bounds of a field's value."""
     least = schema.get("minLength", schema.get("minItems", schema.get("minimum")))
     most = schema.get("maxLength", schema.get("maxItems", schema.get("maximum")))
     unit = "characters" if "maxLength" in schema else "entries" if "maxItems" in schema else ""
@@ -104,12 +104,12 @@ def _limits(schema: Document) -> str:
 
 
 def _prose(text: str) -> Markup:
-    """Text in which words between backticks are code."""
+    """Text with the parts between backticks as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _pretty(value: Any, indent: int = 0) -> str:
-    """JSON in which whatever is short enough stands on one line."""
+    """JSON with short objects and lists on one line."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + indent <= 76 or not isinstance(value, dict | list):
         return line

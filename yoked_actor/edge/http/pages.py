@@ -1,7 +1,7 @@
-"""The pages: files of the package, given out so that a browser asks again but seldom loads again.
+"""Serves the web client and the files of the console from the package.
 
-The web client is one page with many addresses: which of them is shown, its script decides by what
-the server says. Every page comes with a policy that lets it run nothing but our own files.
+Browsers revalidate each file and download it only when it has changed. The web client is one page
+under many addresses; its script picks the view. The Content-Security-Policy allows own files only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from quart import Response, request
 from quart_trio import QuartTrio
 
 from yoked_actor.domain.lobby import Code
-from yoked_actor.edge.http.app import Doors, Refused
+from yoked_actor.edge.http.api import Api, Refused
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
@@ -36,12 +36,12 @@ ADDRESSES = (
     "/offers",
     "/connections",
 )
-"""Where the web client can be."""
+"""The addresses of the web client."""
 CONSOLE = "/admin"
-"""Where the operator's console is."""
+"""The address of the operator console."""
 
 FOLDERS = ("app", "admin")
-"""Whose files are given out: those of the web client, and those of the console."""
+"""The folders that are served: the web client's and the console's."""
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -52,16 +52,16 @@ class Asset(msgspec.Struct, frozen=True):
     kind: str
 
 
-def add_page_calls(app: QuartTrio, doors: Doors) -> None:
-    """The web client, and what it loads."""
-    matching = doors.settings.matching
+def add_page_calls(app: QuartTrio, api: Api) -> None:
+    """Add the routes of the web client and of all files that pages load."""
+    matching = api.settings.matching
     page = render(
         "index.html",
-        dev=doors.dev,
+        dev=api.dev,
         genders=matching.genders,
         max_interests=matching.max_interests,
         vote_window_s=f"{matching.vote_window_s:g}",
-        offers_at=doors.settings.offers.at,
+        offers_at=api.settings.offers.at,
         modules=["/yoked.js", *modules_below("/app/")],
     )
 
@@ -74,7 +74,7 @@ def add_page_calls(app: QuartTrio, doors: Doors) -> None:
         app.add_url_rule(address, f"page {address}", index, methods=["GET"])
 
     async def asset(name: str = "") -> Response:
-        # Only what was found at the start is there: a path is a key here, never a file name.
+        # The path is a key of the assets found at the start, never a file name.
         found = assets().get(request.path)
         if found is None:
             raise Refused(Code.NOT_FOUND, "there is no such file")
@@ -87,7 +87,7 @@ def add_page_calls(app: QuartTrio, doors: Doors) -> None:
 
 @cache
 def assets() -> dict[str, Asset]:
-    """Every file that the web client and the console load, by its address."""
+    """The files that the web client and the console load, by address."""
     pages = files("yoked_actor.edge") / "pages"
     found = {"/yoked.js": Asset((pages / "yoked.js").read_text("utf-8"), _KINDS[".js"])}
     for folder in FOLDERS:
@@ -99,7 +99,7 @@ def assets() -> dict[str, Asset]:
 
 
 def modules_below(folder: str) -> list[str]:
-    """The modules of a folder of assets, which a page had better ask for at once."""
+    """The JavaScript modules of a folder, for the page to preload."""
     scripts = (path for path, asset in assets().items() if asset.kind == _KINDS[".js"])
     return [path for path in scripts if path.startswith(folder)]
 
@@ -115,12 +115,12 @@ def _files_below(folder: Traversable, path: str) -> Iterator[tuple[str, Traversa
 
 @cache
 def page_file(name: str) -> str:
-    """The text of a file that belongs to the pages."""
+    """The text of a file in the folder of pages."""
     return (files("yoked_actor.edge") / "pages" / name).read_text("utf-8")
 
 
 def render(name: str, **values: Any) -> str:
-    """A page, with values in it; whatever they hold, they come out as text."""
+    """Render a page; values are escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(page_file),
         autoescape=True,
@@ -132,7 +132,7 @@ def render(name: str, **values: Any) -> str:
 
 
 async def cacheable(text: str, kind: str, *, policy: str | None = None) -> Response:
-    """An answer that the client may keep, if it asks each time whether it is still good."""
+    """A response that clients may cache, but must revalidate each time."""
     content_type = kind if kind == "application/json" else f"{kind}; charset=utf-8"
     response = Response(text, content_type=content_type)
     response.headers["Cache-Control"] = "no-cache"

@@ -1,14 +1,14 @@
 /**
- * yoked.js: a client of the yoked-actor protocol for browsers. One module, no dependencies.
+ * yoked.js: a browser client for the yoked-actor protocol. One module, no dependencies.
  *
  *     import { connect } from "/yoked.js";
  *     const client = connect({ url: location.origin, token });
  *     client.addEventListener("matched", ({ detail }) => client.acknowledge(detail.match_id));
  *     await client.spin();
  *
- * It says hello, beats, comes back after a lost socket and takes up its session, gives each command
- * its reply, and keeps `client.snapshot` as the server's events change it. It decides nothing.
- * docs/yoked-js.md tells all of it.
+ * The client sends hello and heartbeats, reconnects and resumes its session after the socket is lost,
+ * matches replies to commands, and updates `client.snapshot` with each event of the server.
+ * See docs/yoked-js.md.
  */
 
 /** @typedef {"idle"|"waiting"|"matched"|"voting"} State */
@@ -16,36 +16,36 @@
 /** @typedef {{match_id: string, partner: Card, acknowledged: boolean, voted: boolean, acknowledge_by?: string, vote_by?: string}} MatchPart */
 /** @typedef {{date_id: string, partner: Card, initiator: boolean, ends_at: string, ice_servers: RTCIceServer[]}} DatePart */
 /** @typedef {{state: State, credit: number, waiting_since?: string, tier?: number, match?: MatchPart, date?: DatePart, last_outcome?: string, last_match_id?: string}} Snapshot */
-/** @typedef {{type: string, seq: number, at: string, [field: string]: any}} ServerEvent An event of the protocol. `replayed` is true when the snapshot of a welcome held it already. */
+/** @typedef {{type: string, seq: number, at: string, [field: string]: any}} ServerEvent An event of the protocol. `replayed` is true if the snapshot of the last welcome includes it. */
 /** @typedef {{type: "ok", re: string, [field: string]: any}} Reply */
 /** @typedef {"connecting"|"online"|"away"|"closed"} Status */
-/** @typedef {{reason: string, until: string|null}} Suspension The operator's words for the user, and when it ends; null: not by itself. */
+/** @typedef {{reason: string, until: string|null}} Suspension The reason, and the end; null if it has no set end. */
 /** @typedef {{display_name: string, birth_date: string, gender: string, location: {lat: number, lon: number}, time_zone: string, interests: string[], preferences: {seeking: string[], min_age: number, max_age: number, max_distance_km: number}}} Profile */
 /** @typedef {{type: string, fields: Record<string, any>, text: string, resolve: (reply: Reply) => void, reject: (error: Error) => void, timer: ReturnType<typeof setTimeout>, sent_ms: number}} Pending */
 
 const FIRST_PAUSE_S = 0.3;
 const LONGEST_PAUSE_S = 8;
 const TIMEOUT_S = 15;
-/** How long after a token could not be renewed that is tried again. */
+/** Pause before the next attempt to renew a token. */
 const RENEW_AGAIN_S = 10;
-/** What a close code asks for before the next attempt, in seconds, where backoff alone is not enough. */
+/** Minimum pause before the next attempt, for some close codes. */
 const LEAST_PAUSE_S = new Map([[4009, 5], [4010, 2]]);
-/** After these the same words must not be said again. */
-const OUR_FAULT = new Set([1003, 1009, 4000]);
+/** Close codes after which the pending commands must not be sent again. */
+const CLIENT_ERRORS = new Set([1003, 1009, 4000]);
 
-/** The close codes after which the client stays away. */
+/** Close codes after which the client does not reconnect. */
 export const REPLACED = 4001;
 export const BAD_TOKEN = 4003;
-/** Why, when the token was good and has ended. */
+/** The close reason for a token that was valid and has expired. */
 const EXPIRED = "the token has expired";
 
-/** A refusal of the server, or a command that got no answer. */
+/** An error reply of the server, or a command without a reply. */
 export class YokedError extends Error {
   /**
    * @param {string} code one of the protocol's codes, or `timeout`, `connection_lost`, `unreachable`
    * @param {string} message
-   * @param {number} [status] the HTTP status, when there was one
-   * @param {Record<string, any>} [said] all that the server said: `suspended` has `reason` and `until`
+   * @param {number} [status] the HTTP status, if there is one
+   * @param {Record<string, any>} [said] the whole response: `suspended` has `reason` and `until`
    */
   constructor(code, message, status, said = {}) {
     super(message);
@@ -57,7 +57,7 @@ export class YokedError extends Error {
 }
 
 /**
- * An instant of the protocol as microseconds since 1970: `Date` would drop the last three digits.
+ * A time of the protocol as microseconds since 1970. `Date` would drop the last three digits.
  * @param {string} iso
  */
 export function microseconds(iso) {
@@ -66,7 +66,7 @@ export function microseconds(iso) {
 }
 
 /**
- * The snapshot after an event. Pure; what an event does not touch stays.
+ * The snapshot after an event. A pure function.
  * @param {Snapshot} snapshot
  * @param {ServerEvent} event
  * @returns {Snapshot}
@@ -113,7 +113,7 @@ export function advance(snapshot, event) {
   }
 }
 
-/** The HTTP calls of one user. A refusal rejects with a `YokedError`. */
+/** HTTP calls for one user. Errors reject with a `YokedError`. */
 export class Api {
   /** @param {{url?: string, token?: string}} where */
   constructor({ url = globalThis.location?.origin ?? "", token = "" } = {}) {
@@ -122,7 +122,7 @@ export class Api {
   }
 
   /**
-   * Any call.
+   * Make any call.
    * @param {string} method
    * @param {string} path
    * @param {unknown} [body]
@@ -133,23 +133,23 @@ export class Api {
     const headers = { Accept: "application/json" };
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    let answer;
+    let response;
     try {
-      answer = await fetch(this.url + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(TIMEOUT_S * 1000) });
+      response = await fetch(this.url + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(TIMEOUT_S * 1000) });
     } catch {
-      throw new YokedError("unreachable", "the server cannot be reached");
+      throw new YokedError("unreachable", "cannot reach the server");
     }
-    const said = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new YokedError(said.code ?? "internal", said.detail ?? answer.statusText, answer.status, said);
-    return said;
+    const content = await response.json().catch(() => ({}));
+    if (!response.ok) throw new YokedError(content.code ?? "internal", content.detail ?? response.statusText, response.status, content);
+    return content;
   }
 
-  /** Become somebody, on a server in development mode. Returns the token. @param {string} user_id @param {Profile} [profile] @returns {Promise<string>} */
+  /** Log in on a development server, without a password. Returns the token. @param {string} user_id @param {Profile} [profile] @returns {Promise<string>} */
   async devLogin(user_id, profile) {
     return (await this.call("POST", "/api/dev/login", { user_id, profile })).token;
   }
 
-  /** One's own profile, or null when there is none yet. @returns {Promise<Profile|null>} */
+  /** The user's profile, or null if there is none. @returns {Promise<Profile|null>} */
   async profile() {
     return this.call("GET", "/api/profile").catch((error) => {
       if (error.code === "not_found") return null;
@@ -157,22 +157,22 @@ export class Api {
     });
   }
 
-  /** @param {Profile} profile @returns {Promise<Profile>} as it was stored */
+  /** @param {Profile} profile @returns {Promise<Profile>} the stored profile */
   saveProfile(profile) { return this.call("PUT", "/api/profile", profile); }
 
-  /** Today's offers, or those of a date. @param {string} [date] */
+  /** The offers of today, or of a date. @param {string} [date] */
   offers(date) { return this.call("GET", `/api/offers${date ? `?date=${encodeURIComponent(date)}` : ""}`); }
 
   /** @param {string} offer_id @param {"accept"|"decline"} answer */
   answerOffer(offer_id, answer) { return this.call("POST", `/api/offers/${encodeURIComponent(offer_id)}/answer`, { answer }); }
 
-  /** Those who have accepted each other. */
+  /** The connections: users who accepted each other. */
   connections() { return this.call("GET", "/api/connections"); }
 
   /** Start a video date with a connection who is online. @param {string} connection_id */
   startDate(connection_id) { return this.call("POST", `/api/connections/${encodeURIComponent(connection_id)}/date`); }
 
-  /** Where one is. @returns {Promise<Snapshot>} */
+  /** The current snapshot. @returns {Promise<Snapshot>} */
   status() { return this.call("GET", "/api/match/status"); }
 
   /** @returns {Promise<{blocks: {user_id: string, at: string}[]}>} */
@@ -189,34 +189,34 @@ export class Api {
 }
 
 /**
- * One user's live connection. An `EventTarget`: each event of the protocol is dispatched as a
- * `CustomEvent` of its type with the message as `detail`, `welcome` among them; besides these,
- * `change` (the snapshot is another now) and `status` (`{status, code, reason, retry_in_s, suspended}`).
+ * A live connection for one user. An `EventTarget`: each event of the protocol, including `welcome`, is
+ * dispatched as a `CustomEvent` of its type with the message as `detail`. Other events are `change` (the
+ * snapshot has changed) and `status` (`{status, code, reason, retry_in_s, suspended}`).
  */
 export class Client extends EventTarget {
   /** @type {WebSocket|null} */ #socket = null;
   /** @type {Map<string, Pending>} */ #pending = new Map();
   /** @type {{session: string, seq: number}|null} */ #resume = null;
   /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
-  /** @type {ReturnType<typeof setInterval>|undefined} */ #beats;
+  /** @type {ReturnType<typeof setInterval>|undefined} */ #heartbeats;
   /** @type {ReturnType<typeof setTimeout>|undefined} */ #renewal;
-  /** When the token ends, in the server's milliseconds. */
+  /** When the token expires, in milliseconds of server time. */
   #expires_ms = Infinity;
-  #renewed_in_vain = false;
+  #tried_renewal = false;
   #count = 0;
   #welcomed_at = 0;
-  #heard_ms = 0;
+  #received_ms = 0;
   #hello_ms = 0;
   #pause_s = FIRST_PAUSE_S;
   #least_s = 0;
   /** @type {{rtt: number, offset: number}[]} */ #samples = [];
-  // Ids name a command within the user's session, which may outlive this object.
+  // Command IDs are unique within the session, which may exist longer than this object.
   #prefix = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join("");
 
   /** @param {{url?: string, token: string, renewToken?: () => Promise<string>, timeout_s?: number}} options */
   constructor({ url = globalThis.location?.origin ?? "", token, renewToken, timeout_s = TIMEOUT_S }) {
     super();
-    /** The HTTP calls, for the same user. */
+    /** HTTP calls for the same user. */
     this.api = new Api({ url, token });
     this.url = `${url.replace(/\/$/, "").replace(/^http/, "ws")}/ws`;
     this.token = token;
@@ -224,29 +224,29 @@ export class Client extends EventTarget {
     this.timeout_s = timeout_s;
     /** @type {Status} */
     this.status = "connecting";
-    /** Where the user is, as the server says; null before the first welcome. @type {Snapshot|null} */
+    /** The state of the user on the server; null before the first welcome. @type {Snapshot|null} */
     this.snapshot = null;
-    /** Set once the server has said that the user is suspended; the client is closed then. @type {Suspension|null} */
+    /** Set when the server reports that the user is suspended; the client is closed then. @type {Suspension|null} */
     this.suspended = null;
     this.heartbeat_every_s = 3;
     this.#open();
-    globalThis.addEventListener?.("online", this.#hurry);
-    globalThis.document?.addEventListener("visibilitychange", this.#hurry);
+    globalThis.addEventListener?.("online", this.#wake);
+    globalThis.document?.addEventListener("visibilitychange", this.#wake);
   }
 
-  // Commands. Each resolves with the server's `ok`, or rejects with a YokedError.
+  // Commands. Each resolves with the reply `ok`, or rejects with a YokedError.
 
-  /** Get in line. */
+  /** Get in line for a match. */
   spin() { return this.command("spin"); }
-  /** Get out of line, or out of the match. */
+  /** Leave the line, or the match. */
   leave() { return this.command("leave"); }
-  /** The match is on the screen. @param {string} match_id */
+  /** Confirm that the match is on the screen. @param {string} match_id */
   acknowledge(match_id) { return this.command("acknowledge", { match_id }); }
   /** @param {string} match_id @param {"yes"|"pass"} vote */
   vote(match_id, vote) { return this.command("vote", { match_id, vote }); }
-  /** Why nobody has come yet. */
+  /** Ask why there is no match yet. */
   explain() { return this.command("explain"); }
-  /** Hand data to the other one on the date. @param {string} date_id @param {unknown} data */
+  /** Send data to the partner on the date. @param {string} date_id @param {unknown} data */
   signal(date_id, data) { return this.command("signal", { date_id, data }); }
   /** @param {string} date_id */
   endDate(date_id) { return this.command("end_date", { date_id }); }
@@ -254,16 +254,16 @@ export class Client extends EventTarget {
   answerOffer(offer_id, answer) { return this.command("answer_offer", { offer_id, answer }); }
   /** Start a video date with a connection who is online. @param {string} connection_id */
   startDate(connection_id) { return this.command("start_date", { connection_id }); }
-  /** Never meet that user (again). @param {string} user_id */
+  /** Never be matched with that user (again). @param {string} user_id */
   block(user_id) { return this.command("block", { user_id }); }
   /** @param {string} user_id @param {string} reason @param {string} [match_id] */
   report(user_id, reason, match_id) { return this.command("report", { user_id, reason, match_id }); }
-  /** A sign of life; the client gives them by itself. */
+  /** The client sends heartbeats itself. */
   heartbeat() { return this.command("heartbeat"); }
 
   /**
-   * Any command. While the socket is lost it waits, and is sent again under the same id when the
-   * session is taken up, which has no second effect. When the session is gone, it rejects.
+   * Send any command. While the socket is lost, the command waits. After the session is resumed it is
+   * sent again with the same ID, which has no second effect. If the session is gone, it rejects.
    * @param {string} type
    * @param {Record<string, any>} [fields]
    * @returns {Promise<Reply>}
@@ -274,7 +274,7 @@ export class Client extends EventTarget {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#pending.delete(id);
-        reject(new YokedError("timeout", "the server did not answer in time"));
+        reject(new YokedError("timeout", "the server did not reply in time"));
       }, this.timeout_s * 1000);
       const pending = { type, fields, text: JSON.stringify({ type, id, ...fields }), resolve, reject, timer, sent_ms: 0 };
       this.#pending.set(id, pending);
@@ -282,29 +282,29 @@ export class Client extends EventTarget {
     });
   }
 
-  /** The server's time, in milliseconds since 1970, as well as it is known. */
+  /** The estimated server time, in milliseconds since 1970. */
   now() {
     if (this.#samples.length === 0) return Date.now();
     const best = this.#samples.reduce((a, b) => (b.rtt < a.rtt ? b : a));
     return Date.now() + best.offset;
   }
 
-  /** Resolves at the first welcome; rejects when there will be none. @returns {Promise<Snapshot>} */
+  /** Resolves at the first welcome; rejects if the client is closed before. @returns {Promise<Snapshot>} */
   welcomed() {
     return new Promise((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         if (this.snapshot) resolve(this.snapshot);
-        else if (this.status === "closed") reject(new YokedError("connection_lost", "the server wants no connection"));
+        else if (this.status === "closed") reject(new YokedError("connection_lost", "the connection is closed"));
         else return false;
-        this.removeEventListener("status", look);
+        this.removeEventListener("status", check);
         return true;
       };
-      if (!look()) this.addEventListener("status", look);
+      if (!check()) this.addEventListener("status", check);
     });
   }
 
-  /** Close the socket and stay away. */
-  close() { this.#finish(1000, "closed here"); }
+  /** Close the connection for good. */
+  close() { this.#finish(1000, "closed by the client"); }
 
   // The connection
 
@@ -312,26 +312,26 @@ export class Client extends EventTarget {
     clearTimeout(this.#timer);
     const socket = new WebSocket(this.url, "yoked.v1");
     this.#socket = socket;
-    this.#heard_ms = Date.now();
+    this.#received_ms = Date.now();
     socket.onopen = () => {
       this.#hello_ms = Date.now();
       const resume = this.#resume ?? undefined;
       socket.send(JSON.stringify({ type: "hello", id: `${this.#prefix}-${++this.#count}`, token: this.token, resume }));
     };
-    socket.onmessage = ({ data }) => { if (socket === this.#socket) this.#hear(JSON.parse(data)); };
+    socket.onmessage = ({ data }) => { if (socket === this.#socket) this.#receive(JSON.parse(data)); };
     socket.onclose = ({ code, reason }) => { if (socket === this.#socket) this.#lost(code, reason); };
-    // A network that swallows everything would leave the browser waiting for minutes.
+    // Without a response from the network, the browser itself would wait for minutes.
     this.#timer = setTimeout(() => { if (this.status !== "online") this.#abandon("no welcome in time"); }, 10_000);
   }
 
-  /** Open a socket again, with a new token if the last one has ended. */
-  async #comeBack() {
+  /** Open a new socket, with a new token if the current one has expired. */
+  async #reconnect() {
     clearTimeout(this.#timer);
     if (this.renewToken && this.now() >= this.#expires_ms) {
       try {
-        this.#use(await this.renewToken());
+        this.#useToken(await this.renewToken());
       } catch {
-        if (this.status === "away") this.#timer = setTimeout(() => this.#comeBack(), RENEW_AGAIN_S * 1000);
+        if (this.status === "away") this.#timer = setTimeout(() => this.#reconnect(), RENEW_AGAIN_S * 1000);
         return;
       }
     }
@@ -339,13 +339,13 @@ export class Client extends EventTarget {
   }
 
   /** @param {string} token */
-  #use(token) {
+  #useToken(token) {
     this.token = token;
     this.api.token = token;
     this.#expires_ms = Infinity;
   }
 
-  /** Renew the token some time before it ends. @param {string} expires_at */
+  /** Renew the token before it expires. @param {string} expires_at */
   #renewBefore(expires_at) {
     clearTimeout(this.#renewal);
     this.#expires_ms = Date.parse(expires_at);
@@ -356,7 +356,7 @@ export class Client extends EventTarget {
   /** @param {number} seconds */
   #renewIn(seconds) {
     if (!this.renewToken) return;
-    // A timer cannot wait for more than 24 days; to renew earlier does no harm.
+    // Timers are limited to 24 days. Renewing earlier does no harm.
     this.#renewal = setTimeout(() => this.#renew(), Math.min(Math.max(seconds, 0) * 1000, 2 ** 31 - 1));
   }
 
@@ -366,7 +366,7 @@ export class Client extends EventTarget {
       const token = await this.renewToken?.();
       if (!token || socket !== this.#socket || this.status !== "online") return;
       const { expires_at } = await this.command("hello", { token });
-      this.#use(token);
+      this.#useToken(token);
       this.#renewBefore(expires_at);
     } catch {
       if (socket === this.#socket && this.status === "online") this.#renewIn(RENEW_AGAIN_S);
@@ -383,49 +383,49 @@ export class Client extends EventTarget {
 
   /** @param {number} code @param {string} reason */
   #lost(code, reason) {
-    clearInterval(this.#beats);
+    clearInterval(this.#heartbeats);
     clearTimeout(this.#timer);
     this.#socket = null;
     clearTimeout(this.#renewal);
-    if (code === BAD_TOKEN && reason === EXPIRED && this.renewToken && !this.#renewed_in_vain) {
-      this.#renewed_in_vain = true;
+    if (code === BAD_TOKEN && reason === EXPIRED && this.renewToken && !this.#tried_renewal) {
+      this.#tried_renewal = true;
       this.#expires_ms = 0;
     } else if (code === REPLACED || code === BAD_TOKEN) return this.#finish(code, reason);
-    if (OUR_FAULT.has(code)) this.#rejectAll("connection_lost", reason || "the connection was closed");
+    if (CLIENT_ERRORS.has(code)) this.#rejectAll("connection_lost", reason || "the connection was closed");
     const least_s = this.#least_s || (LEAST_PAUSE_S.get(code) ?? 0);
-    // Jitter keeps a crowd that was cut off together from coming back together.
+    // Jitter spreads the reconnects of clients that were disconnected at the same time.
     const retry_in_s = least_s + this.#pause_s * (0.5 + Math.random() / 2);
     this.#pause_s = Math.min(this.#pause_s * 2, LONGEST_PAUSE_S);
     this.#least_s = 0;
-    this.#timer = setTimeout(() => this.#comeBack(), retry_in_s * 1000);
-    this.#turn("away", { code, reason, retry_in_s });
+    this.#timer = setTimeout(() => this.#reconnect(), retry_in_s * 1000);
+    this.#setStatus("away", { code, reason, retry_in_s });
   }
 
   /** @param {number} code @param {string} reason */
   #finish(code, reason) {
     if (this.status === "closed") return;
     clearTimeout(this.#renewal);
-    clearInterval(this.#beats);
+    clearInterval(this.#heartbeats);
     clearTimeout(this.#timer);
-    globalThis.removeEventListener?.("online", this.#hurry);
-    globalThis.document?.removeEventListener("visibilitychange", this.#hurry);
+    globalThis.removeEventListener?.("online", this.#wake);
+    globalThis.document?.removeEventListener("visibilitychange", this.#wake);
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();
-    this.#turn("closed", { code, reason, suspended: this.suspended });
+    this.#setStatus("closed", { code, reason, suspended: this.suspended });
     this.#rejectAll(this.suspended ? "suspended" : "connection_lost", reason || "the connection is closed");
   }
 
-  // The network is back, or somebody looks again: do not wait for the next beat or attempt.
-  #hurry = () => {
+  // The network is back, or the page is visible again: do not wait for the next heartbeat or attempt.
+  #wake = () => {
     if (globalThis.document?.visibilityState === "hidden") return;
-    if (this.status === "online") this.#beat();
-    else if (this.status === "away" && this.#socket === null) this.#comeBack();
+    if (this.status === "online") this.#sendHeartbeat();
+    else if (this.status === "away" && this.#socket === null) this.#reconnect();
   };
 
-  #beat() {
-    // Two beats without a word from the server: the socket only looks open.
-    if (Date.now() - this.#heard_ms > (2 * this.heartbeat_every_s + 2) * 1000) return this.#abandon("the server is silent");
+  #sendHeartbeat() {
+    // No message for two heartbeats: the socket is open, but the connection is dead.
+    if (Date.now() - this.#received_ms > (2 * this.heartbeat_every_s + 2) * 1000) return this.#abandon("no message from the server");
     this.heartbeat().catch(() => {});
   }
 
@@ -434,28 +434,28 @@ export class Client extends EventTarget {
   /** @param {Pending} pending */
   #send(pending) {
     pending.sent_ms = Date.now();
-    // A socket that is closing would drop it; after the next welcome it is sent again.
+    // A closing socket would drop the message. It is sent again after the next welcome.
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(pending.text);
   }
 
   /** @param {any} message */
-  #hear(message) {
-    this.#heard_ms = Date.now();
-    // As the answer to hello, or as an event; the server closes the socket after either.
+  #receive(message) {
+    this.#received_ms = Date.now();
+    // A reply to hello or an event; the server closes the socket after both.
     if (message.type === "suspended" || message.code === "suspended") this.suspended = { reason: message.reason, until: message.until };
     if (message.type === "ok" || message.type === "error") return this.#settle(message);
-    if (message.type === "welcome") return this.#welcome(message);
+    if (message.type === "welcome") return this.#receiveWelcome(message);
     if (this.#resume) this.#resume.seq = message.seq;
     if (message.type === "draining") this.#least_s = message.reconnect_after_s;
-    // What is sent again after a welcome is in its snapshot already.
+    // Events that are repeated after a welcome are part of its snapshot.
     const replayed = microseconds(message.at) < this.#welcomed_at;
-    if (!replayed && this.snapshot) this.#become(advance(this.snapshot, message));
-    this.#tell(message.type, { ...message, replayed });
-    if (!replayed) this.#tell("change", this.snapshot);
+    if (!replayed && this.snapshot) this.snapshot = advance(this.snapshot, message);
+    this.#dispatch(message.type, { ...message, replayed });
+    if (!replayed) this.#dispatch("change", this.snapshot);
   }
 
   /** @param {any} message */
-  #welcome(message) {
+  #receiveWelcome(message) {
     const lost = this.#resume !== null && !message.resumed;
     this.#resume = { session: message.session, seq: message.seq };
     this.#welcomed_at = microseconds(message.at);
@@ -463,16 +463,16 @@ export class Client extends EventTarget {
     this.#pause_s = FIRST_PAUSE_S;
     this.heartbeat_every_s = message.heartbeat_every_s;
     clearTimeout(this.#timer);
-    clearInterval(this.#beats);
-    this.#beats = setInterval(() => this.#beat(), this.heartbeat_every_s * 1000);
-    this.#renewed_in_vain = false;
+    clearInterval(this.#heartbeats);
+    this.#heartbeats = setInterval(() => this.#sendHeartbeat(), this.heartbeat_every_s * 1000);
+    this.#tried_renewal = false;
     if (message.expires_at) this.#renewBefore(message.expires_at);
-    this.#become(message.snapshot);
-    if (lost) this.#rejectAll("connection_lost", "the session is gone; the snapshot says how things stand");
-    this.#turn("online", {});
+    this.snapshot = message.snapshot;
+    if (lost) this.#rejectAll("connection_lost", "the session is gone; see the snapshot for the current state");
+    this.#setStatus("online", {});
     for (const pending of this.#pending.values()) this.#send(pending);
-    this.#tell("welcome", message);
-    this.#tell("change", this.snapshot);
+    this.#dispatch("welcome", message);
+    this.#dispatch("change", this.snapshot);
   }
 
   /** @param {any} message */
@@ -486,13 +486,13 @@ export class Client extends EventTarget {
     const { match } = this.snapshot ?? {};
     const done = { acknowledge: "acknowledged", vote: "voted" }[pending.type];
     if (done && match && this.snapshot && match.match_id === pending.fields.match_id) {
-      this.#become({ ...this.snapshot, match: { ...match, [done]: true } });
-      this.#tell("change", this.snapshot);
+      this.snapshot = { ...this.snapshot, match: { ...match, [done]: true } };
+      this.#dispatch("change", this.snapshot);
     }
     pending.resolve(message);
   }
 
-  /** How far the server's clock is ahead of ours; the quickest of the last exchanges knows best. @param {string} at @param {number} sent_ms */
+  /** Measure the offset of the server's clock. `now` uses the sample with the shortest round trip. @param {string} at @param {number} sent_ms */
   #sample(at, sent_ms) {
     const now = Date.now();
     this.#samples = [...this.#samples.slice(-7), { rtt: now - sent_ms, offset: Date.parse(at) - (sent_ms + now) / 2 }];
@@ -507,23 +507,19 @@ export class Client extends EventTarget {
     this.#pending.clear();
   }
 
-  /** @param {Snapshot} snapshot */
-  #become(snapshot) { this.snapshot = snapshot; }
-
-  /** @param {Status} status @param {object} why */
-  #turn(status, why) {
+  /** @param {Status} status @param {object} detail */
+  #setStatus(status, detail) {
     this.status = status;
-    this.#tell("status", { status, ...why });
+    this.#dispatch("status", { status, ...detail });
   }
 
   /** @param {string} type @param {unknown} detail */
-  #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
+  #dispatch(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
 }
 
 /**
- * Connect a user. Returns at once; the client comes online by itself and stays so until it is
- * closed, replaced by a newer connection of the same user, or its token is refused or its user
- * suspended.
+ * Connect a user. Returns immediately. The client connects and reconnects until it is closed, replaced
+ * by a newer connection of the same user, its token is refused, or the user is suspended.
  * @param {{url?: string, token: string, renewToken?: () => Promise<string>, timeout_s?: number}} options
  */
 export function connect(options) {

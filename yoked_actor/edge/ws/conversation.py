@@ -14,10 +14,10 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Session, Sessions, UserSuspended
+from yoked_actor.actors.ops import StatusBoard, Watcher
 from yoked_actor.domain.lobby import Code, Refusal, Renewed, Reply
 from yoked_actor.domain.time import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
-from yoked_actor.edge.http import StatusBoard, Watcher
 from yoked_actor.edge.ws.connection import WebSocketConnection
 from yoked_actor.edge.ws.expiries import Expiries
 from yoked_actor.edge.ws.strangers import Strangers
@@ -187,7 +187,7 @@ class _Conversation:
         elif board.is_full:
             connection.close(CloseCode.RATE_LIMITED, "too many watch already")
         else:
-            self._watcher = board.admit(connection, watch, identity)
+            self._watcher = board.admit(connection, watch, identity.user_id, identity.expires_at)
             self._speak_as(identity)
 
     def _speak_as(self, identity: Identity) -> None:

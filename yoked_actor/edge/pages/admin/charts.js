@@ -1,4 +1,4 @@
-// Charts, drawn by hand as SVG, in the width that they are given.
+// SVG charts that fill the available width.
 
 import { h } from "/app/dom.js";
 
@@ -10,7 +10,7 @@ const RIGHT = 6;
 export const MINUTES = 60;
 export const TIERS = [1, 2, 3, 99];
 
-/** The next round number that has a whole half: 4, 6, 8, 10, 20, 30... @param {number} value */
+/** The next round number whose half is round too: 4, 6, 8, 10, 20, 30... @param {number} value */
 function ceiling(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
   return [1, 2, 3, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power;
@@ -19,7 +19,7 @@ function ceiling(value) {
 const clock = (ms) => new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
 const round = (value) => Math.round(10 * value) / 10;
 
-/** The last hour, minute by minute, with what the server left out. @param {any} status */
+/** The last hour by minute; minutes that the server left out are filled in. @param {any} status */
 export function lastHour(status) {
   const now = Math.floor(Date.parse(status.at) / 60_000) * 60_000;
   const known = new Map(status.minutes.map((minute) => [Date.parse(minute.at), minute]));
@@ -32,7 +32,7 @@ export function lastHour(status) {
   });
 }
 
-/** A figure whose drawing follows its width. @param {string} title @param {any} [below] */
+/** A figure that is drawn again when its width changes. @param {string} title @param {any} [below] */
 function figure(title, below) {
   const place = h("div", { class: "drawing" });
   const root = h("figure", { class: "panel chart" }, h("figcaption", {}, h("h2", {}, title)), place, below);
@@ -42,14 +42,14 @@ function figure(title, below) {
   return { root, show: (next) => { draw = next; redraw(); } };
 }
 
-/** Axes and lines to read a height by. */
-function axes(width, top, minutes, say) {
+/** Axes and grid lines. */
+function axes(width, top, minutes, label) {
   const plot = { x: LEFT, y: TOP, width: width - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM };
   const step = plot.width / minutes.length;
   const y = (value) => round(plot.y + plot.height * (1 - value / top));
   const marks = [0, top / 2, top];
   const every = width < 420 ? 20 : 10;
-  const root = h("svg", { class: "plot", viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": say },
+  const root = h("svg", { class: "plot", viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": label },
     marks.map((mark) => [
       h("line", { class: mark ? "grid" : "ground", x1: LEFT, x2: width - RIGHT, y1: y(mark), y2: y(mark) }),
       h("text", { class: "axis", x: LEFT - 8, y: y(mark) + 4, "text-anchor": "end" }, mark.toLocaleString()),
@@ -60,16 +60,16 @@ function axes(width, top, minutes, say) {
   return { root, step, y, x: (index) => round(LEFT + step * index) };
 }
 
-/** How many waited, over the last hour. */
+/** Waiting users over the last hour. */
 export function waitingChart() {
-  const { root, show } = figure("Waiting, most at once in each minute");
+  const { root, show } = figure("Waiting users, maximum per minute");
   return {
     root,
     update(status) {
       const minutes = lastHour(status);
       const most = Math.max(...minutes.map(({ waiting }) => waiting));
       show((width) => {
-        const { root: svg, step, x, y } = axes(width, ceiling(Math.max(most, 4)), minutes, `Waiting in the last hour: ${status.waiting} now, ${most} at most.`);
+        const { root: svg, step, x, y } = axes(width, ceiling(Math.max(most, 4)), minutes, `Waiting users in the last hour: ${status.waiting} now, ${most} at most.`);
         const points = minutes.map(({ waiting }, index) => `${round(x(index) + step / 2)},${y(waiting)}`);
         const [first, last] = [points[0].split(",")[0], points.at(-1).split(",")[0]];
         svg.append(
@@ -94,7 +94,7 @@ export function matchesChart(names) {
       const minutes = lastHour(status);
       const most = Math.max(...minutes.map(({ matches }) => matches));
       show((width) => {
-        const { root: svg, step, x, y } = axes(width, ceiling(Math.max(most, 4)), minutes, `Matches per minute in the last hour: ${status.hour.matches} in all, ${most} in the busiest minute.`);
+        const { root: svg, step, x, y } = axes(width, ceiling(Math.max(most, 4)), minutes, `Matches per minute in the last hour: ${status.hour.matches} in total, ${most} in the busiest minute.`);
         minutes.forEach(({ tiers }, index) => {
           let below = 0;
           for (const tier of TIERS) {
@@ -122,8 +122,8 @@ export function sharesChart(title, kinds, counts, empty) {
       const all = Object.values(found).reduce((sum, count) => sum + count, 0);
       show((width) => {
         if (all === 0) return h("p", { class: "empty" }, empty);
-        const say = shown.map(([key, name]) => `${name} ${found[key] ?? 0}`).join(", ");
-        return h("svg", { class: "plot", viewBox: `0 0 ${width} ${row * shown.length}`, width, height: row * shown.length, role: "img", "aria-label": `${title}: ${say}.` },
+        const summary = shown.map(([key, name]) => `${name} ${found[key] ?? 0}`).join(", ");
+        return h("svg", { class: "plot", viewBox: `0 0 ${width} ${row * shown.length}`, width, height: row * shown.length, role: "img", "aria-label": `${title}: ${summary}.` },
           shown.map(([key, name], index) => {
             const count = found[key] ?? 0;
             const y = row * index;

@@ -1,4 +1,4 @@
-// The console: who is signed in, what the server says, and which section is shown.
+// The console: the signed-in operator, the status of the server, and the section that is shown.
 
 import { Api } from "/yoked.js";
 import { announce, button } from "/app/dom.js";
@@ -18,7 +18,7 @@ import { alertName, alertWords, refusal } from "./words.js";
 const KEY = "yoked.admin-token";
 const VIEWS = { now: nowView, line: lineView, jobs: jobsView, job: jobView, offers: offersView, alerts: alertsView, objectives: objectivesView, reports: reportsView, audit: auditView, drain: drainView };
 
-/** The user id in a token, to be shown; what it is worth is for the server to judge. */
+/** The user ID in a token, for display only: the token is not verified here. */
 function userOf(token) {
   try {
     return JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))).sub ?? "";
@@ -33,7 +33,7 @@ export class Console {
     this.dev = document.querySelector('meta[name="yoked-dev"]')?.getAttribute("content") === "yes";
     this.main = document.getElementById("main");
     this.api = new Api();
-    /** How things stand, as last heard. @type {any} */
+    /** The last status from the server. @type {any} */
     this.status = null;
     this.draining = false;
     this.notice = "";
@@ -50,9 +50,9 @@ export class Console {
     this.follow();
   }
 
-  // Coming and going
+  // Signing in and out
 
-  /** Sign in, if the server takes the token; rejects with its refusal. @param {string} token */
+  /** Sign in with a token; rejects if the server refuses it. @param {string} token */
   async signIn(token) {
     await new Api({ token }).call("GET", "/api/admin/alerts");
     sessionStorage.setItem(KEY, token);
@@ -61,12 +61,12 @@ export class Console {
     this.follow();
   }
 
-  /** @param {string} [notice] what to say on the sign-in page */
+  /** @param {string} [notice] text for the sign-in page */
   signOut(notice = "") {
     sessionStorage.removeItem(KEY);
     this.watch?.close();
     Object.assign(this, { watch: null, status: null, api: new Api(), notice, draining: false });
-    this.tell("");
+    this.notify("");
     this.follow();
   }
 
@@ -74,31 +74,31 @@ export class Console {
     this.watch?.close();
     const watch = new Watch(token);
     Object.assign(this, { watch, api: new Api({ token }), status: null });
-    document.getElementById("who").textContent = userOf(token);
+    document.getElementById("user-name").textContent = userOf(token);
     const only = (act) => (event) => { if (watch === this.watch) act(event.detail); };
-    watch.addEventListener("status", only((status) => this.#hear(status)));
-    watch.addEventListener("draining", only(() => { this.draining = true; this.#pulse("The server is stopping…", "away"); this.view?.update?.(); }));
-    watch.addEventListener("pulse", only((news) => this.#beat(news)));
-    this.#pulse("Connecting…", "away");
+    watch.addEventListener("status", only((status) => this.#receive(status)));
+    watch.addEventListener("draining", only(() => { this.draining = true; this.#showConnection("The server is stopping…", "away"); this.view?.update?.(); }));
+    watch.addEventListener("connection", only((detail) => this.#connection(detail)));
+    this.#showConnection("Connecting…", "away");
   }
 
-  #beat({ pulse, reason, retry_in_s }) {
-    if (pulse === "refused") return this.signOut(reason === "suspended" ? "You are suspended." : "That token is no longer good, or not an operator's.");
-    if (pulse === "live") {
+  #connection({ state, reason, retry_in_s }) {
+    if (state === "refused") return this.signOut(reason === "suspended" ? "This user is suspended." : "The token is no longer valid, or does not have the admin role.");
+    if (state === "live") {
       this.draining = false;
-      this.#pulse("Live", "live");
+      this.#showConnection("Live", "live");
     } else {
-      this.#pulse(retry_in_s > 1.5 ? `Not connected. Trying again in ${Math.round(retry_in_s)} s.` : "Not connected. Coming back…", "away");
+      this.#showConnection(retry_in_s > 1.5 ? `Not connected. Reconnecting in ${Math.round(retry_in_s)} s.` : "Not connected. Reconnecting…", "away");
     }
   }
 
-  #pulse(text, kind) {
-    const box = document.getElementById("pulse");
+  #showConnection(text, kind) {
+    const box = document.getElementById("connection");
     box.textContent = text;
-    box.className = `pulse ${kind}`;
+    box.className = `connection-state ${kind}`;
   }
 
-  #hear(status) {
+  #receive(status) {
     const before = new Set((this.status?.alerts ?? []).map(alertName));
     const raised = status.alerts.filter((one) => !before.has(alertName(one)));
     this.status = status;
@@ -115,9 +115,9 @@ export class Console {
     badge.setAttribute("aria-label", `${count} ${what}`);
   }
 
-  // Where the operator is
+  // Sections
 
-  /** Show the section that the address names. */
+  /** Show the section that is named in the URL. */
   follow() {
     const signedIn = this.watch !== null;
     document.documentElement.classList.toggle("signed-in", signedIn);
@@ -125,7 +125,7 @@ export class Console {
     const [name, ...rest] = decodeURIComponent(location.hash.slice(1)).split("/");
     const section = Object.hasOwn(VIEWS, name) ? name : "now";
     const key = section === "jobs" && /^\d+$/.test(rest[0] ?? "") ? "job" : section;
-    this.tell("");
+    this.notify("");
     const arrived = this.view !== null;
     this.view?.leave?.();
     this.view = signedIn ? VIEWS[key](this, rest.join("/")) : signInView(this);
@@ -143,24 +143,24 @@ export class Console {
     this.view.update?.();
   }
 
-  // What happens
+  // Notices and calls
 
-  /** Show what has happened. @param {string} text @param {string} [kind] */
-  tell(text, kind = "") {
-    const box = document.getElementById("story");
+  /** Show a notice at the top of the page. @param {string} text @param {string} [kind] */
+  notify(text, kind = "") {
+    const box = document.getElementById("notice");
     box.hidden = !text;
-    box.className = `story ${kind}`;
-    box.replaceChildren(...(text ? [text, button("×", () => this.tell(""), "dismiss", { "aria-label": "Dismiss" })] : []));
+    box.className = `notice ${kind}`;
+    box.replaceChildren(...(text ? [text, button("×", () => this.notify(""), "dismiss", { "aria-label": "Dismiss" })] : []));
     announce(text);
   }
 
-  /** Make a call; when it is refused, say so and return null. @param {string} method @param {string} path @param {unknown} [body] */
+  /** Call the server; on failure show why and return null. @param {string} method @param {string} path @param {unknown} [body] */
   async call(method, path, body) {
     try {
       return await this.api.call(method, path, body);
     } catch (error) {
       if (error.code === "unauthorized" || error.code === "suspended") this.signOut(refusal(error));
-      else this.tell(refusal(error), "bad");
+      else this.notify(refusal(error), "bad");
       return null;
     }
   }

@@ -1,4 +1,4 @@
-// The operator's console: starts it.
+// Entry point of the operator console.
 
 import { Console } from "./console.js";
 

@@ -1,6 +1,6 @@
-// What the server calls things, in words for the operator.
+// Texts for values that the server reports.
 
-export const TIERS = { 1: "as wished", 2: "wider", 3: "widest", 99: "anybody" };
+export const TIERS = { 1: "exact", 2: "wider", 3: "widest", 99: "anyone" };
 
 export const OUTCOMES = {
   both_yes: "Both yes",
@@ -11,57 +11,49 @@ export const OUTCOMES = {
   idle_idle: "No votes",
 };
 
-export const CANCELLED = {
-  partner_left: "One left",
-  partner_lost: "One was lost",
-  not_acknowledged: "Not acknowledged",
-  blocked: "Blocked",
-  server_restart: "Server restart",
-};
-
 export const STATUSES = {
-  pending: "Waiting",
+  pending: "Pending",
   in_progress: "Running",
   completed: "Completed",
-  failed: "Will be tried again",
+  failed: "Failed, will be retried",
   dead_letter: "Dead letter",
   cancelled: "Cancelled",
 };
 
 export const CAUSES = {
-  failed: "Failed, to be tried again",
-  buried: "Failed for good",
-  snoozed: "Given back",
-  lease_ended: "Its worker was gone",
+  failed: "Failed, will be retried",
+  buried: "Failed permanently",
+  snoozed: "Released",
+  lease_ended: "Lease expired",
   cancelled: "Cancelled",
-  requeued: "Requeued by hand",
-  hurried: "Hurried by hand",
+  requeued: "Requeued by an operator",
+  hurried: "Retried early by an operator",
 };
 
-const percent = (value) => `${(100 * value).toLocaleString(undefined, { maximumFractionDigits: 2 })} %`;
+const percent = (value) => `${(100 * value).toLocaleString(undefined, { maximumFractionDigits: 2 })}\u00a0%`;
 const whole = (value) => value.toLocaleString(undefined, { maximumFractionDigits: 0 });
 
 const ALERTS = {
-  job_failure_rate: ["Too many jobs fail", percent, "Look at the dead letters among the jobs: the last line of their traceback says what is wrong."],
-  job_duration_p95: ["Jobs take too long", seconds, "See which type is slow in the metrics, and whether the disk or the processor is busy."],
-  job_queue_depth: ["Too many jobs wait", whole, "More jobs are due than are done. A worker beside the server (yoked-actor worker) helps."],
-  duplicate_offers: ["Somebody was offered twice", whole, "That must never happen. Verify the run among the offers, and report it as a fault of the program."],
-  event_loop_lag: ["The event loop lags", seconds, "The processor is too busy, or something blocks it. People feel this as slowness."],
-  commit_failures: ["Commits fail", whole, "The database cannot be written: look at the disk, and at the log for commit_failed."],
-  audit_violations: ["The auditor found an impossible state", whole, "A fault of the program. Look at the log for audit_violation, and report it."],
-  actor_restarts: ["A part of the server failed", whole, "People meet all the same. The section Now says which part it is, the log says why (actor_failed)."],
-  database_lost: ["The database was deleted or replaced", whole, "Nothing is stored any more. Put the file back if it was moved; else restore a backup and restart the server."],
-  dead_letter: ["A job was given up", whole, "Look at the job: the last line of its traceback says what is wrong. Requeue it when that is mended, or dismiss it."],
-  disk_nearly_full: ["The disk is nearly full", percent, "Make room, or nothing can be stored any more."],
+  job_failure_rate: ["Job failure rate is high", percent, "See the dead letters under Jobs: the last line of the traceback is the error."],
+  job_duration_p95: ["Jobs are slow", seconds, "See the metrics for the slow job type, and check whether the disk or the CPU is busy."],
+  job_queue_depth: ["Job queue is long", whole, "Jobs become due faster than they run. A second process helps: yoked-actor worker."],
+  duplicate_offers: ["Duplicate offers", whole, "A user was offered the same person twice. This is a bug: verify the run under Offers, and report it."],
+  event_loop_lag: ["Event loop lag", seconds, "The CPU is overloaded, or something blocks the event loop. Users notice slow responses."],
+  commit_failures: ["Commits fail", whole, "The database cannot be written. Check the disk, and the log for commit_failed."],
+  audit_violations: ["Invariant violated", whole, "The auditor found an inconsistent state. This is a bug: see audit_violation in the log, and report it."],
+  actor_restarts: ["A part of the server failed", whole, "Matching still works. Section Now shows the part; the log shows the cause (actor_failed)."],
+  database_lost: ["Database file deleted or replaced", whole, "Nothing is stored. Move the file back, or restore a backup and restart the server."],
+  dead_letter: ["A job failed permanently", whole, "The last line of its traceback is the error. Fix the cause and requeue the job, or dismiss it."],
+  disk_nearly_full: ["Disk is nearly full", percent, "Free some space. When the disk is full, nothing can be stored."],
 };
 
-/** What names an alert: there may be one about dead letters for each type and kind of error. @param {any} one */
+/** The key of an alert: there may be a dead letter alert for each job type and kind of error. @param {any} one */
 export const alertName = (one) => [one.alert, one.job_type ?? "", one.error_kind ?? ""].join(" ");
 
-/** How far a run has come. @param {{done: number, total: number|null, note: string}} progress */
+/** The progress of a run. @param {{done: number, total: number|null, note: string}} progress */
 export const progressWords = ({ done, total, note }) => `${whole(done)}${total === null ? "" : ` of ${whole(total)}`}${note ? `: ${note}` : ""}`;
 
-/** An alert in words. @param {any} one */
+/** The texts of an alert. @param {any} one */
 export function alertWords({ alert, value, limit, job_type, error_kind }) {
   const [name, show, advice] = ALERTS[alert] ?? [alert.replaceAll("_", " "), String, ""];
   const title = job_type ? `${name}: ${job_type} (${error_kind.replaceAll("_", " ")})` : name;
@@ -78,40 +70,42 @@ const ACTIONS = {
   requeue_job: "Requeued job",
   requeue_jobs: "Requeued all dead letters of",
   run_offers: "Ran the offers of",
+  refreeze_offers: "Refroze the offers of",
   drain: "Drained the server",
   erase: "Erased",
   export: "Exported",
 };
 
-/** What an operator did, in words. @param {string} action */
+/** The text of an operator's action. @param {string} action */
 export const actionWords = (action) => ACTIONS[action] ?? action.replaceAll("_", " ");
 
-/** Seconds, short: 0.8 ms, 120 ms, 12 s, 3 min 5 s, 2 h 4 min. @param {number} value */
+/** Seconds, short: 0.8 ms, 120 ms, 12 s, 3 min 5 s, 10 min, 2 h 4 min. @param {number} value */
 export function seconds(value) {
   if (value < 0.9995) return `${(1000 * value).toLocaleString(undefined, { maximumFractionDigits: value < 0.00995 ? 1 : 0 })} ms`;
   if (value < 9.95) return `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
   if (value < 60) return `${Math.round(value)} s`;
   const minutes = Math.floor(value / 60);
-  return minutes < 60 ? `${minutes} min ${Math.floor(value % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const [large, small] = minutes < 60 ? [`${minutes} min`, `${Math.floor(value % 60)} s`] : [`${Math.floor(minutes / 60)} h`, `${minutes % 60} min`];
+  return small.startsWith("0 ") ? large : `${large} ${small}`;
 }
 
-/** The least change to somebody's own limits that would admit others. @param {any} nearest */
+/** The smallest change to a user's own limits that would allow a match. @param {any} nearest */
 export function relief(nearest) {
   if (!nearest) return "–";
-  const change = nearest.unit === "years" ? `${nearest.by} more ${nearest.by === 1 ? "year" : "years"} of age` : `${nearest.by.toLocaleString()} km more`;
-  return `${change} would admit ${nearest.gives.toLocaleString()}`;
+  const change = nearest.unit === "years" ? `age range ${nearest.by} ${nearest.by === 1 ? "year" : "years"} wider` : `distance ${nearest.by.toLocaleString()} km more`;
+  return `${change}: ${nearest.gives.toLocaleString()} possible`;
 }
 
 const REFUSALS = {
-  unauthorized: "This token is not valid, or has expired. Make a new one.",
-  forbidden: "This token is not an operator's: it lacks the role admin.",
-  unreachable: "The server cannot be reached.",
-  timeout: "The server did not answer in time.",
-  rate_limited: "That was a bit fast. Try again in a moment.",
+  unauthorized: "This token is invalid or has expired. Create a new one.",
+  forbidden: "This token does not have the admin role.",
+  unreachable: "Cannot reach the server.",
+  timeout: "The server did not respond in time.",
+  rate_limited: "Too many requests. Try again in a moment.",
   internal: "The server cannot do this right now. Try again in a moment.",
 };
 
-/** A refusal in words. @param {any} error */
+/** Why the server refused a call, as a text. @param {any} error */
 export function refusal(error) {
   const detail = String(error?.message ?? "");
   return REFUSALS[error?.code] ?? (detail ? `${detail[0].toUpperCase()}${detail.slice(1)}.`.replace(/\.\.$/, ".") : REFUSALS.internal);

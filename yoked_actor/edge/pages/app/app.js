@@ -1,17 +1,17 @@
-// The app: who is signed in, what the server says about them, and what has just happened.
-// Which page that makes is the router's business; nothing here or there runs ahead of the server.
+// The app: the signed-in user, the user's state as the server reports it, and notices about events.
+// The router picks the page. Nothing here changes the state before the server has confirmed it.
 
 import { Api, BAD_TOKEN, connect } from "/yoked.js";
 import { announce, button } from "./dom.js";
 import { Router } from "./router.js";
-import { farewell, refusal, storyOf, suspension } from "./words.js";
+import { noticeFor, refusal, SIGN_IN_AGAIN, suspension } from "./words.js";
 
 const KEY = "yoked.token";
 const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "date_started", "date_ended", "signal", "offers", "connection", "draining"];
-/** What the pages themselves show is only said aloud; the rest stays to be read as well. */
-const SPOKEN_ONLY = new Set(["tier", "matched", "voting", "date_started"]);
+/** Events that a page shows itself: they are only announced to screen readers. */
+const ANNOUNCED_ONLY = new Set(["tier", "matched", "voting", "date_started"]);
 
-/** The user id in a token, to be shown; what it is worth is for the server to judge. */
+/** The user ID in a token, for display only: the token is not verified here. */
 function userOf(token) {
   try {
     return JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))).sub ?? "";
@@ -31,19 +31,19 @@ export class App {
     this.offers_at = meta("offers-at");
     /** @type {import("/yoked.js").Client|null} */
     this.client = null;
-    /** Undefined until the server has said; null when there is none. @type {any} */
+    /** Undefined until loaded; null if the user has none. @type {any} */
     this.profile = undefined;
-    /** How this person voted last. @type {string|null} */
-    this.mine = null;
-    /** A date that the outcome has announced and that has not opened yet. @type {string|null} */
+    /** The last vote of this user. @type {string|null} */
+    this.last_vote = null;
+    /** A date that an outcome announced and that has not started yet. @type {string|null} */
     this.opening = null;
-    /** Whom this person is blocking; the ending that follows is told as that. @type {string|null} */
+    /** Name of the person being blocked; the next end of a match or date is explained by that. @type {string|null} */
     this.blocking = null;
     /** Why the sign-in page is shown. */
-    this.notice = "";
+    this.sign_in_notice = "";
     this.router = new Router(this);
-    this.storyBox = document.getElementById("story");
-    this.lineBox = document.getElementById("line");
+    this.noticeBox = document.getElementById("notice");
+    this.connectionBox = document.getElementById("connection");
   }
 
   start() {
@@ -61,34 +61,34 @@ export class App {
   /** The server's time in milliseconds. */
   now = () => this.client?.now() ?? Date.now();
 
-  // Coming and going
+  // Signing in and out
 
   /** @param {string} token */
   signIn(token) {
     sessionStorage.setItem(KEY, token);
-    this.tell("");
+    this.notify("");
     this.#connect(token);
     this.router.follow();
   }
 
-  /** @param {string} [notice] what to say on the sign-in page */
+  /** @param {string} [notice] text for the sign-in page */
   async signOut(notice = "") {
     const { client } = this;
     sessionStorage.removeItem(KEY);
-    Object.assign(this, { client: null, profile: undefined, mine: null, opening: null, blocking: null, notice });
-    this.tell("");
-    this.#line("");
-    // Whoever signs in next does not want to be where this one was, unless it is the same one.
+    Object.assign(this, { client: null, profile: undefined, last_vote: null, opening: null, blocking: null, sign_in_notice: notice });
+    this.notify("");
+    this.#showConnection("");
+    // The next user starts on the home page; after a notice it is probably the same user.
     if (!notice) history.replaceState(null, "", "/");
     this.router.follow();
-    // Who goes home on purpose should not keep anybody waiting.
+    // Leave at once, so that a partner does not wait for the timeout.
     if (client?.status === "online" && client.snapshot?.date) await client.endDate(client.snapshot.date.date_id).catch(() => {});
     else if (client?.status === "online" && client.snapshot?.state !== "idle") await client.leave().catch(() => {});
     client?.close();
   }
 
-  /** Take over from the window that took over from this one. */
-  comeBack() {
+  /** Make this window the active one again, after another one replaced it. */
+  takeOver() {
     const token = sessionStorage.getItem(KEY);
     if (token) this.signIn(token);
   }
@@ -97,15 +97,15 @@ export class App {
   #connect(token) {
     this.client?.close();
     const client = connect({ token, renewToken: this.dev ? () => this.#logInAgain(token) : undefined });
-    Object.assign(this, { client, profile: undefined, notice: "" });
+    Object.assign(this, { client, profile: undefined, sign_in_notice: "" });
     const only = (act) => (event) => { if (client === this.client) act(event.detail); };
     client.addEventListener("status", only((detail) => this.#status(detail)));
     client.addEventListener("welcome", only(() => { this.opening = null; if (this.profile === undefined) this.loadProfile(); }));
     client.addEventListener("change", only(() => this.router.follow()));
-    for (const type of EVENTS) client.addEventListener(type, only((event) => this.#happened(event)));
+    for (const type of EVENTS) client.addEventListener(type, only((event) => this.#handle(event)));
   }
 
-  /** A development server gives out tokens for the asking. @param {string} token */
+  /** Get a new token from a development server. @param {string} token */
   async #logInAgain(token) {
     const newer = await new Api().devLogin(userOf(token));
     if (sessionStorage.getItem(KEY)) sessionStorage.setItem(KEY, newer);
@@ -121,105 +121,105 @@ export class App {
       if (profile === null && this.router.place() === null) return this.go("/profile");
     } catch (error) {
       if (client !== this.client) return;
-      if (this.#isShutOut(error)) return;
-      this.complain(error);
+      if (this.#isSignedOutBy(error)) return;
+      this.showError(error);
     }
     this.router.follow();
   }
 
-  /** Sign out when the server wants nothing of this user any more, and say why. @param {any} error */
-  #isShutOut(error) {
-    if (error.code === "unauthorized") this.signOut(farewell(BAD_TOKEN));
+  /** Sign out if the token is refused or the user is suspended; returns whether it did. @param {any} error */
+  #isSignedOutBy(error) {
+    if (error.code === "unauthorized") this.signOut(SIGN_IN_AGAIN);
     else if (error.code === "suspended" && error.said?.reason) this.signOut(suspension(error.said));
     else return error.code === "suspended";
     return true;
   }
 
-  // What happens
+  // Events
 
   #status({ status, code, retry_in_s, suspended }) {
-    if (status === "closed" && code === BAD_TOKEN) return this.signOut(suspended ? suspension(suspended) : farewell(code));
-    if (status === "away") this.#line(retry_in_s > 1.5 ? `The connection is lost. Trying again in ${Math.round(retry_in_s)} seconds.` : "The connection is lost. Coming back…");
-    else this.#line("");
+    if (status === "closed" && code === BAD_TOKEN) return this.signOut(suspended ? suspension(suspended) : SIGN_IN_AGAIN);
+    if (status === "away") this.#showConnection(retry_in_s > 1.5 ? `Connection lost. Reconnecting in ${Math.round(retry_in_s)} seconds.` : "Connection lost. Reconnecting…");
+    else this.#showConnection("");
     this.router.follow();
   }
 
-  #happened(event) {
+  #handle(event) {
     if (event.type === "outcome") this.opening = event.replayed ? null : event.date_id ?? null;
     if (event.type === "date_started") this.opening = null;
-    const story = this.#storyOf(event);
-    if (event.type === "outcome") this.mine = null;
-    // That one is still in line is no news beside what has happened meanwhile.
-    if (!story || (event.reason === "resumed" && !this.storyBox.hidden)) return;
-    if (SPOKEN_ONLY.has(event.type)) {
-      if (event.type !== "tier") this.tell("");
-      announce(story);
+    const notice = this.#noticeFor(event);
+    if (event.type === "outcome") this.last_vote = null;
+    // "Welcome back" must not replace a notice about something that happened meanwhile.
+    if (!notice || (event.reason === "resumed" && !this.noticeBox.hidden)) return;
+    if (ANNOUNCED_ONLY.has(event.type)) {
+      if (event.type !== "tier") this.notify("");
+      announce(notice);
     } else {
-      const links = { nudge: ["Spin", "/spin"], offers: ["See them", "/offers"], connection: ["See your connections", "/connections"] };
+      const links = { nudge: ["Spin", "/spin"], offers: ["View offers", "/offers"], connection: ["View connections", "/connections"] };
       const link = links[event.type];
-      // Whoever is on the page that a story points to sees it there.
-      if (link?.[1] === location.pathname && event.type !== "nudge") announce(story);
-      else this.tell(story, link);
+      // On the page that a notice links to, the user sees the change anyway.
+      if (link?.[1] === location.pathname && event.type !== "nudge") announce(notice);
+      else this.notify(notice, link);
     }
   }
 
-  #storyOf(event) {
-    if (!this.blocking || !["match_cancelled", "outcome", "date_ended"].includes(event.type)) return storyOf(event, this.mine);
-    const story = `${this.blocking} is blocked. You will not be introduced to each other again.`;
+  #noticeFor(event) {
+    if (!this.blocking || !["match_cancelled", "outcome", "date_ended"].includes(event.type)) return noticeFor(event, this.last_vote);
+    const notice = `${this.blocking} is blocked. You won't be matched again.`;
     this.blocking = null;
-    return story;
+    return notice;
   }
 
-  // What is said
+  // Notices
 
-  /** Say something at the top of the page, until something else is said. @param {string} text @param {[string, string]} [link] */
-  tell(text, link) {
-    const box = this.storyBox;
+  /** Show a notice at the top of the page until it is dismissed or replaced. @param {string} text @param {[string, string]} [link] */
+  notify(text, link) {
+    const box = this.noticeBox;
     box.hidden = !text;
     box.replaceChildren(text);
     box.classList.remove("bad");
     if (link) box.append(" ", Object.assign(document.createElement("a"), { href: link[1], textContent: link[0] }));
     if (text) {
-      box.append(button("×", () => this.tell(""), "dismiss", { "aria-label": "Dismiss" }));
+      box.append(button("×", () => this.notify(""), "dismiss", { "aria-label": "Dismiss" }));
       announce(text);
     }
   }
 
-  /** Say why something did not work. @param {any} error */
-  complain(error) {
+  /** Show why an action failed. @param {any} error */
+  showError(error) {
     if (error?.code === "profile_incomplete") this.go("/profile");
-    this.tell(refusal(error));
-    this.storyBox.classList.add("bad");
+    this.notify(refusal(error));
+    this.noticeBox.classList.add("bad");
   }
 
-  #line(text) {
-    this.lineBox.hidden = !text;
-    this.lineBox.textContent = text;
+  #showConnection(text) {
+    this.connectionBox.hidden = !text;
+    this.connectionBox.textContent = text;
   }
 
-  // What a person does
+  // Actions of the user
 
   /** @param {string} path */
   go(path) { this.router.go(path); }
 
-  /** Do something with the server; a refusal is told. @param {() => Promise<any>} act */
+  /** Call the server; on failure show why and return null. @param {() => Promise<any>} act */
   async attempt(act) {
     try {
       return await act();
     } catch (error) {
-      if (!this.#isShutOut(error)) this.complain(error);
+      if (!this.#isSignedOutBy(error)) this.showError(error);
       return null;
     }
   }
 
   spin() {
-    this.tell("");
+    this.notify("");
     return this.attempt(() => this.client.spin());
   }
 
   /** @param {string} match_id @param {"yes"|"pass"} vote */
   vote(match_id, vote) {
-    this.mine = vote;
+    this.last_vote = vote;
     return this.attempt(() => this.client.vote(match_id, vote));
   }
 

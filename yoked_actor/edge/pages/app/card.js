@@ -1,4 +1,4 @@
-// What one sees of another person: never a picture, so everybody gets a mark of their own.
+// How a person is shown. There are no photos, so each person gets a coloured mark.
 
 import { h } from "./dom.js";
 import { genderName } from "./words.js";
@@ -13,7 +13,7 @@ function hash(text) {
   return value;
 }
 
-/** Two overlapping discs in a person's own colours, with their initial. @param {any} person @param {string} [size] */
+/** Two overlapping discs in colours derived from the user ID, with the initial. @param {any} person @param {string} [size] */
 export function mark(person, size = "") {
   const number = hash(person.user_id);
   const element = h("div", { class: `mark ${size}`, "aria-hidden": "true" }, h("span", {}, [...person.display_name.trim()][0]?.toUpperCase() ?? "?"));
@@ -27,16 +27,16 @@ export function mark(person, size = "") {
 /** "29, woman, within 5 km". @param {any} person */
 export const facts = (person) => `${person.age} · ${genderName(person.gender)} · within ${person.distance_km} km`;
 
-/** Interests as a list. @param {string[]} interests @param {string[]} [shared] those that both have */
+/** Interests as a list. @param {string[]} interests @param {string[]} [shared] the ones that both have */
 export function interestList(interests, shared = []) {
   if (interests.length === 0) return null;
   return h("ul", { class: "tags", "aria-label": "Interests" }, interests.map((interest) =>
     shared.includes(interest)
-      ? h("li", { class: "shared" }, interest, h("span", { class: "sr-only" }, " (you too)"))
+      ? h("li", { class: "shared" }, interest, h("span", { class: "sr-only" }, " (shared)"))
       : h("li", {}, interest)));
 }
 
-/** A partner, on a card. @param {any} person @param {string[]} [mine] my own interests */
+/** The card of a partner. @param {any} person @param {string[]} [mine] interests of this user */
 export function personCard(person, mine = []) {
   const ordered = [...person.interests].sort((a, b) => Number(mine.includes(b)) - Number(mine.includes(a)));
   return h("article", { class: "person" }, mark(person, "large"),

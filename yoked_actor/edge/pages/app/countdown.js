@@ -1,13 +1,13 @@
-// A ring that empties until an instant of the server's clock.
+// A ring that empties until a time on the server's clock.
 
 import { announce, clock, h } from "./dom.js";
 
 const RADIUS = 52;
 const LENGTH = 2 * Math.PI * RADIUS;
-/** At which whole seconds left a listener is told. */
-const SPOKEN = new Set([5, 3]);
+/** Seconds left at which screen readers get an announcement. */
+const ANNOUNCED_AT = new Set([5, 3]);
 
-/** A countdown ring; `element` goes on the page, `stop` when it leaves. */
+/** A countdown ring. Put `element` on the page, and call `stop` when it is removed. */
 export class Countdown {
   #timer = 0;
   #until = 0;
@@ -24,21 +24,21 @@ export class Countdown {
       this.digits);
   }
 
-  /** Run until `iso`. `length_ms` is how long the whole ring stands for. @param {string} iso @param {number} length_ms @param {boolean} spoken */
-  run(iso, length_ms, spoken) {
+  /** Run until `iso`. The full ring is `length_ms`. @param {string} iso @param {number} length_ms @param {boolean} announced */
+  run(iso, length_ms, announced) {
     this.#until = Date.parse(iso);
     this.#length_ms = Math.max(1, length_ms);
     this.#last = -1;
     this.stop();
     const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const tick = () => this.#show(reduced, spoken);
+    const tick = () => this.#show(reduced, announced);
     this.#timer = setInterval(tick, reduced ? 250 : 50);
     tick();
   }
 
   stop() { clearInterval(this.#timer); }
 
-  #show(reduced, spoken) {
+  #show(reduced, announced) {
     const left_ms = Math.max(0, this.#until - this.now());
     const whole = Math.ceil(left_ms / 1000);
     const shown_ms = reduced ? whole * 1000 : left_ms;
@@ -47,7 +47,7 @@ export class Countdown {
     if (whole === this.#last) return;
     this.digits.textContent = this.#length_ms > 60_000 ? clock(left_ms / 1000) : String(whole);
     this.element.classList.toggle("late", whole <= 3);
-    if (spoken && this.#last !== -1 && SPOKEN.has(whole)) announce(`${whole} seconds left`);
+    if (announced && this.#last !== -1 && ANNOUNCED_AT.has(whole)) announce(`${whole} seconds left`);
     this.#last = whole;
   }
 }

@@ -1,10 +1,10 @@
-// Elements made by name, so that nothing a person has written is ever read as markup.
+// Creates elements without parsing HTML: text from users is never interpreted as markup.
 
 const SVG = new Set(["svg", "circle", "path", "g", "rect", "line", "text"]);
 const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "srcObject", "muted"]);
 
 /**
- * An element. `onclick` and the like listen; null, undefined and false are left out.
+ * Create an element. Properties that start with "on" add listeners; null, undefined and false are skipped.
  * @param {string} tag
  * @param {Record<string, any>} [props]
  * @param {...any} children
@@ -28,11 +28,11 @@ export const heading = (...children) => h("h1", { tabindex: "-1" }, ...children)
 /** A button. @param {string} label @param {() => void} onclick @param {string} [kind] @param {object} [props] */
 export const button = (label, onclick, kind = "", props = {}) => h("button", { type: "button", class: kind, onclick, ...props }, label);
 
-/** Say something to those who listen instead of looking. @param {string} text */
+/** Announce a text to screen readers. @param {string} text */
 export function announce(text) {
   const live = document.getElementById("live");
   if (!live || !text) return;
-  // The same words twice are news too, but only to a region that was empty in between.
+  // A repeated text is only announced if the region was empty in between.
   live.textContent = "";
   setTimeout(() => { live.textContent = text; }, 50);
 }

@@ -1,4 +1,4 @@
-// The web client: starts the app that this page is.
+// Entry point of the web client.
 
 import { App } from "./app.js";
 

@@ -1,4 +1,4 @@
-// Which page is shown. The state that the server tells comes first, then the address.
+// Picks the page: by the user's state on the server first, then by the URL.
 
 import { announce } from "./dom.js";
 import { connections } from "./views/connections.js";
@@ -13,14 +13,14 @@ import { spinning } from "./views/spinning.js";
 import { voting } from "./views/voting.js";
 
 const VIEWS = { "/": home, "/profile": profile, "/spin": spin, "/spinning": spinning, "/voting-window": voting, "/video-date": date, "/offers": offers, "/connections": connections };
-/** Pages that one may look at while waiting. */
+/** Pages that a user may open while waiting. */
 const FREE = new Set(["/", "/profile", "/offers", "/connections"]);
 
 export class Router {
   #key = "";
   /** @type {any} */ #view = null;
   /** @type {string|null|undefined} */ #place;
-  /** Where a person wanted to go before signing in. */
+  /** The page that was requested before signing in. */
   #wanted = "";
 
   /** @param {import("./app.js").App} app */
@@ -33,7 +33,7 @@ export class Router {
       const path = link?.getAttribute("href") ?? "";
       if (!(path in VIEWS) || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
-      this.app.tell("");
+      this.app.notify("");
       this.go(path);
     });
   }
@@ -44,7 +44,7 @@ export class Router {
     this.follow();
   }
 
-  /** The page that the person's state asks for; null when they are free to go. */
+  /** The page that the user's state requires; null if any page is allowed. */
   place() {
     const { snapshot } = this.app;
     if (!snapshot) return null;
@@ -52,11 +52,11 @@ export class Router {
     return { idle: null, waiting: "/spinning", matched: "/voting-window", voting: "/voting-window" }[snapshot.state];
   }
 
-  /** Show what is to be shown now. */
+  /** Show the page for the current state and URL. */
   follow() {
     const { app } = this;
     if (!app.client) return this.#signedOut();
-    this.#dressUp(true);
+    this.#showSignedIn(true);
     if (app.client.status === "closed") return this.#show("replaced", replaced);
     if (!app.snapshot) return this.#show("opening", opening);
     if (app.opening) return;
@@ -66,17 +66,17 @@ export class Router {
     if (path !== location.pathname) history.replaceState(null, "", path);
     const { match, date } = app.snapshot;
     const subject = path === "/voting-window" ? match?.match_id : path === "/video-date" ? date?.date_id : "";
-    // Where there is nowhere else to go, nothing should point there.
+    // No navigation during a match or a date: other pages are not allowed then.
     document.documentElement.classList.toggle("busy", path === "/voting-window" || path === "/video-date");
     this.#show(`${path} ${subject}`, VIEWS[path]);
   }
 
   #resolve() {
     const place = this.place();
-    const pulled = place !== this.#place;
+    const moved = place !== this.#place;
     this.#place = place;
     const path = location.pathname;
-    if (place === "/spinning") return !pulled && FREE.has(path) ? path : place;
+    if (place === "/spinning") return !moved && FREE.has(path) ? path : place;
     if (place) return place;
     return FREE.has(path) ? path : "/spin";
   }
@@ -85,7 +85,7 @@ export class Router {
     if (location.pathname === "/spin" || (FREE.has(location.pathname) && location.pathname !== "/")) this.#wanted = location.pathname;
     this.#place = undefined;
     if (location.pathname !== "/") history.replaceState(null, "", "/");
-    this.#dressUp(false);
+    this.#showSignedIn(false);
     this.#show("sign-in", signIn);
   }
 
@@ -95,7 +95,7 @@ export class Router {
     this.#view?.close?.();
     this.#key = key;
     const main = document.getElementById("main");
-    // A view may ask for another page while it is being made; then that one stands.
+    // Creating a view may have opened another page; keep that one.
     const view = make(this.app);
     if (this.#key !== key) return view.close?.();
     this.#view = view;
@@ -106,17 +106,16 @@ export class Router {
       scrollTo(0, 0);
       main?.querySelector("h1")?.focus({ preventScroll: true });
     }
-    if (view.spoken) announce(view.spoken);
     view.update?.();
     view.opened?.();
   }
 
-  #dressUp(signedIn) {
+  #showSignedIn(signedIn) {
     for (const element of document.querySelectorAll("[data-signed-in]")) element.hidden = !signedIn;
     document.documentElement.classList.toggle("signed-in", signedIn);
     if (!signedIn) document.documentElement.classList.remove("busy");
-    const who = document.getElementById("who");
-    if (who) who.textContent = this.app.profile?.display_name ?? this.app.user;
+    const name = document.getElementById("user-name");
+    if (name) name.textContent = this.app.profile?.display_name ?? this.app.user;
   }
 
   #markCurrent() {

@@ -1,24 +1,24 @@
-// A call between the two of a date: camera, microphone, and a peer connection that is negotiated
-// through the server's `signal` ("perfect negotiation": the initiator is the impolite one).
+// The call of a date: camera, microphone, and a peer connection that is negotiated through the
+// server's `signal` ("perfect negotiation": the initiator is the impolite peer).
 //
-// Every message carries `peer`, which a page makes anew for each call. When the other one reloads, a
-// new `peer` turns up, and the call starts over with it; words meant for an earlier one are dropped.
+// Every message has `peer`, an ID that a page creates for each call. When the partner reloads the page,
+// messages with a new `peer` arrive, and the call starts over. Messages for an earlier `peer` are dropped.
 
 /** Why there is no camera or microphone. */
 const PROBLEMS = {
   NotAllowedError: "Your camera and microphone are blocked for this page. Allow them in your browser to be seen and heard.",
-  NotFoundError: "We found no camera and no microphone.",
-  NotReadableError: "Your camera or microphone is in use by another program.",
-  insecure: "Browsers lend their camera only to pages on https, or on this machine.",
+  NotFoundError: "No camera or microphone found.",
+  NotReadableError: "Your camera or microphone is being used by another program.",
+  insecure: "Your browser only allows camera access on secure (https) pages.",
 };
-/** Codecs that every browser has. A description of all that one has would be too large for a signal. */
+/** Codecs that all browsers support. A description with all codecs would be too large for a signal. */
 const CODECS = new Set(["video/vp8", "video/rtx", "audio/opus"]);
 const H264 = /profile-level-id=42e01f/;
 const CANDIDATES_EVERY_MS = 60;
 const AGAIN_AFTER_MS = 1000;
 const ABSENT = new Set(["NotFoundError", "NotReadableError", "OverconstrainedError"]);
 
-/** The call of one date. Dispatches `change` whenever something that can be shown has changed. */
+/** The call of one date. Dispatches `change` when something visible has changed. */
 export class Call extends EventTarget {
   /** @type {RTCPeerConnection|null} */ #pc = null;
   /** @type {string|null} */ #partner = null;
@@ -36,14 +36,14 @@ export class Call extends EventTarget {
     this.send = send;
     /** @type {"waiting"|"connecting"|"connected"|"interrupted"|"impossible"} */
     this.phase = "waiting";
-    /** Why one is not seen or heard. */
+    /** Why this user cannot be seen or heard. */
     this.problem = "";
     this.local = new MediaStream();
     this.remote = new MediaStream();
     this.opening = true;
-    /** What the other one can and does send, as they say. */
+    /** What the partner sends, as last announced by their page. */
     this.theirs = { camera: true, microphone: true, webrtc: true };
-    /** What a partner without a camera writes. */
+    /** Text of a simulated partner (demo). */
     this.text = "";
   }
 
@@ -51,15 +51,15 @@ export class Call extends EventTarget {
     if (!globalThis.RTCPeerConnection) {
       this.phase = "impossible";
       this.opening = false;
-      this.#sayMedia();
+      this.#sendMedia();
       return this.#changed();
     }
     this.#build();
-    this.#say({ kind: "join" });
+    this.#send({ kind: "join" });
     await this.openMedia();
   }
 
-  /** Ask for camera and microphone, or for what there is of them. */
+  /** Ask for camera and microphone, or for the one that exists. */
   async openMedia() {
     this.opening = true;
     this.problem = "";
@@ -67,14 +67,14 @@ export class Call extends EventTarget {
     try {
       const stream = await this.#capture();
       for (const track of stream.getTracks()) this.#closed ? track.stop() : this.local.addTrack(track);
-      if (!this.#closed && stream.getVideoTracks().length === 0) this.problem = "We found no camera. You can be heard.";
+      if (!this.#closed && stream.getVideoTracks().length === 0) this.problem = "No camera found. You can be heard, but not seen.";
     } catch (error) {
       this.problem = PROBLEMS[error.name] ?? PROBLEMS.NotFoundError;
     }
     this.opening = false;
     if (this.#closed) return;
     this.#attach();
-    this.#sayMedia();
+    this.#sendMedia();
     this.#changed();
   }
 
@@ -90,7 +90,7 @@ export class Call extends EventTarget {
     return devices.getUserMedia({ audio: true }).catch(() => devices.getUserMedia({ video }));
   }
 
-  /** Whether one's own track of a kind is on; null when there is none. @param {"audio"|"video"} kind */
+  /** Whether the local track of a kind is on; null if there is none. @param {"audio"|"video"} kind */
   isOn(kind) {
     const track = this.local.getTracks().find((one) => one.kind === kind);
     return track ? track.enabled : null;
@@ -99,7 +99,7 @@ export class Call extends EventTarget {
   /** @param {"audio"|"video"} kind */
   toggle(kind) {
     for (const track of this.local.getTracks()) if (track.kind === kind) track.enabled = !track.enabled;
-    this.#sayMedia();
+    this.#sendMedia();
     this.#changed();
   }
 
@@ -126,11 +126,11 @@ export class Call extends EventTarget {
     pc.onconnectionstatechange = only(() => this.#connection(pc));
   }
 
-  // Candidates come in bursts, and the server counts signals: they travel together.
+  // Candidates come in bursts, and the server limits the rate of signals: send them in batches.
   #candidate(pc, candidate) {
     if (!candidate || this.#candidates.push(candidate.toJSON()) > 1) return;
     setTimeout(() => {
-      if (pc === this.#pc) this.#say({ kind: "candidates", candidates: this.#candidates.splice(0) });
+      if (pc === this.#pc) this.#send({ kind: "candidates", candidates: this.#candidates.splice(0) });
     }, CANDIDATES_EVERY_MS);
   }
 
@@ -145,9 +145,9 @@ export class Call extends EventTarget {
     try {
       this.#making = true;
       await pc.setLocalDescription();
-      this.#say({ kind: "description", description: pc.localDescription });
+      this.#send({ kind: "description", description: pc.localDescription });
     } catch (error) {
-      console.warn("no offer could be made", error);
+      console.warn("creating an offer failed", error);
     } finally {
       this.#making = false;
     }
@@ -159,7 +159,7 @@ export class Call extends EventTarget {
     if (common.length > 0) transceiver.setCodecPreferences?.(common);
   }
 
-  /** Give one's tracks to the connection, whenever they come: that needs no new negotiation. */
+  /** Attach the local tracks to the connection. This needs no new negotiation. */
   #attach() {
     for (const { sender, receiver } of this.#pc?.getTransceivers() ?? []) {
       const track = this.local.getTracks().find((one) => one.kind === receiver.track.kind) ?? null;
@@ -167,30 +167,30 @@ export class Call extends EventTarget {
     }
   }
 
-  // What the two say to each other
+  // Signals
 
-  #say(message) {
+  #send(message) {
     if (!this.#closed) this.#transmit({ ...message, peer: this.#peer, to: this.#partner ?? undefined });
   }
 
   #transmit(data) {
     this.send(data).catch((error) => {
       if (error.code === "rate_limited" || error.code === "timeout") setTimeout(() => { if (!this.#closed) this.#transmit(data); }, AGAIN_AFTER_MS);
-      // When the date or the connection is over, the page is told of that by itself.
+      // The end of the date or of the connection is reported by an event of its own.
       else if (error.code !== "not_found" && error.code !== "connection_lost") console.warn("a signal was refused", error.code, error.message);
     });
   }
 
-  #sayMedia() {
-    this.#say({ kind: "media", camera: this.isOn("video") === true, microphone: this.isOn("audio") === true, webrtc: this.phase !== "impossible" });
+  #sendMedia() {
+    this.#send({ kind: "media", camera: this.isOn("video") === true, microphone: this.isOn("audio") === true, webrtc: this.phase !== "impossible" });
   }
 
-  /** Hear what came through `signal`. In order, one after the other. @param {any} data */
-  hear(data) {
-    this.#queue = this.#queue.then(() => this.#take(data)).catch((error) => console.warn("a signal was of no use", error));
+  /** Process a signal from the partner. Signals are processed in order. @param {any} data */
+  receive(data) {
+    this.#queue = this.#queue.then(() => this.#process(data)).catch((error) => console.warn("a signal could not be processed", error));
   }
 
-  async #take(data) {
+  async #process(data) {
     if (this.#closed || data === null || typeof data !== "object") return;
     if (data.kind === "demo") {
       this.text = String(data.text ?? "");
@@ -208,10 +208,10 @@ export class Call extends EventTarget {
   #meet(peer, data) {
     const before = this.#partner;
     this.#partner = peer;
-    // Who joins without naming us does not know that we are here.
+    // A "join" without `to` means that the partner does not know our `peer` yet.
     if (data.kind === "join" && data.to === undefined) {
-      if (this.#pc) this.#say({ kind: "join" });
-      this.#sayMedia();
+      if (this.#pc) this.#send({ kind: "join" });
+      this.#sendMedia();
     }
     if (peer === before || !this.#pc) return;
     if (before !== null) this.#build();
@@ -233,7 +233,7 @@ export class Call extends EventTarget {
     }
     this.#attach();
     await pc.setLocalDescription();
-    this.#say({ kind: "description", description: pc.localDescription });
+    this.#send({ kind: "description", description: pc.localDescription });
   }
 
   #changed() { this.dispatchEvent(new Event("change")); }

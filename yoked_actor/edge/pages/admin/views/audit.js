@@ -1,4 +1,4 @@
-// What operators did, and when.
+// The audit log: actions of operators.
 
 import { button, h, heading } from "/app/dom.js";
 import { table, when } from "../parts.js";
@@ -8,7 +8,7 @@ const PAGE = 100;
 
 /** @param {any} app */
 export function auditView(app) {
-  const place = h("div", { class: "sections" }, h("p", { class: "empty" }, "One moment…"));
+  const place = h("div", { class: "sections" }, h("p", { class: "empty" }, "Loading…"));
   let entries = [];
 
   async function load() {
@@ -17,11 +17,11 @@ export function auditView(app) {
     if (!found) return;
     entries = [...entries, ...found.entries];
     place.replaceChildren(
-      table("What operators did", ["When", "Who", "What", "Whom or which", "Detail"],
-        entries.map((one) => [when(one.at), one.who, actionWords(one.action), one.subject || "–", one.detail || "–"]), "No operator has done anything yet."),
-      found.entries.length === PAGE ? button("Show older ones", load) : "");
+      table("Operator actions", ["Time", "Operator", "Action", "Subject", "Detail"],
+        entries.map((one) => [when(one.at), one.who, actionWords(one.action), one.subject || "–", one.detail || "–"]), "No actions yet."),
+      found.entries.length === PAGE ? button("Show older", load) : "");
   }
 
   load();
-  return { title: "Audit", root: h("div", { class: "sections" }, heading("Audit"), h("p", { class: "lead" }, "Everything that operators did, here or with a call of their own. Looking is not recorded."), place) };
+  return { title: "Audit", root: h("div", { class: "sections" }, heading("Audit"), h("p", { class: "lead" }, "All operator actions, in this console, through the API and on the command line. Reading is not recorded."), place) };
 }

@@ -1,4 +1,4 @@
-// Letting the server take its leave.
+// Draining: stopping the server without losing data.
 
 import { button, h, heading } from "/app/dom.js";
 import { confirm } from "../parts.js";
@@ -7,7 +7,7 @@ import { confirm } from "../parts.js";
 export function drainView(app) {
   const state = h("p", { class: "lead", role: "status" });
   const act = async () => {
-    if (!(await confirm({ title: "Drain and stop the server?", text: "Nobody can spin from now on, votes under way are finished, everybody is told to come back in a moment, and the process ends. It comes back only if something starts it again, as systemd does.", act: "Drain" }))) return;
+    if (!(await confirm({ title: "Drain and stop the server?", text: "New spins are refused, open votes are completed, all clients are told to reconnect, and the process exits. It starts again only if something restarts it, such as systemd.", act: "Drain" }))) return;
     if (await app.call("POST", "/api/admin/drain")) {
       app.draining = true;
       update();
@@ -16,16 +16,16 @@ export function drainView(app) {
   const go = button("Drain and stop…", act, "danger");
   const update = () => {
     const draining = app.draining || app.status?.draining;
-    state.textContent = draining ? "The server is draining. This page comes back by itself when it is started again." : "The server takes everybody.";
+    state.textContent = draining ? "The server is draining. This page reconnects when the server starts again." : "The server is not draining.";
     go.disabled = Boolean(draining);
   };
   return {
     title: "Drain",
     root: h("div", { class: "sections" }, heading("Drain"), state,
       h("div", { class: "panel" },
-        h("p", {}, "A drain is how a server is stopped without anybody losing anything, for an upgrade or a move:"),
-        h("ul", {}, h("li", {}, "new spins are refused,"), h("li", {}, "votes under way get the time to be given,"), h("li", {}, "everybody is told to come back, and when,"), h("li", {}, "the database is put in order, and the process ends.")),
-        h("p", {}, "Whoever waits keeps their place, over the restart too."),
+        h("p", {}, "Draining stops the server without losing data, for an upgrade or a move:"),
+        h("ul", {}, h("li", {}, "new spins are refused,"), h("li", {}, "open votes are completed,"), h("li", {}, "clients are told when to reconnect,"), h("li", {}, "the database is closed cleanly, and the process exits.")),
+        h("p", {}, "Waiting users keep their place in line."),
         h("div", { class: "actions" }, go))),
     update,
   };

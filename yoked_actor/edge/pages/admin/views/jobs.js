@@ -1,4 +1,4 @@
-// Background jobs: found by state and type, read with payload and traceback, requeued, cancelled, dismissed.
+// Background jobs: list, details, and the actions requeue, cancel and dismiss.
 
 import { button, h, heading } from "/app/dom.js";
 import { confirm, facts, label, panel, table, when } from "../parts.js";
@@ -6,7 +6,7 @@ import { CAUSES, STATUSES, progressWords } from "../words.js";
 
 const PAGE = 50;
 const KINDS = { dead_letter: "bad", failed: "warn", completed: "good", in_progress: "busy" };
-const status = (job) => [label(STATUSES[job.status], KINDS[job.status]), job.cancel_asked && job.status === "in_progress" ? label("to be cancelled", "warn") : null, job.dismissal ? label("dismissed") : null, job.progress && job.status === "in_progress" ? h("span", { class: "note" }, progressWords(job.progress)) : null];
+const status = (job) => [label(STATUSES[job.status], KINDS[job.status]), job.cancel_asked && job.status === "in_progress" ? label("cancelling", "warn") : null, job.dismissal ? label("dismissed") : null, job.progress && job.status === "in_progress" ? h("span", { class: "note" }, progressWords(job.progress)) : null];
 const isDead = (job) => job.status === "dead_letter" || job.status === "cancelled";
 const canDismiss = (job) => job.status === "dead_letter" && !job.dismissal;
 const canCancel = (job) => ["pending", "failed", "in_progress"].includes(job.status);
@@ -15,22 +15,22 @@ async function requeue(app, job, then) {
   const done = await app.call("POST", `/api/admin/jobs/${job.id}/requeue`);
   if (!done) return;
   await then();
-  app.tell(`Job ${job.id} is queued again, from the start.`);
+  app.notify(`Job ${job.id} is queued again.`);
 }
 
 async function cancel(app, job, then) {
-  const text = job.status === "in_progress" ? "It runs now, and is stopped where it is. What it has done in the database so far is undone." : "It will not run.";
-  if (!(await confirm({ title: `Cancel job ${job.id}?`, text: `${text} It can be requeued later.`, act: "Cancel the job" }))) return;
+  const text = job.status === "in_progress" ? "It is running, and will be stopped. Its changes to the database are rolled back." : "It will not run.";
+  if (!(await confirm({ title: `Cancel job ${job.id}?`, text: `${text} It can be requeued later.`, act: "Cancel job" }))) return;
   if (!(await app.call("POST", `/api/admin/jobs/${job.id}/cancel`))) return;
   await then();
-  app.tell(`Job ${job.id} is cancelled.`);
+  app.notify(`Job ${job.id} is cancelled.`);
 }
 
 async function dismiss(app, job, then) {
-  const reason = await confirm({ title: `Dismiss job ${job.id}?`, text: "It is kept, but left out of lists, counts and alerts. It can still be requeued.", act: "Dismiss", ask: "Why does nobody need to look at it?", placeholder: "The zone is gone" });
+  const reason = await confirm({ title: `Dismiss job ${job.id}?`, text: "It is kept, but hidden from lists, counts and alerts. It can still be requeued.", act: "Dismiss", ask: "Reason", placeholder: "The zone no longer exists" });
   if (!reason || !(await app.call("POST", `/api/admin/jobs/${job.id}/dismiss`, { reason }))) return;
   await then();
-  app.tell(`Job ${job.id} is dismissed.`);
+  app.notify(`Job ${job.id} is dismissed.`);
 }
 
 const actions = (app, job, then) => h("div", { class: "actions" },
@@ -38,10 +38,10 @@ const actions = (app, job, then) => h("div", { class: "actions" },
   canDismiss(job) ? button("Dismiss", () => dismiss(app, job, then), "small", { "aria-label": `Dismiss job ${job.id}` }) : null,
   canCancel(job) ? button("Cancel", () => cancel(app, job, then), "small danger", { "aria-label": `Cancel job ${job.id}` }) : null);
 
-/** @param {any} app @param {string} wanted the state to begin with */
+/** @param {any} app @param {string} wanted the state to select first */
 export function jobsView(app, wanted) {
   const place = h("div", { class: "sections" });
-  const state = h("select", { id: "job-status", onchange: () => load() }, h("option", { value: "" }, "Every state"), Object.entries(STATUSES).map(([value, name]) => h("option", { value }, name)), h("option", { value: "dismissed" }, "Dismissed dead letter"));
+  const state = h("select", { id: "job-status", onchange: () => load() }, h("option", { value: "" }, "All states"), Object.entries(STATUSES).map(([value, name]) => h("option", { value }, name)), h("option", { value: "dismissed" }, "Dismissed dead letter"));
   const type = h("input", { id: "job-type", placeholder: "offers.user", autocomplete: "off", spellcheck: "false", onchange: () => load() });
   state.value = wanted in STATUSES || wanted === "dismissed" ? wanted : "dead_letter";
   let jobs = [];
@@ -64,21 +64,21 @@ export function jobsView(app, wanted) {
   function show(isMore) {
     const only = type.value.trim();
     place.replaceChildren(
-      table("Jobs", ["Job", "Type", "State", "Tries", "Due", "What went wrong", ""],
+      table("Jobs", ["Job", "Type", "State", "Attempts", "Due", "Error", ""],
         jobs.map((job) => [h("a", { href: `#jobs/${job.id}` }, String(job.id)), job.type, status(job), String(job.attempts), when(job.scheduled_for), job.last_error ? h("span", { class: "error-line" }, job.last_error) : "–", actions(app, job, load)]),
-        state.value === "dead_letter" && !only ? "There are no dead letters. All is well." : "There are no such jobs."),
+        state.value === "dead_letter" && !only ? "No dead letters." : "No jobs found."),
       h("div", { class: "actions" },
-        isMore ? button("Show older ones", () => load({ more: true })) : null,
+        isMore ? button("Show older", () => load({ more: true })) : null,
         only && state.value === "dead_letter" && jobs.length > 1 ? button(`Requeue all dead letters of ${only}`, requeueAll, "danger") : null));
   }
 
   async function requeueAll() {
     const kind = type.value.trim();
-    if (!(await confirm({ title: "Requeue all of them?", text: `Every dead letter of the type ${kind} runs from the start. Do this when what made them fail is mended.`, act: "Requeue all" }))) return;
+    if (!(await confirm({ title: "Requeue all of them?", text: `All dead letters of type ${kind} run again from the start. Fix the cause of the failure first.`, act: "Requeue all" }))) return;
     const done = await app.call("POST", "/api/admin/jobs/requeue", { type: kind });
     if (!done) return;
     await load();
-    app.tell(done.requeued.length === 1 ? "1 job is queued again." : `${done.requeued.length} jobs are queued again.`);
+    app.notify(done.requeued.length === 1 ? "1 job is queued again." : `${done.requeued.length} jobs are queued again.`);
   }
 
   load();
@@ -88,11 +88,11 @@ export function jobsView(app, wanted) {
       h("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); load(); } },
         h("div", {}, h("label", { for: "job-status" }, "State"), state),
         h("div", {}, h("label", { for: "job-type" }, "Type"), type),
-        h("button", { class: "small" }, "Look")),
+        h("button", { class: "small" }, "Apply")),
       place),
     update() {
       const now = app.status?.jobs.dead_letter;
-      // The list follows the queue, but not from under the hand of whoever is in it.
+      // Refresh the list when the count changes, but not while the operator uses it.
       if (now !== dead && !place.contains(document.activeElement)) {
         dead = now;
         load();
@@ -104,7 +104,7 @@ export function jobsView(app, wanted) {
 
 /** @param {any} app @param {string} id */
 export function jobView(app, id) {
-  const place = h("div", { class: "sections" }, h("p", { class: "empty" }, "One moment…"));
+  const place = h("div", { class: "sections" }, h("p", { class: "empty" }, "Loading…"));
   const title = `Job ${id}`;
   let job = null;
   let gone = false;
@@ -112,26 +112,26 @@ export function jobView(app, id) {
   async function load() {
     const found = await app.call("GET", `/api/admin/jobs/${id}`);
     if (!found || gone) return;
-    const isNews = JSON.stringify(found) !== JSON.stringify(job);
+    const changed = JSON.stringify(found) !== JSON.stringify(job);
     job = found;
-    if (isNews) show();
+    if (changed) show();
   }
 
   function show() {
     place.replaceChildren(
       h("div", { class: "headline" }, h("code", {}, job.type), status(job), actions(app, job, load)),
-      job.last_error ? panel("What went wrong last", h("pre", { id: "traceback", class: "traceback", tabindex: "0", "aria-label": "Traceback" }, job.last_error.trim())) : null,
+      job.last_error ? panel("Last error", h("pre", { id: "traceback", class: "traceback", tabindex: "0", "aria-label": "Traceback" }, job.last_error.trim())) : null,
       h("div", { class: "charts" },
-        panel("What it is", facts([["Due", when(job.scheduled_for)], ["Made", when(job.created_at)], ["Started", when(job.started_at)], ["Ended", when(job.completed_at)], ["Tries", job.max_attempts ? `${job.attempts} of ${job.max_attempts}` : String(job.attempts)], ["Progress", job.progress ? progressWords(job.progress) : null], ["Key", job.key], ["Runs on", job.owner], ["Lease until", when(job.lease_until)], ["Priority", String(job.priority)]])),
+        panel("Details", facts([["Due", when(job.scheduled_for)], ["Created", when(job.created_at)], ["Started", when(job.started_at)], ["Ended", when(job.completed_at)], ["Attempts", job.max_attempts ? `${job.attempts} of ${job.max_attempts}` : String(job.attempts)], ["Progress", job.progress ? progressWords(job.progress) : null], ["Key", job.key], ["Owner", job.owner], ["Lease until", when(job.lease_until)], ["Priority", String(job.priority)]])),
         panel("Payload", h("pre", { tabindex: "0", "aria-label": "Payload" }, JSON.stringify(job.payload, null, 2)))),
       job.dismissal ? panel("Dismissed", h("p", {}, when(job.dismissal.at), ` by ${job.dismissal.by}: ${job.dismissal.reason}`)) : null,
-      job.answers.length ? panel("What the receiver answered", ...job.answers.toReversed().map((one) => h("details", {},
+      job.answers.length ? panel("Responses of the receiver", ...job.answers.toReversed().map((one) => h("details", {},
         h("summary", {}, `${one.status}${one.receiver_id ? ` (${one.receiver_id})` : ""}, `, when(one.at)),
-        h("pre", { tabindex: "0", "aria-label": `Answer to the run under fence ${one.fence}` }, one.body || "(empty)")))) : null,
+        h("pre", { tabindex: "0", "aria-label": `Response to fence ${one.fence}` }, one.body || "(empty)")))) : null,
       job.history.length ? panel("History", ...job.history.toReversed().map((one) => h("details", {},
-        h("summary", {}, `Try ${one.attempt}: ${CAUSES[one.cause] ?? one.cause}, `, when(one.ended_at)),
-        h("p", { class: "note" }, one.started_at ? ["Began ", when(one.started_at), one.owner ? ` on ${one.owner}` : ""] : one.owner),
-        one.error ? h("pre", { class: "traceback", tabindex: "0", "aria-label": `Traceback of try ${one.attempt}` }, one.error.trim()) : null))) : null);
+        h("summary", {}, `Attempt ${one.attempt}: ${CAUSES[one.cause] ?? one.cause}, `, when(one.ended_at)),
+        h("p", { class: "note" }, one.started_at ? ["Started ", when(one.started_at), one.owner ? ` on ${one.owner}` : ""] : one.owner),
+        one.error ? h("pre", { class: "traceback", tabindex: "0", "aria-label": `Traceback of attempt ${one.attempt}` }, one.error.trim()) : null))) : null);
   }
 
   load();

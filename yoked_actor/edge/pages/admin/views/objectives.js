@@ -1,27 +1,27 @@
-// What the service promises, and how it keeps that.
+// Service level objectives, and how far they are met.
 
 import { h, heading } from "/app/dom.js";
 import { label, table } from "../parts.js";
 import { seconds } from "../words.js";
 
 const NAMES = {
-  morning_sets: "A morning's offers are stored on time",
-  offers_duration: "One user's offers are made quickly",
-  match_wait: "Who can meet somebody does so soon",
-  vote_latency: "Votes are answered quickly",
+  morning_sets: "Daily offers are stored on time",
+  offers_duration: "A user's offers are computed in time",
+  match_wait: "Possible matches are made in time",
+  vote_latency: "Votes are answered in time",
   spin_availability: "Spins are answered",
 };
-const percent = (value) => `${(100 * value).toLocaleString(undefined, { maximumFractionDigits: 3 })} %`;
+const percent = (value) => `${(100 * value).toLocaleString(undefined, { maximumFractionDigits: 3 })}\u00a0%`;
 const REFRESH_MS = 10_000;
 
 /** @param {any} one @param {any} window */
-const kept = (one, window) => window.ratio === null ? "–" : [
+const share = (one, window) => window.ratio === null ? "–" : [
   percent(window.ratio), " ",
-  window.burn > 1 ? label(`burns ${window.burn.toLocaleString(undefined, { maximumFractionDigits: 1 })} times`, window.burn > 6 ? "bad" : "warn") : label("kept", "good")];
+  window.burn > 1 ? label(`burn rate ${window.burn.toLocaleString(undefined, { maximumFractionDigits: 1 })}`, window.burn > 6 ? "bad" : "warn") : label("met", "good")];
 
 /** @param {any} app */
 export function objectivesView(app) {
-  const place = h("div", {}, h("p", { class: "empty" }, "One moment…"));
+  const place = h("div", {}, h("p", { class: "empty" }, "Loading…"));
   let gone = false;
   let last = 0;
 
@@ -29,16 +29,16 @@ export function objectivesView(app) {
     last = Date.now();
     const found = await app.call("GET", "/api/admin/objectives");
     if (!found || gone || place.contains(document.activeElement)) return;
-    place.replaceChildren(table("Objectives", ["Objective", "Target", "Within", "5 minutes", "1 hour", "6 hours", "Good and bad in 6 hours"],
+    place.replaceChildren(table("Objectives", ["Objective", "Target", "Limit", "5 minutes", "1 hour", "6 hours", "Good / bad, 6 hours"],
       found.objectives.map((one) => [NAMES[one.objective] ?? one.objective, percent(one.target), seconds(one.limit_s),
-        ...one.windows.map((window) => kept(one, window)), `${one.windows.at(-1).good.toLocaleString()} and ${one.windows.at(-1).bad.toLocaleString()}`]), "There are no objectives."));
+        ...one.windows.map((window) => share(one, window)), `${one.windows.at(-1).good.toLocaleString()} / ${one.windows.at(-1).bad.toLocaleString()}`]), "No objectives."));
   }
 
   load();
   return {
     title: "Objectives",
     root: h("div", { class: "sections" }, heading("Objectives"), place,
-      h("p", { class: "hint" }, "The share of events that were good, since this process was started at most. What burns uses up its budget of bad events faster than its target allows.")),
+      h("p", { class: "hint" }, "Share of good events, since the start of this process at most. A burn rate over 1 uses up the error budget faster than the target allows.")),
     update() { if (Date.now() - last >= REFRESH_MS) load(); },
     leave() { gone = true; },
   };

@@ -1,38 +1,38 @@
-// What people report about each other, and what comes of it.
+// Reports of users about each other, and the actions on them.
 
 import { button, h, heading } from "/app/dom.js";
 import { confirm, label, when } from "../parts.js";
 
 /** @param {any} app */
 export function reportsView(app) {
-  const place = h("div", { class: "sections" }, h("p", { class: "empty" }, "One moment…"));
+  const place = h("div", { class: "sections" }, h("p", { class: "empty" }, "Loading…"));
   const which = h("select", { id: "which-reports", onchange: () => load() }, h("option", { value: "1" }, "Open"), h("option", { value: "0" }, "All"));
 
   async function load() {
     const found = await app.call("GET", `/api/admin/reports?open=${which.value}&limit=200`);
     if (!found) return;
-    place.replaceChildren(...(found.reports.length ? found.reports.map(card) : [h("p", { class: "empty" }, which.value === "1" ? "No report is open." : "There are no reports.")]));
+    place.replaceChildren(...(found.reports.length ? found.reports.map(card) : [h("p", { class: "empty" }, which.value === "1" ? "No open reports." : "No reports.")]));
   }
 
-  async function act(question, method, path, body, told) {
-    const words = await confirm(question);
-    if (words === null) return;
-    if (!(await app.call(method, path, body(words)))) return;
+  async function act(question, method, path, body, notice) {
+    const text = await confirm(question);
+    if (text === null) return;
+    if (!(await app.call(method, path, body(text)))) return;
     await load();
-    app.tell(told);
+    app.notify(notice);
   }
 
   const suspend = ({ reported, reason }) => act(
-    { title: `Suspend ${reported}?`, text: "They are out at once: their match or date ends, and they cannot come back until the suspension is lifted. They are shown why.", act: "Suspend", ask: "Why? They are shown this.", placeholder: reason },
+    { title: `Suspend ${reported}?`, text: "Their match or date ends immediately, and they cannot use the service until the suspension is lifted. They see the reason.", act: "Suspend", ask: "Reason (shown to the user)", placeholder: reason },
     "POST", `/api/admin/users/${encodeURIComponent(reported)}/suspend`, (reason) => ({ reason }), `${reported} is suspended.`);
   const unsuspend = ({ reported }) => act(
-    { title: `Let ${reported} back in?`, text: "The suspension is lifted, and they can take part again.", act: "Lift the suspension" },
-    "POST", `/api/admin/users/${encodeURIComponent(reported)}/unsuspend`, () => undefined, `${reported} may take part again.`);
+    { title: `Lift the suspension of ${reported}?`, text: "The user can use the service again.", act: "Lift the suspension" },
+    "POST", `/api/admin/users/${encodeURIComponent(reported)}/unsuspend`, () => undefined, `${reported} is no longer suspended.`);
   const block = ({ reporter, reported }) => act(
-    { title: "Keep these two apart?", text: `${reporter} and ${reported} will never be introduced to each other again, as if ${reporter} had blocked ${reported}. Whatever they are in together ends now.`, act: "Block" },
-    "POST", `/api/admin/users/${encodeURIComponent(reporter)}/block`, () => ({ user_id: reported }), `${reporter} and ${reported} will not meet again.`);
+    { title: "Block this pair?", text: `${reporter} and ${reported} will never be matched again, as if ${reporter} had blocked ${reported}. A match or date between them ends now.`, act: "Block" },
+    "POST", `/api/admin/users/${encodeURIComponent(reporter)}/block`, () => ({ user_id: reported }), `${reporter} and ${reported} will not be matched again.`);
   const resolve = ({ report_id }) => act(
-    { title: `Close report ${report_id}?`, text: "It leaves the list of open reports.", act: "Close it", ask: "What was made of it?" },
+    { title: `Close report ${report_id}?`, text: "It is removed from the open reports.", act: "Close", ask: "Resolution" },
     "POST", `/api/admin/reports/${report_id}/resolve`, (resolution) => ({ resolution }), `Report ${report_id} is closed.`);
 
   const card = (one) => h("article", { class: "panel report", "aria-labelledby": `report-${one.report_id}` },
@@ -42,8 +42,8 @@ export function reportsView(app) {
     one.resolved_at ? h("p", { class: "note" }, `Closed by ${one.resolved_by}, `, when(one.resolved_at), `: ${one.resolution}`) : null,
     h("div", { class: "actions" },
       one.suspended ? button("Lift the suspension", () => unsuspend(one), "small") : button(`Suspend ${one.reported}`, () => suspend(one), "small danger"),
-      button("Keep them apart", () => block(one), "small"),
-      one.resolved_at ? null : button("Close the report", () => resolve(one), "small")));
+      button("Block this pair", () => block(one), "small"),
+      one.resolved_at ? null : button("Close report", () => resolve(one), "small")));
 
   load();
   return {

@@ -1,4 +1,4 @@
-// Signing in, with a token that has the role of an operator.
+// Signing in, with a token that has the admin role.
 
 import { h, heading } from "/app/dom.js";
 import { refusal } from "../words.js";
@@ -8,7 +8,7 @@ export function signInView(app) {
   const field = h("input", { id: "token", type: "password", autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": "problem token-hint" });
   const problem = h("p", { id: "problem", class: "problem", role: "alert" }, app.notice);
   const submit = h("button", { class: "main wide" }, "Sign in");
-  const complain = (text) => {
+  const showProblem = (text) => {
     problem.textContent = text;
     field.setAttribute("aria-invalid", "true");
     field.focus();
@@ -16,12 +16,12 @@ export function signInView(app) {
   const enter = async (event) => {
     event.preventDefault();
     const token = field.value.trim();
-    if (!token) return complain("Paste an operator's token.");
+    if (!token) return showProblem("Paste an operator token.");
     submit.disabled = true;
     try {
       await app.signIn(token);
     } catch (error) {
-      complain(refusal(error));
+      showProblem(refusal(error));
     } finally {
       submit.disabled = false;
     }
@@ -29,13 +29,13 @@ export function signInView(app) {
   const command = app.dev ? "yoked-actor token YOUR-NAME --admin --dev" : "yoked-actor token YOUR-NAME --admin";
   return {
     title: "Sign in",
-    root: h("section", { class: "narrow" }, heading("The operator's console"),
-      h("p", { class: "lead" }, "Who waits and why, what the jobs do, what people report; and what can be done about it."),
+    root: h("section", { class: "narrow" }, heading("Operator console"),
+      h("p", { class: "lead" }, "Waiting users, jobs, offers, alerts and reports."),
       h("form", { class: "panel", novalidate: true, onsubmit: enter },
-        h("label", { for: "token" }, "An operator's token"), field,
-        h("p", { id: "token-hint", class: "hint" }, "On the machine of the server this makes one, good for an hour:"),
+        h("label", { for: "token" }, "Operator token"), field,
+        h("p", { id: "token-hint", class: "hint" }, "To create a token that is valid for one hour, run on the server:"),
         h("pre", { class: "command", tabindex: "0" }, command),
-        app.dev ? h("p", { class: "hint" }, "Give it the same --data or --config as the server.") : h("p", { class: "hint" }, "Give it the same --config as the server. The token is kept in this tab only."),
+        app.dev ? h("p", { class: "hint" }, "Use the same --data or --config as the server.") : h("p", { class: "hint" }, "Use the same --config as the server. The token is stored in this tab only."),
         problem, submit)),
     update() {},
   };

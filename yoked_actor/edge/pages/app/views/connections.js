@@ -1,4 +1,4 @@
-// Connections: those who said yes to each other, and can see each other whenever both are here.
+// Connections: people who accepted each other's offer. When both are online, either can start a date.
 
 import { facts, mark } from "../card.js";
 import { button, h, heading } from "../dom.js";
@@ -18,7 +18,7 @@ export function connections(app) {
     return h("article", { class: "panel offer" }, mark(partner),
       h("div", {}, h("h2", {}, partner.display_name),
         h("p", { class: "facts" }, facts(partner)),
-        h("p", { class: online ? "online" : "offline" }, online ? "Here now" : "Not here right now"),
+        h("p", { class: online ? "online" : "offline" }, online ? "Online" : "Offline"),
         h("div", { class: "actions" }, button("Start a video date", () => app.attempt(() => client.startDate(connection.connection_id)), "main", { disabled: !online, "aria-label": `Start a video date with ${partner.display_name}` }))));
   };
   const load = async () => {
@@ -27,7 +27,7 @@ export function connections(app) {
       const key = JSON.stringify(answer);
       if (!alive || key === shown) return;
       shown = key;
-      list.replaceChildren(...(answer.connections.length > 0 ? answer.connections.map(card) : [h("p", { class: "panel empty" }, "Nobody yet. When you and somebody accept each other's offer, they appear here.")]));
+      list.replaceChildren(...(answer.connections.length > 0 ? answer.connections.map(card) : [h("p", { class: "panel empty" }, "No connections yet. When you and someone else accept each other's offer, they appear here.")]));
     } catch (error) {
       if (alive && !shown) list.replaceChildren(h("p", { class: "panel empty" }, refusal(error)));
     }
@@ -37,7 +37,7 @@ export function connections(app) {
   load();
   return {
     title: "Connections",
-    root: h("section", { class: "stack" }, heading("Connections"), h("p", { class: "lead" }, "You and they have both said yes. When both of you are here, either can start a video date."), list),
+    root: h("section", { class: "stack" }, heading("Connections"), h("p", { class: "lead" }, "You both said yes. When you're both online, either of you can start a video date."), list),
     close() { alive = false; clearInterval(timer); client.removeEventListener("connection", load); },
   };
 }

@@ -1,4 +1,4 @@
-// A video date: the two of them, the time left, and every way to end it.
+// A video date: both videos, the time left, and the ways to end it.
 
 import { mark } from "../card.js";
 import { askToBlock, askToReport } from "../dialogs.js";
@@ -24,12 +24,12 @@ export function date(app) {
   const trouble = h("div", { class: "trouble", role: "status" }, problem, again);
   const mute = button("", () => call.toggle("audio"), "round");
   const camera = button("", () => call.toggle("video"), "round");
-  const sound = button("Turn the sound on", () => { remote.muted = false; sound.hidden = true; remote.play().catch(() => {}); }, "main sound", { hidden: true });
+  const sound = button("Turn on sound", () => { remote.muted = false; sound.hidden = true; remote.play().catch(() => {}); }, "main sound", { hidden: true });
   const end = button("End date", () => app.attempt(() => client.endDate(date_id)), "danger");
   let last = "";
   let warned = false;
 
-  // Without a press on the page a browser may refuse to play sound; pictures it plays.
+  // Before the first click on a page, browsers may refuse to play sound, but not muted video.
   const play = () => remote.play().catch(() => {
     if (remote.muted) return;
     remote.muted = true;
@@ -41,11 +41,11 @@ export function date(app) {
     element.setAttribute("aria-pressed", String(pressed));
   };
   const status = () => {
-    if (call.text) return `${name} is a demo guest, and writes instead of showing a picture.`;
-    if (call.phase === "impossible") return "This browser cannot show video calls. The date is open all the same, and you can end it whenever you like.";
-    if (!call.theirs.webrtc) return `${name}'s browser cannot show video calls.`;
-    if (call.phase === "interrupted") return "The video is interrupted. Trying to get it back…";
-    if (call.phase === "connected") return call.theirs.camera ? `Waiting for ${name}'s picture…` : `${name}'s camera is off.`;
+    if (call.text) return `${name} is a simulated person and writes instead of using video.`;
+    if (call.phase === "impossible") return "Your browser doesn't support video calls. The date goes on until one of you ends it.";
+    if (!call.theirs.webrtc) return `${name}'s browser doesn't support video calls.`;
+    if (call.phase === "interrupted") return "The video was interrupted. Reconnecting…";
+    if (call.phase === "connected") return call.theirs.camera ? `Waiting for ${name}'s video…` : `${name}'s camera is off.`;
     return call.phase === "connecting" ? `Connecting to ${name}…` : `Waiting for ${name} to arrive…`;
   };
   const show = () => {
@@ -63,19 +63,19 @@ export function date(app) {
     camera.hidden = call.isOn("video") === null;
     label(mute, call.isOn("audio") ? "Mute" : "Unmute", call.isOn("audio") === false);
     label(camera, call.isOn("video") ? "Camera off" : "Camera on", call.isOn("video") === false);
-    const spoken = seen ? `You can see ${name}.` : `${message.textContent} ${call.text}`;
-    if (spoken !== last) announce(spoken);
-    last = spoken;
+    const announced = seen ? `You can see ${name}.` : `${message.textContent} ${call.text}`;
+    if (announced !== last) announce(announced);
+    last = announced;
   };
   const tick = () => {
     const seconds = (Date.parse(date.ends_at) - app.now()) / 1000;
     left.textContent = clock(seconds);
     left.classList.toggle("late", seconds < 30);
-    if (seconds < 30 && seconds > 0 && !warned) announce("Half a minute left");
+    if (seconds < 30 && seconds > 0 && !warned) announce("30 seconds left");
     warned ||= seconds < 30;
   };
-  const hear = ({ detail }) => { if (detail.date_id === date_id) call.hear(detail.data); };
-  client.addEventListener("signal", hear);
+  const receive = ({ detail }) => { if (detail.date_id === date_id) call.receive(detail.data); };
+  client.addEventListener("signal", receive);
   call.addEventListener("change", show);
   for (const type of ["playing", "resize", "loadeddata"]) remote.addEventListener(type, show);
   const timer = setInterval(tick, 250);
@@ -87,14 +87,14 @@ export function date(app) {
       h("div", { class: "controls" }, mute, camera, end,
         h("div", { class: "quiet" }, button("Block", () => askToBlock(app, partner), "link"), button("Report", () => askToReport(app, partner), "link")))),
     update() {
-      // Each welcome brings fresh credentials for the relays.
+      // Each welcome has new credentials for the TURN servers.
       if (app.snapshot?.date) call.date = app.snapshot.date;
       tick();
     },
     opened() { show(); call.start(); },
     close() {
       clearInterval(timer);
-      client.removeEventListener("signal", hear);
+      client.removeEventListener("signal", receive);
       call.close();
       document.querySelector("dialog[open]")?.close();
     },

@@ -1,4 +1,4 @@
-// Where one is when nothing is going on.
+// The home page.
 
 import { button, h, heading } from "../dom.js";
 import { mark } from "../card.js";
@@ -12,11 +12,11 @@ export function home(app) {
   return {
     title: "Home",
     root: h("section", { class: "stack" },
-      h("div", { class: "panel hero" }, face, title, h("p", { class: "lead" }, "Spin to meet somebody right now, or take your time with the offers of the day."), h("div", { class: "actions" }, way)),
+      h("div", { class: "panel hero" }, face, title, h("p", { class: "lead" }, "Spin to meet someone right now, or take your time with today's offers."), h("div", { class: "actions" }, way)),
       h("ul", { class: "tiles" },
         h("li", {}, h("a", { href: "/offers" }, h("strong", {}, "Offers"), h("span", {}, "A few people picked for you every day."))),
-        h("li", {}, h("a", { href: "/connections" }, h("strong", {}, "Connections"), h("span", {}, "Those you and they have both said yes to."))),
-        h("li", {}, h("a", { href: "/profile" }, h("strong", {}, "Profile"), h("span", {}, "Who you are, and whom you want to meet."))))),
+        h("li", {}, h("a", { href: "/connections" }, h("strong", {}, "Connections"), h("span", {}, "People who said yes to you too."))),
+        h("li", {}, h("a", { href: "/profile" }, h("strong", {}, "Profile"), h("span", {}, "About you, and who you want to meet."))))),
     update() {
       const name = app.profile?.display_name ?? app.user;
       title.textContent = name ? `Hello, ${name}` : "Hello";

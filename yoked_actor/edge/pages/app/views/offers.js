@@ -1,4 +1,4 @@
-// The offers of the day: who, why, and accept or decline.
+// Today's offers, with the reasons, to accept or decline.
 
 import { facts, interestList, mark } from "../card.js";
 import { button, h, heading } from "../dom.js";
@@ -15,10 +15,10 @@ export function offers(app) {
     const reply = await app.attempt(() => client.answerOffer(offer.offer_id, choice));
     if (!reply) for (const one of card.querySelectorAll("button")) one.disabled = false;
     else if (alive) {
-      const said = reply.connection_id ? "You both said yes: you are connected." : choice === "accept" ? "You accepted. If they do too, you are connected." : "You declined. They are not told.";
-      const told = h("p", { class: "answered", tabindex: "-1" }, said);
-      card.querySelector(".actions").replaceWith(told);
-      told.focus();
+      const text = reply.connection_id ? "You both said yes. You're connected." : choice === "accept" ? "You accepted. If they accept too, you're connected." : "You declined. They won't be told.";
+      const result = h("p", { class: "answered", tabindex: "-1" }, text);
+      card.querySelector(".actions").replaceWith(result);
+      result.focus();
     }
   };
   const card = (offer) => {
@@ -30,7 +30,7 @@ export function offers(app) {
         reasons.length > 0 && h("p", { class: "reasons" }, reasons.join(" · ")),
         interestList(candidate.interests, app.profile?.interests ?? []),
         given
-          ? h("p", { class: "answered" }, given === "accept" ? "You accepted. If they do too, you are connected." : "You declined.")
+          ? h("p", { class: "answered" }, given === "accept" ? "You accepted. If they accept too, you're connected." : "You declined.")
           : h("div", { class: "actions" },
             button("Decline", () => answer(offer, "decline", element), "", { "aria-label": `Decline ${candidate.display_name}` }),
             button("Accept", () => answer(offer, "accept", element), "main", { "aria-label": `Accept ${candidate.display_name}` })),
@@ -41,7 +41,7 @@ export function offers(app) {
     try {
       const answer = await app.api.offers();
       if (!alive) return;
-      list.replaceChildren(...(answer.offers.length > 0 ? answer.offers.map(card) : [h("p", { class: "panel empty" }, `No offers right now. New ones come every day at ${app.offers_at}, your time.`)]));
+      list.replaceChildren(...(answer.offers.length > 0 ? answer.offers.map(card) : [h("p", { class: "panel empty" }, `No offers right now. New ones arrive every day at ${app.offers_at}, your time.`)]));
     } catch (error) {
       if (alive) list.replaceChildren(h("p", { class: "panel empty" }, refusal(error)));
     }
@@ -50,7 +50,7 @@ export function offers(app) {
   load();
   return {
     title: "Offers",
-    root: h("section", { class: "stack" }, heading("Offers of the day"), h("p", { class: "lead" }, "Picked for you today. Accept, and if they accept you too, you can see each other on video."), list),
+    root: h("section", { class: "stack" }, heading("Today's offers"), h("p", { class: "lead" }, "Picked for you today. If you accept each other, you can meet on video."), list),
     close() { alive = false; client.removeEventListener("offers", load); },
   };
 }

@@ -1,17 +1,17 @@
-// Before the server has said anything, and after it has said its last.
+// Shown before the first answer of the server, and when another window has taken over.
 
 import { button, h, heading } from "../dom.js";
 
 export function opening() {
-  return { title: "Opening", root: h("section", { class: "narrow" }, heading("One moment…"), h("p", {}, "Asking the server where you are.")) };
+  return { title: "Loading", root: h("section", { class: "narrow" }, heading("Loading…"), h("p", {}, "Connecting to the server.")) };
 }
 
 /** @param {any} app */
 export function replaced(app) {
   return {
-    title: "Open elsewhere",
-    root: h("section", { class: "narrow panel" }, heading("You are in another window"),
-      h("p", {}, "You have opened this in another window or on another device, and that one speaks for you now. Only one can at a time."),
-      h("div", { class: "actions" }, button("Use this window", () => app.comeBack(), "main"))),
+    title: "Open in another window",
+    root: h("section", { class: "narrow panel" }, heading("Yoked is open in another window"),
+      h("p", {}, "You opened it in another window or on another device. Only one can be active at a time."),
+      h("div", { class: "actions" }, button("Use this window", () => app.takeOver(), "main"))),
   };
 }

@@ -1,4 +1,4 @@
-// Two discs that overlap: the mark of the place, still or circling each other.
+// The logo: two overlapping discs, still or circling each other.
 
 import { h } from "../dom.js";
 

@@ -1,14 +1,14 @@
-// The profile: who one is, and whom one wants to meet. What is wrong is said next to the field.
+// The profile form. Problems are shown next to the fields.
 
 import { announce, button, h, heading } from "../dom.js";
 import { check, fieldOf, YEARS } from "../profile-check.js";
 import { genderName, genderPlural, refusal } from "../words.js";
 
-/** What a development server fills in, so that a visitor can spin at once. */
+/** Prefilled on a development server, so that a visitor can spin right away. */
 const EXAMPLE = { birth_date: "1998-04-02", location: { lat: 52.52, lon: 13.405 } };
 const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
-/** The time zones to choose from, the given ones among them. */
+/** The time zones to choose from, including the given ones. */
 function zones(...given) {
   const known = Intl.supportedValuesOf?.("timeZone") ?? [];
   return [...new Set([...known, "UTC", ...given])].sort();
@@ -29,32 +29,32 @@ export function profile(app) {
       gender: "", time_zone: ownZone(), interests: [],
       preferences: { seeking: app.dev ? app.genders : [], min_age: 18, max_age: 99, max_distance_km: 100 },
     };
-    const { form, read, complain } = makeForm(app, start);
+    const { form, read, showProblems } = makeForm(app, start);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const draft = read();
       const problems = check(draft, app.genders, app.max_interests);
-      if (complain(problems)) return;
+      if (showProblems(problems)) return;
       try {
         app.profile = await app.api.saveProfile(draft);
       } catch (error) {
-        return void complain({ [fieldOf(error.message) ?? "form"]: refusal(error) });
+        return void showProblems({ [fieldOf(error.message) ?? "form"]: refusal(error) });
       }
-      // Whoever is new came to spin; whoever changes something may want to change more.
+      // A new user wants to spin next; other users may want to change more.
       if (!known) {
         app.router.go("/spin");
-        return void app.tell("Your profile is saved.");
+        return void app.notify("Profile saved.");
       }
       app.router.follow();
-      app.tell("Your profile is saved.", ["Spin", "/spin"]);
+      app.notify("Profile saved.", ["Spin", "/spin"]);
     });
-    const example = app.dev && !known ? [h("p", { class: "hint" }, "This is a development server, so some of it is filled in as an example. Change what you like.")] : [];
+    const example = app.dev && !known ? [h("p", { class: "hint" }, "This is a development server, so some fields are filled in as an example. Change what you like.")] : [];
     root.replaceChildren(heading(known ? "Your profile" : "Tell us about yourself"),
-      h("p", { class: "lead" }, "Others see your name, age, gender, interests and roughly how far away you are. Never where you are, never your birth date."),
+      h("p", { class: "lead" }, "Others see your name, age, gender, interests and roughly how far away you are. They never see your location or your date of birth."),
       ...example, form);
     root.querySelector("h1").focus({ preventScroll: true });
   };
-  root.append(heading("Your profile"), h("p", {}, "One moment…"));
+  root.append(heading("Your profile"), h("p", {}, "Loading…"));
   return view;
 }
 
@@ -86,17 +86,17 @@ function makeForm(app, start) {
   if (!start.gender) inputs.gender.value = "";
   const seeking = app.genders.map((gender) => h("label", { class: "check" }, h("input", { type: "checkbox", name: "seeking", value: gender, checked: wishes.seeking.includes(gender), "aria-describedby": "seeking-problem" }), genderPlural(gender)));
   const interests = interestEditor(start.interests, app.max_interests);
-  const locate = button("Use my position", () => {
-    if (!navigator.geolocation) return complain({ lat: "This browser cannot tell your position. Enter it by hand." });
+  const locate = button("Use my location", () => {
+    if (!navigator.geolocation) return showProblems({ lat: "Your browser can't share your location. Please enter it yourself." });
     locate.disabled = true;
     navigator.geolocation.getCurrentPosition(({ coords }) => {
       locate.disabled = false;
       inputs.lat.value = coords.latitude.toFixed(4);
       inputs.lon.value = coords.longitude.toFixed(4);
-      announce("Your position is filled in.");
+      announce("Your location has been filled in.");
     }, () => {
       locate.disabled = false;
-      complain({ lat: "Your browser did not tell your position. Enter it by hand." });
+      showProblems({ lat: "Your browser didn't share your location. Please enter it yourself." });
     }, { timeout: 15_000 });
   });
   const formProblem = h("p", { id: "form-problem", class: "problem", role: "alert" });
@@ -104,15 +104,15 @@ function makeForm(app, start) {
   const form = h("form", { novalidate: true },
     h("fieldset", { class: "panel" }, h("legend", {}, "You"),
       field("display_name", "Name", inputs.display_name),
-      pair(field("birth_date", "Date of birth", inputs.birth_date, "You have to be 18. Others see only your age."), field("gender", "Gender", inputs.gender)),
+      pair(field("birth_date", "Date of birth", inputs.birth_date, "You must be 18 or older. Others only see your age."), field("gender", "Gender", inputs.gender)),
       interests.element),
     h("fieldset", { class: "panel" }, h("legend", {}, "Where you are"),
-      pair(field("lat", "Latitude", inputs.lat, "North is positive, such as 52.52"), field("lon", "Longitude", inputs.lon, "East is positive, such as 13.4")),
-      locate, field("time_zone", "Time zone", inputs.time_zone, `Your offers of the day come at ${app.offers_at} there.`)),
-    h("fieldset", { class: "panel" }, h("legend", {}, "Whom you want to meet"),
-      h("fieldset", { class: "plain", "aria-describedby": "seeking-problem" }, h("legend", {}, "I would like to meet"), seeking, h("p", { id: "seeking-problem", class: "problem" })),
-      pair(field("min_age", "From age", inputs.min_age), field("max_age", "To age", inputs.max_age)),
-      field("max_distance_km", "Within (km)", inputs.max_distance_km, "When nobody is found, the search slowly opens beyond these.")),
+      pair(field("lat", "Latitude", inputs.lat, "For example 52.52. Negative in the south."), field("lon", "Longitude", inputs.lon, "For example 13.4. Negative in the west.")),
+      locate, field("time_zone", "Time zone", inputs.time_zone, `Your daily offers arrive at ${app.offers_at} in this time zone.`)),
+    h("fieldset", { class: "panel" }, h("legend", {}, "Who you want to meet"),
+      h("fieldset", { class: "plain", "aria-describedby": "seeking-problem" }, h("legend", {}, "I'd like to meet"), seeking, h("p", { id: "seeking-problem", class: "problem" })),
+      pair(field("min_age", "Minimum age", inputs.min_age), field("max_age", "Maximum age", inputs.max_age)),
+      field("max_distance_km", "Maximum distance (km)", inputs.max_distance_km, "If we don't find anyone, the search slowly widens beyond these limits.")),
     formProblem, h("div", { class: "actions" }, h("button", { class: "main big" }, "Save profile")));
 
   const numeric = (input) => (input.value.trim() === "" ? NaN : Number(input.value));
@@ -128,22 +128,22 @@ function makeForm(app, start) {
     };
   };
   const controls = { ...inputs, seeking: seeking[0].querySelector("input"), interests: interests.input };
-  /** Show what is wrong, and go to the first of it. Returns whether anything is. */
-  function complain(problems) {
+  /** Show the problems and focus the first field that has one. Returns whether there are any. */
+  function showProblems(problems) {
     for (const [name, input] of Object.entries(controls)) {
       input.toggleAttribute("aria-invalid", false);
       if (problems[name]) input.setAttribute("aria-invalid", "true");
       form.querySelector(`#${name}-problem`).textContent = problems[name] ?? "";
     }
     const names = Object.keys(problems);
-    formProblem.textContent = problems.form ?? (names.length > 1 ? `${names.length} things need another look.` : names.length === 1 ? problems[names[0]] : "");
+    formProblem.textContent = problems.form ?? (names.length > 1 ? `Please correct ${names.length} fields.` : names.length === 1 ? problems[names[0]] : "");
     controls[Object.keys(controls).find((name) => problems[name]) ?? ""]?.focus();
     return names.length > 0;
   }
-  return { form, read, complain };
+  return { form, read, showProblems };
 }
 
-/** Interests: type one, press Enter or comma; each can be taken away again. */
+/** Interests: Enter or a comma adds one; each has a button to remove it. */
 function interestEditor(given, most) {
   let tags = [...given];
   const input = h("input", { maxlength: 40, autocomplete: "off", enterkeyhint: "done" });
@@ -170,7 +170,7 @@ function interestEditor(given, most) {
     commit();
   });
   show();
-  const element = field("interests", "Interests", input, `Such as jazz or climbing, ${most} at most. Press Enter after each.`);
+  const element = field("interests", "Interests", input, `For example jazz or climbing. Press Enter after each one. Up to ${most}.`);
   input.after(list);
   return { element, input, commit, read: () => tags };
 }

@@ -1,4 +1,4 @@
-// The page with the one big button.
+// The page to start a spin.
 
 import { button, h, heading } from "../dom.js";
 import { orbs } from "./orbs.js";
@@ -14,11 +14,11 @@ export function spin(app) {
   return {
     title: "Spin",
     root: h("section", { class: "center" }, orbs(), heading("Ready when you are"),
-      h("p", { class: "lead" }, `You will be put before one person who suits you. You both have ${app.vote_window_s} seconds to say yes or pass.`),
+      h("p", { class: "lead" }, `We'll introduce you to one person. You both have ${app.vote_window_s} seconds to say yes or pass.`),
       h("div", { class: "actions" }, go), credit),
     update() {
       const points = app.snapshot?.credit ?? 0;
-      credit.textContent = points > 0 ? `You have ${points} credit from a yes that was not returned: it moves you up the line.` : "";
+      credit.textContent = points > 0 ? `You have ${points} credit because a yes of yours wasn't returned. It moves you up the line.` : "";
     },
   };
 }

@@ -1,4 +1,4 @@
-// In line: how long, how far the search has opened, and why nobody has come yet.
+// Waiting in line: for how long, how wide the search is, and why there is no match yet.
 
 import { announce, button, clock, h, heading } from "../dom.js";
 import { explanation, TIERS } from "../words.js";
@@ -13,8 +13,8 @@ export function spinning(app) {
   const why = h("ul", { class: "why" });
   const next = h("p", { class: "hint" });
   const leave = button("Leave the line", () => app.attempt(() => app.client.leave()));
-  let told = "";
-  let spoken_ms = 0;
+  let shown = "";
+  let announced_ms = 0;
 
   const tick = () => {
     const since = app.snapshot?.waiting_since;
@@ -26,20 +26,20 @@ export function spinning(app) {
     if (!reply || app.snapshot?.state !== "waiting") return;
     tier.textContent = TIERS[reply.tier] ?? "";
     const lines = explanation(reply);
-    next.textContent = reply.next_tier_in_s === null || reply.next_tier_in_s === undefined ? "" : `In ${Math.max(1, Math.ceil(reply.next_tier_in_s))} s the search opens further.`;
-    if (lines.join() === told) return;
-    told = lines.join();
+    next.textContent = reply.next_tier_in_s === null || reply.next_tier_in_s === undefined ? "" : `The search widens in ${Math.max(1, Math.ceil(reply.next_tier_in_s))} s.`;
+    if (lines.join() === shown) return;
+    shown = lines.join();
     why.replaceChildren(...lines.map((line) => h("li", {}, line)));
-    // What changes every few seconds would talk over everything else.
-    if (Date.now() - spoken_ms > 10_000) announce(lines.join(" "));
-    spoken_ms = Date.now();
+    // Announcing every change would drown out everything else.
+    if (Date.now() - announced_ms > 10_000) announce(lines.join(" "));
+    announced_ms = Date.now();
   };
   const timers = [setInterval(tick, 250), setInterval(ask, ASK_EVERY_MS)];
   return {
-    title: "Looking for somebody",
-    root: h("section", { class: "center" }, circlingOrbs(), heading("Looking for somebody…"),
+    title: "Looking for someone",
+    root: h("section", { class: "center" }, circlingOrbs(), heading("Looking for someone…"),
       h("p", { class: "clock-line" }, h("span", { class: "sr-only" }, "You have waited "), waited), tier,
-      h("div", { class: "panel why-panel" }, h("h2", {}, "How it stands"), why, next),
+      h("div", { class: "panel why-panel" }, h("h2", {}, "Why you're waiting"), why, next),
       h("div", { class: "actions" }, leave)),
     update() {
       if (app.snapshot?.tier) tier.textContent = TIERS[app.snapshot.tier] ?? "";

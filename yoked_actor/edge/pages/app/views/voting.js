@@ -1,4 +1,4 @@
-// Somebody is here: their card, the time to decide, yes or pass.
+// A match: the card of the partner, the time left, and yes or pass.
 
 import { personCard } from "../card.js";
 import { Countdown } from "../countdown.js";
@@ -11,7 +11,7 @@ const KEYS = { y: "yes", Y: "yes", ArrowRight: "yes", p: "pass", P: "pass", Arro
 export function voting(app) {
   const { match_id, partner } = app.snapshot.match;
   const ring = new Countdown(app.now, "Seconds left to vote");
-  const title = heading("Somebody for you");
+  const title = heading("Someone for you");
   const status = h("p", { class: "lead", id: "vote-status" });
   const cast = async (vote) => {
     if (app.snapshot?.state !== "voting" || app.snapshot.match.voted || sending) return;
@@ -36,7 +36,7 @@ export function voting(app) {
   };
   const acknowledge = () => {
     const match = app.snapshot?.match;
-    // A card in a tab that nobody looks at is not on a screen.
+    // A hidden tab does not count as seen.
     if (document.visibilityState === "hidden" || match?.match_id !== match_id || match.acknowledged) return;
     requestAnimationFrame(() => requestAnimationFrame(() => app.client?.acknowledge(match_id).catch(() => {})));
   };
@@ -53,7 +53,7 @@ export function voting(app) {
     pass.disabled = yes.disabled = !open || voted;
     choice.hidden = voted;
     status.textContent = voted ? `Your vote is in. Waiting for ${partner.display_name}…`
-      : open ? "Would you like to see each other on video?" : `Waiting for ${partner.display_name} to arrive…`;
+      : open ? "Do you want to meet on video?" : `Waiting for ${partner.display_name} to arrive…`;
     if (voted && choice.contains(document.activeElement)) title.focus();
   };
   addEventListener("keydown", press);
