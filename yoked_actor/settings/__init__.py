@@ -1,6 +1,6 @@
 """Every setting of the server: its name, default, limits and meaning.
 
-`sections` has a model for each section. `loading` fills them from a file, the environment and
+`models` has a model for each section. `loading` fills them from a file, the environment and
 flags; `template` renders `config/yoked.toml` and the tables of `docs/configuration.md` from them.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from yoked_actor.settings.base import LONGEST_S, Conflict, SettingsModel
 from yoked_actor.settings.loading import SettingsError, load_settings
-from yoked_actor.settings.sections import (
+from yoked_actor.settings.models import (
     AlertSettings,
     AuthSettings,
     ConsoleSettings,
@@ -28,7 +28,7 @@ from yoked_actor.settings.sections import (
     StoreSettings,
     SupervisorSettings,
 )
-from yoked_actor.settings.sections.retries import policy_for
+from yoked_actor.settings.models.retries import policy_for
 from yoked_actor.settings.settings import Settings, sections
 from yoked_actor.settings.template import render_template
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from yoked_actor.domain.rules import Rules
 from yoked_actor.settings.base import Conflict, SettingsModel
-from yoked_actor.settings.sections import (
+from yoked_actor.settings.models import (
     AlertSettings,
     AuthSettings,
     ConsoleSettings,

@@ -13,7 +13,7 @@ from typing import get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from yoked_actor.settings.base import SettingsModel
-from yoked_actor.settings.sections.retries import DEFAULT, JOB_TYPES
+from yoked_actor.settings.models.retries import DEFAULT, JOB_TYPES
 
 NAMES: Mapping[tuple[str, str], tuple[str, ...]] = {("jobs", "retry"): (DEFAULT, *JOB_TYPES)}
 """The names of tables, for each setting that holds tables."""

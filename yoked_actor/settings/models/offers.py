@@ -11,7 +11,7 @@ from yoked_actor.settings.base import (
     TIME_OF_DAY,
     SettingsModel,
 )
-from yoked_actor.settings.sections.lobby import MatchingSettings
+from yoked_actor.settings.models.lobby import MatchingSettings
 
 # The defaults are those of the domain.
 _RULES = OfferRules()

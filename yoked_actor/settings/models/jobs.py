@@ -13,7 +13,7 @@ from yoked_actor.settings.base import (
     DurationOrZero,
     SettingsModel,
 )
-from yoked_actor.settings.sections.retries import RetrySettings
+from yoked_actor.settings.models.retries import RetrySettings
 
 
 class JobSettings(SettingsModel):

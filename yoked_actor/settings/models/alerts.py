@@ -16,7 +16,7 @@ from yoked_actor.settings.base import (
     DurationOrZero,
     SettingsModel,
 )
-from yoked_actor.settings.sections.jobs import JobSettings
+from yoked_actor.settings.models.jobs import JobSettings
 
 
 class AlertSettings(SettingsModel):
