@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from tests.browser.camera import write_camera_file
 from tests.browser.pages import PATIENT, Person, new_context
 from tests.npm import from_npm
-from tests.process.house import House, open_house
+from tests.process.server import ServerProcess, running_server
 
 AXE_VERSION = "4.14.0"
 FLAGS = [
@@ -72,10 +72,12 @@ def settings() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory, settings: dict[str, Any]) -> Iterator[House]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, settings: dict[str, Any]
+) -> Iterator[ServerProcess]:
     """A server of this file's own."""
-    with open_house(tmp_path_factory.mktemp("house") / "data", **settings) as house:
-        yield house
+    with running_server(tmp_path_factory.mktemp("server") / "data", **settings) as server:
+        yield server
 
 
 @pytest.fixture
@@ -94,13 +96,13 @@ def contexts(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
 @pytest.fixture
 def somebody(
-    contexts: Callable[..., BrowserContext], house: House
+    contexts: Callable[..., BrowserContext], server: ServerProcess
 ) -> Iterator[Callable[..., Person]]:
     """Makes people, each in a window of their own; their pages may log no errors."""
     people: list[Person] = []
 
     def make(name: str, **options: Any) -> Person:
-        person = Person(contexts(**options), house, f"{name}-{next(_numbers)}")
+        person = Person(contexts(**options), server, f"{name}-{next(_numbers)}")
         people.append(person)
         return person
 

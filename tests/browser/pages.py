@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
-from tests.process.house import House
+from tests.process.server import ServerProcess
 from yoked_actor.testing import make_profile
 
 SHOTS = Path(__file__).parents[2] / ".screenshots"
@@ -43,8 +43,8 @@ window.WebSocket = class extends WebSocket {
 class Caller:
     """Somebody who uses HTTP only, and does nothing by itself."""
 
-    def __init__(self, house: House, user_id: str, **profile: Any) -> None:
-        self.house = house
+    def __init__(self, server: ServerProcess, user_id: str, **profile: Any) -> None:
+        self.server = server
         self.user_id = user_id
         self.token = ""
         name = user_id.split("-")[0].title()
@@ -56,7 +56,7 @@ class Caller:
         headers = {"Content-Type": "application/json"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        request = urllib.request.Request(self.house.url + path, data, headers, method=method)
+        request = urllib.request.Request(self.server.url + path, data, headers, method=method)
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
 
@@ -80,9 +80,9 @@ class Caller:
 class Person:
     """Somebody at a browser."""
 
-    def __init__(self, context: BrowserContext, house: House, user_id: str) -> None:
+    def __init__(self, context: BrowserContext, server: ServerProcess, user_id: str) -> None:
         self.context = context
-        self.house = house
+        self.server = server
         self.user_id = user_id
         self.name = user_id.split("-")[0].title()
         self.token = ""
@@ -97,12 +97,12 @@ class Person:
             self.problems.append(f"{self.user_id}: {message.text}")
 
     def has_profile(self, **profile: Any) -> None:
-        self.token = Caller(self.house, self.user_id, **profile).token
+        self.token = Caller(self.server, self.user_id, **profile).token
 
     # What a person does
 
     def open(self, path: str = "/") -> None:
-        self.page.goto(self.house.url + path, wait_until="commit")
+        self.page.goto(self.server.url + path, wait_until="commit")
 
     def reload(self) -> None:
         self.page.reload(wait_until="commit")
@@ -125,7 +125,7 @@ class Person:
               sessionStorage.setItem("yoked.token", "{self.token}");
             }}"""
         )
-        self.page.goto(self.house.url, wait_until="commit")
+        self.page.goto(self.server.url, wait_until="commit")
 
     def at_home(self) -> None:
         self.headed(re.compile("^Hello, "))
@@ -149,7 +149,7 @@ class Person:
     # What a person sees
 
     def at(self, path: str) -> None:
-        expect(self.page).to_have_url(self.house.url + path, timeout=PATIENCE_MS)
+        expect(self.page).to_have_url(self.server.url + path, timeout=PATIENCE_MS)
 
     def headed(self, text: str | re.Pattern[str]) -> None:
         expect(self.page.get_by_role("heading", level=1)).to_have_text(text, timeout=PATIENCE_MS)

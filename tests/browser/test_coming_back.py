@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.pages import Caller, Person
-from tests.process.house import House, open_house, run_cli
+from tests.process.server import ServerProcess, run_cli, running_server
 
 WAYS: dict[str, Callable[[Person], object]] = {
     "reload": Person.reload,
@@ -31,7 +31,7 @@ def ana(somebody: Callable[..., Person]) -> Person:
 def ben(ana: Person) -> Iterator[Caller]:
     """Somebody who suits her, and does only what the test says."""
     user_id = ana.user_id.replace("ana", "ben")
-    ben = Caller(ana.house, user_id, gender="man", seeking=["woman"])
+    ben = Caller(ana.server, user_id, gender="man", seeking=["woman"])
     yield ben
     ben.go_home()
 
@@ -141,7 +141,7 @@ def test_a_token_that_is_not_good_leads_to_the_sign_in(somebody: Callable[..., P
 def test_a_suspended_user_reads_why_and_until_when(ana: Person) -> None:
     ana.spin()
     ana.at("/spinning")
-    data = str(ana.house.database.parent)
+    data = str(ana.server.database.parent)
     reason, until = "Be kind to people.", "2099-02-01T09:00:00Z"
     options = ("--reason", reason, "--until", until, "--data", data)
     assert run_cli("users", "suspend", ana.user_id, *options).returncode == 0
@@ -188,26 +188,26 @@ def test_back_and_forward_lead_through_the_pages(ana: Person) -> None:
 
 
 @pytest.fixture
-def frail_house(tmp_path: Path) -> Iterator[House]:
-    with open_house(tmp_path / "data", server__reconnect_after_s=0.5) as house:
-        yield house
+def restarted_server(tmp_path: Path) -> Iterator[ServerProcess]:
+    with running_server(tmp_path / "data", server__reconnect_after_s=0.5) as server:
+        yield server
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_a_server_that_is_restarted_finds_the_page_waiting(
-    frail_house: House, contexts: Callable[..., BrowserContext], end: str
+    restarted_server: ServerProcess, contexts: Callable[..., BrowserContext], end: str
 ) -> None:
-    ana = Person(contexts(), frail_house, "ana")
+    ana = Person(contexts(), restarted_server, "ana")
     ana.has_profile()
     ana.arrive()
     ana.spin()
     ana.reads("No one else is in line right now.")
-    getattr(frail_house, end)()
+    getattr(restarted_server, end)()
     expect(ana.page.locator("#connection")).to_contain_text("Connection lost.")
-    frail_house.start()
+    restarted_server.start()
     ana.until("welcomes.length > 1")
     ana.at("/spinning")
     expect(ana.page.locator("#connection")).to_be_hidden()
-    ben = Caller(frail_house, "ben", gender="man", seeking=["woman"])
+    ben = Caller(restarted_server, "ben", gender="man", seeking=["woman"])
     ben.spin()
     ana.at("/voting-window")

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from tests.browser.looks import Critic
 from tests.browser.pages import LAPTOP, PATIENT, PHONE, Caller, Person
-from tests.process.house import open_house
+from tests.process.server import running_server
 
 SIZES = {"laptop": LAPTOP, "phone": PHONE}
 
@@ -50,13 +50,13 @@ def test_every_page_can_be_read_and_used_by_everybody(
     ana.headed("Ready when you are")
     critic.looks("3-spin")
     for number in (1, 2):
-        Caller(ana.house, f"zoe{number}-of-{ana.user_id}", seeking=["nonbinary"]).spin()
+        Caller(ana.server, f"zoe{number}-of-{ana.user_id}", seeking=["nonbinary"]).spin()
     ana.spin()
     ana.reads(re.compile(r"\d people and you aren't looking for each other\."))
     ana.reads("Looking slightly beyond your age and distance limits")
     critic.looks("4-spinning")
     ben = Caller(
-        ana.house,
+        ana.server,
         ana.user_id.replace("ana", "ben"),
         gender="man",
         seeking=["woman"],
@@ -119,7 +119,7 @@ def test_a_phone_shows_card_clock_and_both_buttons_without_scrolling(
     interests = [f"interest number {number}" for number in range(32)]
     ana.has_profile()
     ben_id = ana.user_id.replace("ana", "ben")
-    ben = Caller(ana.house, ben_id, gender="man", seeking=["woman"], interests=interests)
+    ben = Caller(ana.server, ben_id, gender="man", seeking=["woman"], interests=interests)
     ana.arrive()
     ana.page.get_by_role("button", name="Spin").tap()
     ana.at("/spinning")
@@ -139,8 +139,8 @@ def test_without_dev_the_page_asks_for_a_token(
     tmp_path: Path, contexts: Callable[..., Any], axe: Path
 ) -> None:
     secret = "a secret that is long enough for HS256"
-    with open_house(tmp_path / "data", dev=False, auth__secret=secret) as house:
-        ana = Person(contexts(), house, "ana")
+    with running_server(tmp_path / "data", dev=False, auth__secret=secret) as server:
+        ana = Person(contexts(), server, "ana")
         critic = Critic(ana, axe, "light-laptop")
         ana.open()
         expect(ana.page.get_by_label("Your token")).to_be_visible()

@@ -10,17 +10,17 @@ from playwright.sync_api import expect
 
 from tests.browser.looks import Critic
 from tests.browser.pages import PHONE, Caller, Person
-from tests.process.house import House, open_house
+from tests.process.server import ServerProcess, running_server
 
 BEFORE_NINE_IN_BERLIN = "2026-01-01T07:59:00Z"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server whose clock stands still until it is moved."""
     flags = ("--mock-clock", "--mock-clock-start", BEFORE_NINE_IN_BERLIN)
-    with open_house(tmp_path_factory.mktemp("house") / "data", *flags) as house:
-        yield house
+    with running_server(tmp_path_factory.mktemp("server") / "data", *flags) as server:
+        yield server
 
 
 def test_two_who_accept_each_other_can_start_a_date(
@@ -29,7 +29,7 @@ def test_two_who_accept_each_other_can_start_a_date(
     ana, ben = somebody("ana", color_scheme="dark"), somebody("ben", viewport=PHONE)
     ana.has_profile(interests=["jazz", "climbing"])
     ben.has_profile(gender="man", seeking=["woman"], interests=["jazz", "night trains"])
-    carl = Caller(ana.house, "carl", gender="man", seeking=["woman"], lat=52.6)
+    carl = Caller(ana.server, "carl", gender="man", seeking=["woman"], lat=52.6)
     critics = [Critic(ana, axe, "dark-laptop"), Critic(ben, axe, "light-phone")]
     for person in (ana, ben):
         person.arrive()

@@ -13,7 +13,7 @@ import pytest
 
 from tests.browser.pages import PATIENT, Person, start_date
 from tests.browser.test_video_date import sees_moving_pictures
-from tests.process.house import PATIENCE_S
+from tests.process.server import PATIENCE_S
 
 SECRET = "a secret that two servers share"
 UNAUTHORIZED = 401
@@ -111,8 +111,8 @@ def test_the_relay_refuses_credentials_that_nobody_made(couple: tuple[Person, Pe
     ana.reload()
     start_date(ana, ben)
     ana.sees_video()
-    (server,) = ana.page.evaluate("calls.at(-1).getConfiguration().iceServers")
-    assert "relay" in ana.page.evaluate(ASKED, [server])
-    later = str(int(server["username"].split(":")[0]) + 1)
-    forged = server | {"username": f"{later}:{ana.user_id}"}
+    (turn,) = ana.page.evaluate("calls.at(-1).getConfiguration().iceServers")
+    assert "relay" in ana.page.evaluate(ASKED, [turn])
+    later = str(int(turn["username"].split(":")[0]) + 1)
+    forged = turn | {"username": f"{later}:{ana.user_id}"}
     assert ana.page.evaluate(ASKED, [forged]) == [UNAUTHORIZED]

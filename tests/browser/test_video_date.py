@@ -122,7 +122,7 @@ def test_a_block_ends_the_date_and_the_other_does_not_learn_why(
     ben.told("They ended the date.")
     for person in couple:
         person.at("/spin")
-    assert ana.house.read(f"SELECT blocked FROM blocks WHERE blocker = '{ana.user_id}'") == [
+    assert ana.server.read(f"SELECT blocked FROM blocks WHERE blocker = '{ana.user_id}'") == [
         (ben.user_id,)
     ]
 
@@ -138,7 +138,7 @@ def test_a_report_reaches_the_operator_and_needs_words(couple: tuple[Person, Per
     dialog.get_by_role("button", name="Send report").click()
     ana.told("Thank you. We've received your report.")
     ana.at("/video-date")
-    stored = ana.house.read(
+    stored = ana.server.read(
         f"SELECT reported, reason FROM reports WHERE reporter = '{ana.user_id}'"
     )
     assert stored == [(ben.user_id, "Was rude to the cat")]

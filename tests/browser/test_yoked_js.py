@@ -45,7 +45,7 @@ def test_the_program_that_its_page_shows_meets_somebody(somebody: Callable[..., 
     cleo.open()
     with cleo.page.expect_console_message() as said:
         cleo.page.evaluate(f"async () => {{ {program} }}")
-        ben = Caller(cleo.house, f"ben-of-{cleo.user_id}", gender="man", seeking=["woman"])
+        ben = Caller(cleo.server, f"ben-of-{cleo.user_id}", gender="man", seeking=["woman"])
         match_id = ben.spin()
         ben.acknowledge(match_id)
         cleo.until("heard.includes('voting')")
