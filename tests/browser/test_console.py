@@ -1,4 +1,4 @@
-"""Operator console: a dead letter is read, mended and gone; reports, drain, and its looks."""
+"""The operator console: dead letters, waiting users, reports, drain, and accessibility."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECTIONS = ("now", "line", "jobs", "offers", "alerts", "objectives", "reports", 
 
 
 class Operator:
-    """Somebody at the console."""
+    """An operator with the console open."""
 
     def __init__(self, person: Person) -> None:
         self.person = person
@@ -65,17 +65,17 @@ class Operator:
 
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
-    """Those who wait say nothing here, and are to be seen waiting for as long as that takes."""
+    """Waiting users send nothing here, and must stay in line for the whole test."""
     return {"matching__liveness_s": 600, "session__forget_after_s": 900}
 
 
 @pytest.fixture
-def olga(somebody: Callable[..., Person]) -> Operator:
-    return Operator(somebody("olga"))
+def olga(new_person: Callable[..., Person]) -> Operator:
+    return Operator(new_person("olga"))
 
 
 def enqueue_offers_of(server: ServerProcess, user_id: str, day: str) -> int:
-    """A job that stores a user's offers of a day, as a run enqueues it; from another process."""
+    """Enqueue the job that stores the offers of a user, from another process."""
     at = round(time.time() * 1e6)
     date = datetime.fromisoformat(day).date()
     with closing(sqlite3.connect(server.database, timeout=20)) as connection, connection:
@@ -84,13 +84,11 @@ def enqueue_offers_of(server: ServerProcess, user_id: str, day: str) -> int:
     return job.job_id
 
 
-def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(
-    olga: Operator, server: ServerProcess
-) -> None:
+def test_a_dead_letter_is_shown_fixed_and_requeued(olga: Operator, server: ServerProcess) -> None:
     ana = Caller(server, "ana-dead")
     Caller(server, "ben-dead", gender="man", seeking=["woman"])
     day = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
-    # The run that it belongs to was missed, so this cannot go well.
+    # The job fails, because its run was missed.
     job_id = enqueue_offers_of(server, ana.user_id, day)
     olga.come()
     page = olga.page
@@ -106,18 +104,18 @@ def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(
     expect(traceback).to_contain_text("offers/runs.py")
     expect(traceback).to_contain_text(f"the pool of the run of {day} in {ZONE} was never frozen")
     olga.person.shoot("console-dead-letter")
-    # What was missing is made up for.
+    # Start the missed run.
     olga.go("Offers")
     page.get_by_label("Zone").fill(ZONE)
     page.get_by_label("Date").fill(day)
     olga.person.press("Run now")
     olga.confirm("Run")
-    olga.person.told(f"The run of {day} in {ZONE} has started.")
+    olga.person.sees_notice(f"The run of {day} in {ZONE} has started.")
     done = olga.row(day).filter(has_text=ZONE)
     expect(done).to_contain_text("Done", timeout=PATIENCE_MS)
     olga.go("Jobs")
     page.get_by_role("button", name=f"Requeue job {job_id}").click()
-    olga.person.told(f"Job {job_id} is queued again.")
+    olga.person.sees_notice(f"Job {job_id} is queued again.")
     page.goto(f"{server.url}/admin#jobs/{job_id}")
     expect(page.locator(".headline")).to_contain_text("Completed", timeout=PATIENCE_MS)
     olga.go("Jobs")
@@ -132,7 +130,9 @@ def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(
     olga.person.reads("No differences")
 
 
-def test_who_waits_and_why_is_shown_as_it_happens(olga: Operator, server: ServerProcess) -> None:
+def test_waiting_users_and_the_reasons_are_updated_live(
+    olga: Operator, server: ServerProcess
+) -> None:
     olga.come()
     olga.go("Line")
     olga.person.reads("No one is waiting.")
@@ -144,7 +144,7 @@ def test_who_waits_and_why_is_shown_as_it_happens(olga: Operator, server: Server
     olga.person.reads("No one is waiting.")
 
 
-def test_a_report_is_read_and_its_user_suspended_kept_apart_and_let_back_in(
+def test_a_reported_user_is_blocked_suspended_and_unsuspended(
     olga: Operator, server: ServerProcess
 ) -> None:
     ana, mallory = Caller(server, "ana-reports"), Caller(server, "mallory")
@@ -156,38 +156,38 @@ def test_a_report_is_read_and_its_user_suspended_kept_apart_and_let_back_in(
     expect(card).to_contain_text(reason)
     card.get_by_role("button", name="Block this pair").click()
     olga.confirm("Block")
-    olga.person.told("ana-reports and mallory will not be matched again.")
+    olga.person.sees_notice("ana-reports and mallory will not be matched again.")
     assert [one["user_id"] for one in ana.call("GET", "/api/blocks")["blocks"]] == ["mallory"]
     card.get_by_role("button", name="Suspend mallory").click()
     olga.page.get_by_role("dialog").get_by_role("button", name="Suspend").click()
     expect(olga.page.get_by_role("dialog")).to_contain_text("Enter a text.")
     olga.confirm("Suspend", "rude to people")
-    olga.person.told("mallory is suspended.")
+    olga.person.sees_notice("mallory is suspended.")
     expect(card).to_contain_text("suspended")
     with pytest.raises(OSError, match="403"):
         mallory.spin()
     card.get_by_role("button", name="Lift the suspension").click()
     olga.confirm("Lift the suspension")
-    olga.person.told("mallory is no longer suspended.")
+    olga.person.sees_notice("mallory is no longer suspended.")
     mallory.spin()
     mallory.call("POST", "/api/leave")
     card.get_by_role("button", name="Close report").click()
     olga.confirm("Close", "warned")
-    olga.person.told(re.compile(r"^Report \d+ is closed"))
+    olga.person.sees_notice(re.compile(r"^Report \d+ is closed"))
     olga.person.reads("No open reports.")
     olga.go("Audit")
     for what in ("Blocked for", "Suspended", "Lifted the suspension of", "Closed report"):
         expect(olga.row(what)).to_contain_text("olga")
 
 
-def test_a_token_that_is_not_an_operators_is_refused_in_words(olga: Operator) -> None:
+def test_a_token_without_the_admin_role_is_refused(olga: Operator) -> None:
     olga.sign_in(olga.token())
     expect(olga.page.get_by_role("alert")).to_have_text("This token does not have the admin role.")
     olga.sign_in("nonsense")
     expect(olga.page.get_by_role("alert")).to_contain_text("This token is invalid")
 
 
-def test_a_question_can_be_answered_with_no(olga: Operator) -> None:
+def test_a_confirmation_can_be_cancelled(olga: Operator) -> None:
     olga.come()
     olga.go("Drain")
     olga.person.press("Drain and stop…")
@@ -200,10 +200,10 @@ def test_a_question_can_be_answered_with_no(olga: Operator) -> None:
 
 
 def test_a_server_can_be_drained_from_the_console_and_the_page_says_so(
-    somebody: Callable[..., Person], tmp_path: Path
+    new_person: Callable[..., Person], tmp_path: Path
 ) -> None:
     with running_server(tmp_path / "data") as server:
-        person = somebody("olga")
+        person = new_person("olga")
         person.server = server
         olga = Operator(person)
         olga.come()
@@ -216,14 +216,14 @@ def test_a_server_can_be_drained_from_the_console_and_the_page_says_so(
             "Not connected", timeout=PATIENCE_MS
         )
         assert server.read("SELECT who, action FROM audit") == [("olga", "drain")]
-        person.problems.clear()  # Chromium logs every attempt that failed.
+        person.problems.clear()  # Chromium logs failed attempts.
 
 
-def test_the_console_comes_back_by_itself_after_a_restart(
-    somebody: Callable[..., Person], tmp_path: Path
+def test_the_console_reconnects_after_a_restart(
+    new_person: Callable[..., Person], tmp_path: Path
 ) -> None:
     with running_server(tmp_path / "data") as server:
-        person = somebody("olga")
+        person = new_person("olga")
         person.server = server
         olga = Operator(person)
         olga.come()
@@ -233,20 +233,20 @@ def test_the_console_comes_back_by_itself_after_a_restart(
         )
         server.start()
         expect(olga.page.locator("#connection")).to_have_text("Live", timeout=PATIENCE_MS)
-        person.problems.clear()  # Chromium logs every attempt that failed.
+        person.problems.clear()  # Chromium logs failed attempts.
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_section_can_be_read_and_used_by_everybody(
-    somebody: Callable[..., Person], axe: Path, server: ServerProcess, scheme: str, size: str
+def test_every_section_is_accessible(
+    new_person: Callable[..., Person], axe: Path, server: ServerProcess, scheme: str, size: str
 ) -> None:
     name = f"{scheme}-{size}"
     ana = Caller(server, f"ana-{name}")
     ana.spin()
     ana.call("POST", "/api/reports", {"user_id": "mallory", "reason": "never looked up"})
     job_id = enqueue_offers_of(server, ana.user_id, "2020-02-20")
-    person = somebody("olga", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
+    person = new_person("olga", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
     critic, olga = Critic(person, axe, name), Operator(person)
     person.open("/admin")
     person.headed("Operator console")
