@@ -38,7 +38,7 @@ def run(person: Person, body: str) -> Any:
     return person.page.evaluate(PROGRAM.replace("BODY", body), person.user_id)
 
 
-def test_the_program_that_its_page_shows_meets_new_person(
+def test_the_program_in_the_documentation_works(
     new_person: Callable[..., Person],
 ) -> None:
     shown = fences(ROOT / "docs" / "yoked-js.md")
