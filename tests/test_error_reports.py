@@ -68,9 +68,9 @@ async def _fail(job: JobRun[Task]) -> None:
 @pytest.mark.parametrize("mends", [False, True])
 async def test_a_job_that_fails_is_reported_with_all_that_names_it(autojump_clock, inbox, mends):
     async with open_world() as world:
-        dispatcher = world.server.dispatcher
+        dispatcher = world.server.base.dispatcher
         dispatcher.register("task", Task, _fail)
-        now = world.server.clock.now()
+        now = world.server.base.clock.now()
         [job] = await dispatcher.enqueue([NewJob("task", {"mends": mends}, now)])
         await wait_all_tasks_blocked()
         await trio.sleep(0.1)

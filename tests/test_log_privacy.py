@@ -44,12 +44,14 @@ async def _deliver(job: JobRun[Letter]) -> None:
 async def test_an_evening_is_logged_by_ids_and_names_nobody(autojump_clock, log):
     async with open_world() as world:
         server = world.server
-        server.dispatcher.register("letter", Letter, _deliver)
+        server.base.dispatcher.register("letter", Letter, _deliver)
         her = await world.join("special-her", **WOMAN)
         him = await world.join("special-him", **MAN)
         match_id = await settle(her, him, ("yes", "yes"))
         payload = {"to": "special-her"}
-        [job] = await server.dispatcher.enqueue([NewJob("letter", payload, server.clock.now())])
+        [job] = await server.base.dispatcher.enqueue(
+            [NewJob("letter", payload, server.base.clock.now())]
+        )
         await her.drop(stay_away=True)
         third = await world.join("special-third", **MAN)
         third.beating = False

@@ -33,7 +33,7 @@ async def test_spins_are_counted_by_what_they_led_to(autojump_clock):
         with pytest.raises(CallRefused):
             await stranger.call("POST", "/api/spin")
         counted = {
-            result: value(world.server.metrics, "yoked_spins_total", result=result)
+            result: value(world.server.base.metrics, "yoked_spins_total", result=result)
             for result in ("waiting", "matched", "refused")
         }
         assert counted == {"waiting": 2, "matched": 1, "refused": 1}
@@ -41,7 +41,7 @@ async def test_spins_are_counted_by_what_they_led_to(autojump_clock):
 
 async def test_who_falls_silent_is_counted_once_in_line_and_on_a_date(autojump_clock):
     async with open_world() as world:
-        metrics = world.server.metrics
+        metrics = world.server.base.metrics
         ana, ben = await join_pair(world)
         await settle(ana, ben, ("yes", "yes"))
         assert value(metrics, "yoked_liveness_losses_total") == 0
@@ -68,9 +68,9 @@ async def _run(job: JobRun[Task]) -> None:
 
 async def _kept(server: Server) -> dict[str, float | None]:
     await wait_all_tasks_blocked()
-    await trio.sleep(server.settings.jobs.sample_every_s + 1)
+    await trio.sleep(server.base.settings.jobs.sample_every_s + 1)
     return {
-        status.value: value(server.metrics, "yoked_jobs", type="task", status=status.value)
+        status.value: value(server.base.metrics, "yoked_jobs", type="task", status=status.value)
         for status in JobStatus
     }
 
@@ -78,9 +78,9 @@ async def _kept(server: Server) -> dict[str, float | None]:
 async def test_jobs_are_shown_by_status_as_long_as_they_have_not_ended_well(autojump_clock):
     async with open_world() as world:
         server = world.server
-        server.dispatcher.register("task", Task, _run)
-        now = server.clock.now()
-        [dead, *_] = await server.dispatcher.enqueue(
+        server.base.dispatcher.register("task", Task, _run)
+        now = server.base.clock.now()
+        [dead, *_] = await server.base.dispatcher.enqueue(
             [
                 NewJob("task", {"well": False}, now),
                 NewJob("task", {"well": True}, now),
@@ -91,25 +91,27 @@ async def test_jobs_are_shown_by_status_as_long_as_they_have_not_ended_well(auto
         assert (kept["dead_letter"], kept["pending"]) == (1, 1)
         assert kept["completed"] is None, "there may be millions, and a counter has them"
 
-        await server.store.jobs.requeue(dead.job_id, server.clock.now())
-        server.dispatcher.wake(from_other_process=True)
+        await server.base.store.jobs.requeue(dead.job_id, server.base.clock.now())
+        server.base.dispatcher.wake(from_other_process=True)
         await trio.sleep(3600)
         kept = await _kept(server)
         assert (kept["dead_letter"], kept["pending"]) == (1, 0)
-        assert value(server.metrics, "yoked_job_runs_total", type="task", result="completed") == 2
+        assert (
+            value(server.base.metrics, "yoked_job_runs_total", type="task", result="completed") == 2
+        )
 
 
 async def test_the_dead_letters_of_an_earlier_process_are_shown_at_once(autojump_clock, tmp_path):
     async with open_world(database=tmp_path / "yoked.db") as world:
-        world.server.dispatcher.register("task", Task, _run)
-        await world.server.dispatcher.enqueue(
-            [NewJob("task", {"well": False}, world.server.clock.now())]
+        world.server.base.dispatcher.register("task", Task, _run)
+        await world.server.base.dispatcher.enqueue(
+            [NewJob("task", {"well": False}, world.server.base.clock.now())]
         )
         await wait_all_tasks_blocked()
         await world.crash()
         await world.start()
         await wait_all_tasks_blocked()
-        metrics = world.server.metrics
+        metrics = world.server.base.metrics
         assert value(metrics, "yoked_jobs", type="task", status="dead_letter") == 1
 
 
@@ -132,7 +134,7 @@ async def test_on_a_mock_clock_nothing_is_sampled(autojump_clock: MockClock):
     async with open_world() as world:
         await world.join("ana", **WOMAN)
         await trio.sleep(60)
-        assert value(world.server.metrics, "yoked_loop_lag_seconds_count") == 0
+        assert value(world.server.base.metrics, "yoked_loop_lag_seconds_count") == 0
 
 
 def test_the_version_can_be_read():

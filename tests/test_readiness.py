@@ -15,6 +15,7 @@ import trio
 
 from tests.scenarios.meeting import WOMAN
 from yoked_actor.actors.lobby import Matchmaker, Message
+from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.app.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.domain.lobby import Spin
 from yoked_actor.testing import open_world
@@ -101,7 +102,7 @@ def test_the_watchdog_is_fed_twice_in_its_time_if_it_is_ours(environment, every_
 async def test_a_server_in_which_nothing_happens_is_vouched_for(autojump_clock, tmp_path):
     with listening(str(tmp_path / "notify")) as manager:
         async with open_world() as world, trio.open_nursery() as nursery:
-            matchmaker = world.server.matchmaker
+            matchmaker = world.server.live.matchmaker
             nursery.start_soon(feed_watchdog, Notifier(manager.name), 15.0, matchmaker.ping)
             await trio.sleep(61.0)
             assert manager.heard() == ["WATCHDOG=1"] * 5
@@ -127,12 +128,13 @@ async def test_a_matchmaker_that_plays_no_rounds_does_not_answer(autojump_clock)
     async with open_world() as world:
         server = world.server
         idle = Matchmaker(
-            server.lobby,
-            server.store,
-            server.clock,
-            server.sessions,
-            server.metrics,
-            server.settings,
+            Mailbox(10),
+            server.live.lobby,
+            server.base.store,
+            server.base.clock,
+            server.live.sessions,
+            server.base.metrics,
+            server.base.settings,
         )
         with trio.move_on_after(3600) as patience:
             await idle.ping()
@@ -150,10 +152,10 @@ async def test_a_full_disk_is_no_reason_to_be_killed(autojump_clock, tmp_path: P
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(ana.spin)
                     await trio.sleep(0.01)
-                    answer = world.server.matchmaker.ping
+                    answer = world.server.live.matchmaker.ping
                     nursery.start_soon(feed_watchdog, Notifier(manager.name), 15.0, answer)
                     await trio.sleep(40)
-                    assert world.server.matchmaker.stalled
+                    assert world.server.live.matchmaker.stalled
                     assert manager.heard() == ["WATCHDOG=1"] * 3
                     other.execute("ROLLBACK")
                     await trio.sleep(5)
@@ -164,7 +166,7 @@ async def test_who_asks_while_a_commit_fails_is_answered_too(autojump_clock, tmp
     database = tmp_path / "yoked.db"
     async with open_world(database=database, settings={"store": {"busy_timeout_s": 0.0}}) as world:
         await world.join("ana", **WOMAN)
-        matchmaker = world.server.matchmaker
+        matchmaker = world.server.live.matchmaker
         with closing(sqlite3.connect(database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             matchmaker.mailbox.put_always(Message(Spin("ana"), None))

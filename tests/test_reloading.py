@@ -131,22 +131,22 @@ async def test_a_running_server_goes_by_the_new_settings(
     async with open_world() as world:
         server = world.server
         await world.join("ana")
-        server.metrics.store.commit_failures.inc(3)
-        server.alarm.wake()
+        server.base.metrics.store.commit_failures.inc(3)
+        server.base.alarm.wake()
         await trio.sleep(20)
-        assert list(server.alarm.standing) == []
+        assert list(server.base.alarm.standing) == []
         text = (
             "[alerts]\ncommit_failures = 2\n[edge]\nmax_connections = 1\ncommands_per_s = 7.0\n"
             "[server]\nreconnect_after_s = 4.0\n"
         )
-        assert again(server.settings, file, text) is not None
+        assert again(server.base.settings, file, text) is not None
         server.settings_changed()
         await trio.sleep(20)
-        assert list(server.alarm.standing) == [Alert.COMMIT_FAILURES]
+        assert list(server.base.alarm.standing) == [Alert.COMMIT_FAILURES]
         refused = await world.dial()()
         assert (await refused.receive_some()).startswith(b"HTTP/1.1 503 ")
-        again(server.settings, file, "[edge]\ncommands_per_s = 7.0\n")
+        again(server.base.settings, file, "[edge]\ncommands_per_s = 7.0\n")
         server.settings_changed()
         document = await world.api("ana").call("GET", "/asyncapi.json")
         assert '"commands_per_s":7.0' in msgspec.json.encode(document).decode()
-        assert server.front_door.limits.max_connections == 20_000
+        assert server.edge.front_door.limits.max_connections == 20_000

@@ -23,7 +23,7 @@ async def store_offers(
     server: Server, *, day: date = DAY, zone: str = BERLIN, lasts_s: float = 3600.0
 ) -> dict[str, OfferSet]:
     """Freeze, make and store the sets of everybody in a zone. Nobody is told."""
-    offers, now = server.store.offers, server.clock.now()
+    offers, now = server.base.store.offers, server.base.clock.now()
     frozen = await offers.freeze_pool(zone, day, now, after(now, lasts_s), OfferRules(), now)
     assert frozen.pool is not None
     made = make_run(frozen.pool, frozen.rules)

@@ -28,7 +28,7 @@ async def test_a_match_is_counted_by_policy_and_by_the_wider_tier_of_the_two(
         await ben.spin()
         # He is 27, and she takes him when her limits have opened to 25.
         await ana.wait_for("matched")
-        metrics = world.server.metrics
+        metrics = world.server.base.metrics
         counts = [
             value(metrics, "yoked_pairings_total", policy="fair_queue", tier=tier)
             for tier in ("1", "2", "3", "99")
@@ -55,7 +55,7 @@ async def test_there_are_only_so_many_groups_among_the_metrics(autojump_clock: A
         for name in "ab":
             client = await world.join(name, gender="g1", seeking=["g1", "g2"])
             await client.spin()
-        metrics = world.server.metrics
+        metrics = world.server.base.metrics
         last = {"group": "g63 seeking g63", "tier": "1"}
         assert value(metrics, "yoked_wait_seconds_count", **last) == 2
         other = {"group": "other", "tier": "1"}

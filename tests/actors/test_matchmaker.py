@@ -29,6 +29,7 @@ from tests.scenarios.talker import Talker
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Matchmaker, Message
 from yoked_actor.actors.lobby.matchmaker import AuditFailed, MatchmakerCrashed
+from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.client import CallRefused
 from yoked_actor.domain.lobby import Known, Lobby, Notice, Reply, State
 from yoked_actor.domain.lobby import events as ev
@@ -54,7 +55,7 @@ def locked(database: Path) -> Iterator[None]:
 
 
 def is_stalled(world: World) -> bool:
-    return world.server.matchmaker.stalled
+    return world.server.live.matchmaker.stalled
 
 
 # With a store that cannot store
@@ -185,7 +186,7 @@ async def open_matchmaker():
     async with open_store(None, runner=InlineRunner(), on_connect=connections.append) as store:
         lobby, listener = Lobby(Rules()), Listener()
         clock = Clock.starting(datetime(2026, 1, 1, tzinfo=UTC))
-        matchmaker = Matchmaker(lobby, store, clock, listener, Metrics(), Settings())
+        matchmaker = Matchmaker(Mailbox(1000), lobby, store, clock, listener, Metrics(), Settings())
         async with trio.open_nursery() as nursery:
             nursery.start_soon(matchmaker.run)
             yield matchmaker, lobby, listener, store, connections[0]
@@ -273,7 +274,7 @@ async def test_a_bug_in_the_lobby_ends_the_server(autojump_clock):
         async with open_world() as world:
             await world.join("ana", **WOMAN)
             # An event that the lobby has no answer to stands for any mistake in it.
-            world.server.matchmaker.mailbox.put_nowait(Message(ev.Event("ana"), None))
+            world.server.live.matchmaker.mailbox.put_nowait(Message(ev.Event("ana"), None))
             await trio.sleep(1)
 
     with pytest.raises(BaseExceptionGroup) as caught:
@@ -285,7 +286,7 @@ async def test_a_broken_invariant_ends_a_strict_server(autojump_clock):
     async def evening() -> None:
         async with open_world() as world:
             ana = await world.join("ana", **WOMAN)
-            floor = world.server.lobby.floor
+            floor = world.server.live.lobby.floor
             floor.put_seat(replace(floor.seat("ana"), state=State.MATCHED))
             await ana.heartbeat()
             await trio.sleep(1)
@@ -299,11 +300,11 @@ async def test_a_broken_invariant_is_counted_by_a_server_that_only_logs(autojump
     async with open_world(settings={"matchmaker": {"audit": "log"}}) as world:
         ana, ben = await join_pair(world)
         await ana.spin()
-        floor = world.server.lobby.floor
+        floor = world.server.live.lobby.floor
         floor.put_seat(replace(floor.seat("ana"), credit=20))
         floor.pool.discard("ana")
         assert (await ben.spin()).state == "waiting"
-        assert _value(world.server.metrics, "yoked_audit_violations_total") == 1
+        assert _value(world.server.base.metrics, "yoked_audit_violations_total") == 1
 
 
 async def test_a_crash_while_telling_one_session_ends_that_connection_only(autojump_clock):
@@ -312,7 +313,7 @@ async def test_a_crash_while_telling_one_session_ends_that_connection_only(autoj
         ben = await world.join("ben", **MAN)
         ana, _ = await Talker.greet(world, "ana")
         await ana.ask("spin")
-        session = await world.server.sessions.enter("ana")
+        session = await world.server.live.sessions.enter("ana")
         session._kept = ()  # type: ignore[assignment]  # which cannot be added to
         assert (await ben.spin()).state == "matched"
         assert (await ana.hung_up()).code == 1011
@@ -331,7 +332,7 @@ async def test_a_crash_while_answering_ends_that_connection_only(autojump_clock)
         await world.sign_up("ana", **WOMAN)
         ben = await world.join("ben", **MAN)
         ana, _ = await Talker.greet(world, "ana")
-        session = await world.server.sessions.enter("ana")
+        session = await world.server.live.sessions.enter("ana")
         # Which can be asked, but not added to.
         session._replies = MappingProxyType({})  # type: ignore[assignment]
         await ana.say({"type": "block", "id": "1", "user_id": "carl"})
@@ -346,19 +347,19 @@ async def test_what_comes_together_shares_one_commit(autojump_clock):
     async with open_world() as world:
         people = [await world.join(f"p{n}", **(WOMAN if n % 2 else MAN)) for n in range(20)]
         await wait_all_tasks_blocked()
-        before = _value(world.server.metrics, "yoked_commit_seconds_count")
+        before = _value(world.server.base.metrics, "yoked_commit_seconds_count")
         async with trio.open_nursery() as nursery:
             for client in people:
                 nursery.start_soon(client.spin)
-        commits = _value(world.server.metrics, "yoked_commit_seconds_count") - before
+        commits = _value(world.server.base.metrics, "yoked_commit_seconds_count") - before
         assert commits < 20
         labels = {"policy": "fair_queue", "tier": "1"}
-        assert _value(world.server.metrics, "yoked_pairings_total", **labels) == 10
+        assert _value(world.server.base.metrics, "yoked_pairings_total", **labels) == 10
 
 
 async def test_an_idle_server_does_nothing_at_all(autojump_clock):
     async with open_world() as world:
         await wait_all_tasks_blocked()
-        before = _value(world.server.metrics, "yoked_rounds_total")
+        before = _value(world.server.base.metrics, "yoked_rounds_total")
         await trio.sleep(3600)
-        assert _value(world.server.metrics, "yoked_rounds_total") == before
+        assert _value(world.server.base.metrics, "yoked_rounds_total") == before

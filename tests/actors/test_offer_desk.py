@@ -21,7 +21,7 @@ def types(events: list[Event]) -> list[str]:
 
 
 async def kept(world: World, user_id: str) -> KeptSet:
-    found = await world.server.store.offers.load_set(user_id, DAY)
+    found = await world.server.base.store.offers.load_set(user_id, DAY)
     assert found is not None
     return found
 
@@ -32,7 +32,7 @@ async def test_the_connected_are_told_of_their_sets_and_nobody_else(autojump_clo
         cleo = await world.join("cleo", gender="nonbinary", seeking=["nonbinary"])
         await world.sign_up("ben", **MAN, birth_date="2000-04-02", interests=["jazz"])
         made = await store_offers(world.server)
-        world.server.desk.wake(["ana", "ben", "nobody"])
+        world.server.delivery.wake(["ana", "ben", "nobody"])
         offers = await ana.wait_for("offers")
         assert await news(cleo) == []
         assert offers.date == "2026-01-01"
@@ -85,7 +85,7 @@ async def test_who_has_no_set_or_an_expired_one_is_told_nothing(autojump_clock):
         await trio.sleep(60)
         for user_id in ("ana", "cleo"):
             client = await world.connect(user_id)
-            world.server.desk.wake()
+            world.server.delivery.wake()
             await trio.sleep(3)
             assert await news(client) == []
 
@@ -97,7 +97,7 @@ async def test_one_whose_socket_was_lost_meanwhile_is_told_on_resuming(autojump_
         await ana.drop(stay_away=True)
         await trio.sleep(1)
         await store_offers(world.server)
-        world.server.desk.wake(["ana"])
+        world.server.delivery.wake(["ana"])
         await trio.sleep(1)
         assert (await kept(world, "ana")).delivered_at is None
         await ana.come_back()
@@ -113,16 +113,16 @@ async def test_a_look_finds_what_another_process_has_stored_and_is_made_once_a_s
         await world.sign_up("ben", **MAN)
         await trio.sleep(5)
         began = trio.current_time()
-        world.server.desk.wake()
+        world.server.delivery.wake()
         await trio.sleep(0.1)
         await store_offers(world.server)
         for _ in range(5):
-            world.server.desk.wake()
+            world.server.delivery.wake()
             await trio.sleep(0.1)
         await ana.wait_for("offers")
         assert trio.current_time() - began == pytest.approx(1.0)
         for _ in range(5):
-            world.server.desk.wake()
+            world.server.delivery.wake()
             await trio.sleep(1)
         assert await news(ana) == []
         assert (await kept(world, "ana")).deliveries == 1
@@ -139,7 +139,7 @@ async def test_a_store_that_is_away_for_a_while_delays_offers_and_stops_nothing(
         await store_offers(world.server)
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        world.server.desk.wake(["ana"])
+        world.server.delivery.wake(["ana"])
         await ana.wait_for("offers")
         await trio.sleep(60)
         assert (await kept(world, "ana")).delivered_at is None
@@ -158,7 +158,7 @@ async def test_the_blocked_are_not_shown_whichever_side_has_blocked(autojump_clo
         await store_offers(world.server)
         await ana.block("ben")
         await world.api("carl").call("POST", "/api/blocks", {"user_id": "ana"})
-        world.server.desk.wake(["ana"])
+        world.server.delivery.wake(["ana"])
         offers = (await ana.wait_for("offers")).offers
         assert [one["candidate"]["user_id"] for one in offers] == ["dave"]
 
@@ -331,7 +331,7 @@ async def test_offers_of_an_earlier_day_can_be_asked_for_by_date(autojump_clock)
         await world.sign_up("ben", **MAN)
         await store_offers(world.server, lasts_s=60)
         await trio.sleep(61)
-        desk = world.server.desk
+        desk = world.server.live.desk
         assert await desk.current("ana") is None
         made = await desk.current("ana", DAY)
         assert made is not None

@@ -26,7 +26,7 @@ from tests.scenarios.talker import Message, Talker
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Sessions, matchmaker
 from yoked_actor.actors.mailbox import Mailbox
-from yoked_actor.actors.offers import OfferDesk
+from yoked_actor.actors.offers import OfferDesk, OpenedConnections
 from yoked_actor.domain.lobby import Floor
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import Done
@@ -443,7 +443,7 @@ FORGETFUL = {"session": {"forget_after_s": 20.0}}
 
 
 def is_empty(world: World) -> bool:
-    floor = world.server.lobby.floor
+    floor = world.server.live.lobby.floor
     between = floor.acquaintance
     rows: list[Sized] = [floor.people.rows, floor.seats.rows, floor.presences.rows]
     rows += [floor.matches.rows, floor.dates.rows, floor.heard_at, floor.pool]
@@ -461,9 +461,9 @@ async def test_who_is_gone_for_long_leaves_memory_and_finds_everything_intact(au
         await ana.close()
         await ben.close()
         await trio.sleep(19)
-        assert len(world.server.sessions) == 2
+        assert len(world.server.live.sessions) == 2
         await trio.sleep(25)
-        assert len(world.server.sessions) == 0
+        assert len(world.server.live.sessions) == 0
         assert is_empty(world)
 
         ana = await world.connect("ana")
@@ -487,9 +487,9 @@ async def test_a_crowd_that_has_gone_leaves_nothing_behind(autojump_clock):
             await world.sign_up(f"caller{n}", **WOMAN)
             await world.api(f"caller{n}").call("POST", "/api/spin")
         await trio.sleep(120)
-        assert len(world.server.sessions) == 0
+        assert len(world.server.live.sessions) == 0
         assert is_empty(world)
-        assert world.server.lobby.next_deadline() is None
+        assert world.server.live.lobby.next_deadline() is None
 
 
 async def test_nobody_is_forgotten_while_something_holds_them(autojump_clock):
@@ -499,7 +499,7 @@ async def test_nobody_is_forgotten_while_something_holds_them(autojump_clock):
         await settle(ana, ben, ("yes", "yes"))
         await trio.sleep(200)
         # Two on a date, one who is only connected.
-        assert len(world.server.sessions) == 3
+        assert len(world.server.live.sessions) == 3
         assert "date" in await status(world, "ana")
         assert (await idle.spin()).state == "waiting"
 
@@ -511,7 +511,7 @@ async def test_a_session_that_was_forgotten_cannot_be_resumed(autojump_clock):
         await make_events(ana, 2)
         await ana.hang_up()
         await trio.sleep(60)
-        assert len(world.server.sessions) == 0
+        assert len(world.server.live.sessions) == 0
         ana, welcome = await Talker.greet(world, "ana", resume=resume(first, 2))
         assert welcome["resumed"] is False
         assert (await ana.ask("spin"))["state"] == "waiting"
@@ -541,7 +541,7 @@ async def test_a_caller_whose_body_comes_late_may_have_been_forgotten_meanwhile(
         stream = await world.dial()()
         await stream.send_all(head.encode())
         await trio.sleep(25)
-        assert len(world.server.sessions) == 0
+        assert len(world.server.live.sessions) == 0
         await stream.send_all(body)
         assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
         blocks = (await world.api("ana").call("GET", "/api/blocks"))["blocks"]
@@ -562,14 +562,13 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
     clock = Clock.starting(datetime(2026, 1, 1, tzinfo=UTC))
     mailbox: Mailbox[matchmaker.Message] = Mailbox(1)
     async with open_store(None, runner=InlineRunner()) as store, trio.open_nursery() as nursery:
-        sessions = Sessions(clock, store, Metrics(), Settings(), boot=1)
         floor = Floor(Rules())
         desk = OfferDesk(
-            *(store, sessions, clock, Settings(), Metrics()),
+            *(store, clock, Metrics(), OpenedConnections()),
             is_online=floor.is_online,
             places=floor.places,
         )
-        sessions.use(mailbox, desk)
+        sessions = Sessions(mailbox, store, clock, Metrics(), Settings(), desk, boot=1)
         session = await sessions.enter("ana")
         [entered] = mailbox.take_all()
         sessions.answer(entered, Done(), clock.now())

@@ -37,7 +37,7 @@ async def open_demo(people: int = 8, only: Role | None = None) -> AsyncIterator[
 
 def totals(world: World, name: str, label: str = "outcome") -> dict[str, float]:
     """A counter of the server, by label; only what was counted."""
-    [counter] = [row for row in world.server.metrics.registry.collect() if row.name == name]
+    [counter] = [row for row in world.server.base.metrics.registry.collect() if row.name == name]
     return {
         sample.labels[label]: sample.value
         for sample in counter.samples
@@ -197,7 +197,7 @@ async def test_one_who_ends_the_date_first_is_free_at_once(autojump_clock):
 async def test_they_meet_each_other_while_nobody_else_is_there(autojump_clock):
     async with open_demo(people=10) as world:
         await trio.sleep(120)
-        floor = world.server.lobby.floor
+        floor = world.server.live.lobby.floor
         assert {user_id for user_id in floor.seats.rows if not is_demo(user_id)} == set()
         assert sum(totals(world, "yoked_outcomes").values()) > 8
         # And nobody of them stays in line.
@@ -212,7 +212,7 @@ async def test_there_are_never_more_than_so_many(autojump_clock):
         visitor = await world.join("vera")
         for _ in range(6):
             await spin(visitor)
-            here = [u for u, p in world.server.lobby.floor.presences.rows.items() if p.device]
+            here = [u for u, p in world.server.live.lobby.floor.presences.rows.items() if p.device]
             assert len([user_id for user_id in here if is_demo(user_id)]) <= 3
             await visitor.leave()
             await visitor.wait_for("idle")

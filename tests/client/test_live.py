@@ -215,7 +215,7 @@ async def test_closing_is_polite_and_what_fails_in_the_block_is_raised_as_it_is(
         async with open_client(URL, world.token("ana"), dial=world.dial()) as ana:
             await ana.spin()
         await wait_all_tasks_blocked()
-        assert not world.server.lobby.floor.is_here("ana")
+        assert not world.server.live.lobby.floor.is_here("ana")
 
 
 async def test_blocks_and_reports_have_commands_of_their_own(autojump_clock):

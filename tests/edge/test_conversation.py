@@ -341,7 +341,9 @@ async def test_who_does_not_read_is_hung_up_on_and_nobody_waits(autojump_clock):
         await world.sign_up("ana", **WOMAN)
         ours, theirs = trio.testing.lockstep_stream_pair()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(world.server.front_door.serve_stream, theirs, ("127.0.0.1", 50_000))
+            nursery.start_soon(
+                world.server.edge.front_door.serve_stream, theirs, ("127.0.0.1", 50_000)
+            )
             raw = RawWebSocket(ours)
             await raw.shake_hands()
             talker = Talker(raw)
@@ -352,7 +354,9 @@ async def test_who_does_not_read_is_hung_up_on_and_nobody_waits(autojump_clock):
             ben = await world.join("ben", **MAN)
             assert (await ben.spin()).state == "waiting"
             await trio.sleep(10)
-            assert world.server.metrics.registry.get_sample_value("yoked_slow_readers_total") == 1
+            assert (
+                world.server.base.metrics.registry.get_sample_value("yoked_slow_readers_total") == 1
+            )
             # On this stream a last word would wait behind what was not read, so there is none.
             with pytest.raises(EOFError):
                 await talker.hung_up()

@@ -113,10 +113,10 @@ async def test_what_is_read_of_a_flood_after_the_close_frame_is_bounded(
         stranger = await Talker.dial(world)
         await stranger.raw.stream.send_all(FLOODS["pings"])
         await wait_all_tasks_blocked()
-        assert world.server.front_door.open_connections == 1
+        assert world.server.edge.front_door.open_connections == 1
         await stranger.raw.stream.send_all(frame(PING) * 60_000)
         await wait_all_tasks_blocked()
-        assert world.server.front_door.open_connections == 0
+        assert world.server.edge.front_door.open_connections == 0
         assert (await drain(stranger.raw))[0] == 4009
 
 

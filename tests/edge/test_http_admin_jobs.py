@@ -30,7 +30,7 @@ class Workshop:
         self.broken = False
         self.stopped = 0
         self.done: list[str] = []
-        world.server.dispatcher.register("test.task", Task, self._run)
+        world.server.base.dispatcher.register("test.task", Task, self._run)
 
     async def _run(self, run: Any) -> None:
         if run.payload.name == "long":
@@ -46,7 +46,7 @@ class Workshop:
     async def enqueue(self, *names: str, after_s: int = 0) -> list[int]:
         at = self.world.now() + after_s * 1_000_000
         jobs = [NewJob("test.task", {"name": name}, at) for name in names]
-        return [one.job_id for one in await self.world.server.dispatcher.enqueue(jobs)]
+        return [one.job_id for one in await self.world.server.base.dispatcher.enqueue(jobs)]
 
 
 async def call(world: World, method: str, path: str, body: Any = None) -> Any:
@@ -118,13 +118,13 @@ async def test_a_dead_letter_is_dismissed_with_a_reason_that_the_audit_has(autoj
         assert [one["id"] for one in listed] == [second]
         gone = (await call(world, "GET", f"{JOBS}?dismissed=true"))["jobs"]
         assert [one["id"] for one in gone] == [first]
-        counts = await world.server.store.jobs.open_counts()
+        counts = await world.server.base.store.jobs.open_counts()
         assert counts["test.task", JobStatus.DEAD_LETTER] == 1
         [entry] = (await call(world, "GET", "/api/admin/audit"))["entries"]
         assert (entry["action"], entry["subject"]) == ("dismiss_job", str(first))
         assert (entry["who"], entry["detail"]) == ("root", "known")
         await trio.sleep(20)
-        shown = world.server.metrics.registry.get_sample_value(
+        shown = world.server.base.metrics.registry.get_sample_value(
             "yoked_jobs", {"type": "test.task", "status": "dead_letter"}
         )
         assert shown == 1

@@ -163,7 +163,7 @@ async def test_a_run_whose_pool_is_gone_is_held_against_its_digests(autojump_clo
         for name, kind in (("ana", WOMAN), ("ben", MAN)):
             await world.sign_up(name, **kind)
         made = await store_offers(world.server)
-        offers = world.server.store.offers
+        offers = world.server.base.store.offers
         frozen = await offers.load_run("Europe/Berlin", DAY)
         assert frozen is not None
         assert frozen.pool is not None

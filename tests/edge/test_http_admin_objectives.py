@@ -22,7 +22,7 @@ async def kept(world: World, window: int = 2) -> dict[str, tuple[int, int]]:
     for one in answer["objectives"]:
         part: dict[str, Any] = one["windows"][window]
         found[one["objective"]] = (part["good"], part["bad"])
-        counted = world.server.metrics.registry.get_sample_value
+        counted = world.server.base.metrics.registry.get_sample_value
         labels = {"objective": one["objective"]}
         assert counted("yoked_objective_target", labels) == one["target"]
         for result, number in zip(("good", "bad"), found[one["objective"]], strict=True):

@@ -45,15 +45,15 @@ async def test_what_was_on_its_way_when_somebody_was_suspended_is_not_heard(auto
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await ana.spin()
-        session = await world.server.sessions.enter("ben")
+        session = await world.server.live.sessions.enter("ben")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(suspend, world, "ben")
             for _ in range(40):
                 with trio.move_on_after(0.01), suppress(ConnectionLost):
                     await ben.spin()
         with pytest.raises(UserSuspended):
-            await world.server.sessions.ask(session, ev.Spin("ben"))
-        assert world.server.lobby.floor.seat("ben").state == "idle"
+            await world.server.live.sessions.ask(session, ev.Spin("ben"))
+        assert world.server.live.lobby.floor.seat("ben").state == "idle"
         assert world.audit() == []
 
 
@@ -85,9 +85,9 @@ async def test_a_suspension_outlives_a_restart_and_can_be_lifted(autojump_clock,
 async def test_a_suspension_from_beside_the_server_counts_when_its_job_has_run(autojump_clock):
     async with open_world() as world:
         _, ben = await join_pair(world)
-        store = world.server.store
+        store = world.server.base.store
         await store.operators.suspend("ben", "deployer", "rude", world.now())
-        await world.server.dispatcher.enqueue([refresh_job(world.now())])
+        await world.server.base.dispatcher.enqueue([refresh_job(world.now())])
         await trio.sleep(1)
         with pytest.raises(ConnectionLost, match="4003 suspended"):
             await ben.spin()
@@ -136,7 +136,7 @@ async def test_what_an_operator_does_is_recorded(autojump_clock):
 async def test_what_an_operator_does_to_jobs_is_recorded_too(autojump_clock):
     async with open_world() as world:
         job = erase_job("nobody", "deployer", world.now() + 10**12)
-        [added] = await world.server.dispatcher.enqueue([job])
+        [added] = await world.server.base.dispatcher.enqueue([job])
         root, path = operator(world), f"/api/admin/jobs/{added.job_id}"
         await root.call("POST", f"{path}/cancel")
         await root.call("POST", f"{path}/requeue")

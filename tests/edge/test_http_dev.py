@@ -72,7 +72,7 @@ async def test_without_dev_there_is_no_login_and_no_clock_to_move(autojump_clock
             return ours
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(server.front_door.serve_stream, theirs, ("127.0.0.1", 1))
+            nursery.start_soon(server.edge.front_door.serve_stream, theirs, ("127.0.0.1", 1))
             with pytest.raises(CallRefused) as refusal:
                 await Api(URL, dial=dial).call("POST", "/api/dev/login", {"user_id": "ana"})
             assert (refusal.value.status, refusal.value.code) == (404, "not_found")
@@ -167,7 +167,7 @@ async def test_a_server_on_a_real_clock_has_no_clock_to_move():
             return ours
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(server.front_door.serve_stream, theirs, ("127.0.0.1", 1))
+            nursery.start_soon(server.edge.front_door.serve_stream, theirs, ("127.0.0.1", 1))
             with pytest.raises(CallRefused) as refusal:
                 await Api(URL, dial=dial).call("POST", "/api/dev/clock/advance", {"seconds": 1})
             assert refusal.value.status == 404

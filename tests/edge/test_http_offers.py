@@ -35,7 +35,7 @@ async def test_a_fetch_is_a_delivery_and_a_repeat_has_the_same_ids(autojump_cloc
             *("offer_id", "candidate", "score", "reasons", "offered_at", "expires_at")
         }
         assert await ana.offers() == await ana.offers("2026-01-01") == first
-        kept = await world.server.store.offers.load_set("ana", DAY)
+        kept = await world.server.base.store.offers.load_set("ana", DAY)
         assert kept is not None
         assert (kept.delivered_at, kept.deliveries) == (world.now(), 3)
         # Who has fetched them is not told of them again.

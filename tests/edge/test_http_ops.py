@@ -77,7 +77,7 @@ async def test_a_server_whose_database_is_gone_says_so_and_acknowledges_nothing(
         assert await ask(world, "/readyz") == (503, {"status": "database_lost"})
         assert await ask(world, "/healthz") == (200, {"status": "ok"})
         assert (await metrics(world))[("yoked_ready",)] == 0
-        world.server.alarm.wake()
+        world.server.base.alarm.wake()
         replies = []
 
         async def spin():

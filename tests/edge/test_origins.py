@@ -41,7 +41,7 @@ class Visitor:
 
     async def send(self, request: bytes) -> bytes:
         ours, theirs = trio.testing.memory_stream_pair()
-        self._nursery.start_soon(self._server.front_door.serve_stream, theirs, (self._peer, 1))
+        self._nursery.start_soon(self._server.edge.front_door.serve_stream, theirs, (self._peer, 1))
         await ours.send_all(request)
         answer = b""
         with trio.fail_after(5):
@@ -182,7 +182,7 @@ async def test_over_its_own_tls_the_server_says_so_too_but_not_on_ones_own_machi
     authority.configure_trust(at_client)
     async with serving(autojump_clock, dev=dev) as server:
         secure = trio.SSLStream(theirs, at_server, server_side=True)
-        nursery.start_soon(server.front_door.serve_stream, secure, ("127.0.0.1", 1))
+        nursery.start_soon(server.edge.front_door.serve_stream, secure, ("127.0.0.1", 1))
         stream = trio.SSLStream(ours, at_client, server_hostname="localhost")
         await stream.send_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         answer = bytes(await stream.receive_some())
@@ -308,7 +308,7 @@ async def test_the_contract_lists_only_calls_that_this_server_has(
 
         async def dial():
             ours, theirs = trio.testing.memory_stream_pair()
-            nursery.start_soon(server.front_door.serve_stream, theirs, ("127.0.0.1", 1))
+            nursery.start_soon(server.edge.front_door.serve_stream, theirs, ("127.0.0.1", 1))
             return ours
 
         api = Api("http://localhost", dial=dial)

@@ -78,7 +78,7 @@ class Outline(HTMLParser):
 
 async def fetch(path: str, *, dev: bool = True, **options: Any) -> tuple[Any, str]:
     async with open_house(dev=dev) as (server, _):
-        answer = await server.app.test_client().get(path, **options)
+        answer = await server.edge.app.test_client().get(path, **options)
         return answer, await answer.get_data(as_text=True)
 
 
@@ -94,7 +94,7 @@ async def test_every_file_says_what_it_is(path: str, content_type: str) -> None:
 @pytest.mark.parametrize("path", SERVED)
 async def test_a_browser_that_has_a_file_is_not_sent_it_again(path: str) -> None:
     async with open_house() as (server, _):
-        client = server.app.test_client()
+        client = server.edge.app.test_client()
         first = await client.get(path)
         assert first.headers["Cache-Control"] == "no-cache"
         again = await client.get(path, headers={"If-None-Match": first.headers["ETag"]})

@@ -52,7 +52,7 @@ async def stalled_store(world: World, database: Path) -> AsyncIterator[None]:
         with locked(database):
             nursery.start_soon(ben.spin)
             await wait_all_tasks_blocked()
-            assert world.server.matchmaker.stalled
+            assert world.server.live.matchmaker.stalled
             yield
 
 
@@ -113,7 +113,7 @@ async def test_a_server_that_cannot_welcome_says_so_and_the_client_may_come_back
         assert (await older.hung_up()).code == 1011
         await older.vanish()
         await wait_all_tasks_blocked()
-        assert world.server.sessions.connected() == ["ben"]
+        assert world.server.live.sessions.connected() == ["ben"]
         back, welcome = await Talker.greet(world, "ana")
         assert welcome["snapshot"]["state"] == "idle"
         assert (await back.ask("spin"))["state"] == "matched"
@@ -136,7 +136,7 @@ async def test_strangers_that_are_due_are_evicted_in_one_pass(autojump_clock):
         autojump_clock.jump(STALL_S)
         for _ in range(4):
             await trio.lowlevel.checkpoint()
-        watched = world.server.front_door.websockets
+        watched = world.server.edge.front_door.websockets
         assert [one.close_code for one in watched] == [4000] * CROWD
         for stranger in strangers:
             await stranger.vanish()
@@ -148,7 +148,7 @@ async def test_a_stranger_who_is_gone_is_not_kept_until_it_would_have_been_due(a
             await (await Talker.dial(world)).vanish()
         await Talker.greet(world, "ana")
         await wait_all_tasks_blocked()
-        assert len(world.server.conversations.strangers) == 0
+        assert len(world.server.edge.conversations.hello_timeouts) == 0
 
 
 # A process that stood still

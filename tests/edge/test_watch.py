@@ -104,8 +104,8 @@ async def test_an_operator_who_watches_is_nobody_in_the_lobby(autojump_clock):
     async with open_world() as world:
         talker = await watch(world, "root")
         await next_status(talker)
-        assert "root" not in world.server.lobby.floor.seats.rows
-        assert len(world.server.sessions) == 0
+        assert "root" not in world.server.live.lobby.floor.seats.rows
+        assert len(world.server.live.sessions) == 0
         # Nor does a second console of theirs take the place of the first.
         await next_status(await watch(world, "root"))
         assert (await next_status(talker))["seq"] == 2
@@ -157,7 +157,7 @@ async def test_a_watcher_who_does_not_read_is_cut_off_as_everybody_is(autojump_c
         # Nothing is taken from the server's side of such a stream before it is read on the other.
         ours, theirs = lockstep_stream_pair()
         async with trio.open_nursery() as nursery:
-            serve = world.server.front_door.serve_stream
+            serve = world.server.edge.front_door.serve_stream
             nursery.start_soon(serve, theirs, ("127.0.0.1", 9))
             talker = Talker(RawWebSocket(ours))
             await talker.raw.shake_hands()
@@ -165,7 +165,7 @@ async def test_a_watcher_who_does_not_read_is_cut_off_as_everybody_is(autojump_c
             await talker.say({"type": "watch", "id": "w", "token": token})
             assert (await talker.hear())["type"] == "ok"
             # The nursery ends when the server has given up on it.
-        assert b"yoked_slow_readers_total 1.0" in world.server.metrics.expose()
+        assert b"yoked_slow_readers_total 1.0" in world.server.base.metrics.expose()
         assert trio.current_time() < 600
 
 
@@ -193,7 +193,7 @@ async def test_what_was_reloaded_holds_for_those_who_watch(autojump_clock):
     async with open_world() as world:
         talker = await watch(world)
         await next_status(talker)
-        world.server.settings.console.renew({"status_every_s": 30.0})
+        world.server.base.settings.console.renew({"status_every_s": 30.0})
         await next_status(talker)
         start = trio.current_time()
         await next_status(talker)

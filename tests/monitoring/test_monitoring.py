@@ -79,8 +79,8 @@ async def exported() -> dict[str, set[str]]:
         server = world.server
         ana, ben = await join_pair(world)
         await settle(ana, ben, ("yes", "pass"))
-        server.dispatcher.register("task", Task, _fail)
-        await server.dispatcher.enqueue([NewJob("task", {}, server.clock.now())])
+        server.base.dispatcher.register("task", Task, _fail)
+        await server.base.dispatcher.enqueue([NewJob("task", {}, server.base.clock.now())])
         await trio.sleep(60)
         answer = await Api("http://world.test", dial=world.dial()).request("GET", "/metrics")
         for family in text_string_to_metric_families(answer.body.decode()):

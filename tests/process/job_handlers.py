@@ -56,7 +56,7 @@ async def main(kind: str, directory: Path) -> None:
     if kind == "serve":
         tokens = Tokens("HS256", "a secret that everybody in these tests knows")
         async with open_server(settings, tokens, database=database) as server:
-            register(server.dispatcher)
+            register(server.base.dispatcher)
             print("ready", flush=True)  # noqa: T201
             await trio.sleep_forever()
     async with open_worker(settings, database) as dispatcher:

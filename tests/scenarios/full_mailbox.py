@@ -18,7 +18,7 @@ SMALL_MAILBOX: dict[str, dict[str, object]] = {
 
 async def fill_mailbox(world: World, user_id: str) -> None:
     """Have the matchmaker wait for a database that is locked, and no room in its mailbox."""
-    session = await world.server.sessions.enter(user_id)
+    session = await world.server.live.sessions.enter(user_id)
     session.post(ev.Block(user_id, "mallory"))
     await trio.sleep(0.1)
     with suppress(MailboxFull):

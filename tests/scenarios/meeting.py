@@ -71,4 +71,4 @@ async def status(world: World, user_id: str) -> dict[str, Any]:
 async def state_of(world: World, user_id: str) -> str:
     """Where a user stands once all that is due has run; a look that is no sign of life."""
     await wait_all_tasks_blocked()
-    return str(world.server.lobby.floor.seat(user_id).state)
+    return str(world.server.live.lobby.floor.seat(user_id).state)

@@ -12,7 +12,7 @@ from trio.testing import MockClock
 
 from tests.actors.receiver import SECRET, URL, Receiver
 from yoked_actor.client import Api, CallRefused
-from yoked_actor.settings.retries import JOB_TYPES
+from yoked_actor.settings.models.retries import JOB_TYPES
 from yoked_actor.testing import World, open_world
 
 SETTINGS = {"alerts": {"webhook_url": URL, "webhook_secret": SECRET}}
@@ -24,13 +24,13 @@ async def alerts_of(world: World) -> list[str]:
 
 
 def fill_disk(world: World) -> None:
-    connection = world.server.store._database._connection
+    connection = world.server.base.store._database._connection
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def make_room(world: World) -> None:
-    world.server.store._database._connection.execute("PRAGMA max_page_count = 1000000")
+    world.server.base.store._database._connection.execute("PRAGMA max_page_count = 1000000")
 
 
 async def test_a_full_disk_is_told_once_and_once_more_when_there_is_room_again(
@@ -75,7 +75,7 @@ async def test_a_violation_that_the_auditor_finds_is_an_alert_for_an_hour(
         await ana.spin()
         await trio.sleep(3600)
         with capture_logs() as logs:
-            floor = world.server.lobby.floor
+            floor = world.server.live.lobby.floor
             # As a bug would leave it: in line, and nobody can find her.
             floor.put_seat(replace(floor.seat("ana"), credit=20))
             floor.pool.discard("ana")
@@ -92,4 +92,4 @@ async def test_every_type_of_job_that_a_server_runs_can_have_a_retry_policy(
     autojump_clock: MockClock,
 ) -> None:
     async with open_world() as world:
-        assert world.server.dispatcher.types == set(JOB_TYPES)
+        assert world.server.base.dispatcher.types == set(JOB_TYPES)

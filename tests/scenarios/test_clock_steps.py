@@ -270,7 +270,7 @@ async def test_a_morning_that_only_a_wrong_clock_has_missed_is_not_missed(
         ids = await a_town(world)
         world.step_clock(40 * DAY_S)
         await wait_all_tasks_blocked(0.001)
-        assert [one.run.day for one in await world.server.store.calendar.runs(status="missed")]
+        assert [one.run.day for one in await world.server.base.store.calendar.runs(status="missed")]
         world.step_clock(-40 * DAY_S)
         await trio.sleep(4 * 3600)
         await wait_all_tasks_blocked(0.001)
@@ -278,8 +278,8 @@ async def test_a_morning_that_only_a_wrong_clock_has_missed_is_not_missed(
         await trio.sleep(24 * 3600)
         await wait_all_tasks_blocked(0.001)
         assert sorted(await sets_of(world, BERLIN, TUESDAY)) == sorted(ids)
-        assert await world.server.store.calendar.runs(status="missed") == []
-        assert await world.server.store.jobs.list(status=JobStatus.DEAD_LETTER) == []
+        assert await world.server.base.store.calendar.runs(status="missed") == []
+        assert await world.server.base.store.jobs.list(status=JobStatus.DEAD_LETTER) == []
 
 
 async def test_a_morning_that_came_early_comes_once(
@@ -300,7 +300,7 @@ async def test_a_morning_that_came_early_comes_once(
         await trio.sleep(3 * 24 * 3600)
         await wait_all_tasks_blocked(0.001)
         assert await sets_of(world, BERLIN, TUESDAY) == early
-        assert await world.server.store.jobs.list(status=JobStatus.DEAD_LETTER) == []
+        assert await world.server.base.store.jobs.list(status=JobStatus.DEAD_LETTER) == []
         for day in range(3):
             runs = await sets_of(world, BERLIN, date(2026, 3, 3) + timedelta(days=day))
             assert sorted(runs) == sorted(ids)
@@ -314,9 +314,9 @@ async def test_a_run_that_was_claimed_early_waits_for_its_morning(
         # As after a correction: the job was due by the wrong clock, and its morning is to come.
         run = Run(BERLIN, MONDAY, after(world.now(), 3 * 3600))
         claimed = replace(zone_run_job(run), scheduled_for=world.now())
-        [enqueued] = await world.server.dispatcher.enqueue([claimed])
+        [enqueued] = await world.server.base.dispatcher.enqueue([claimed])
         await wait_all_tasks_blocked(0.001)
-        job = await world.server.store.jobs.get(enqueued.job_id)
+        job = await world.server.base.store.jobs.get(enqueued.job_id)
         assert job is not None
         assert (job.status, job.attempts) == (JobStatus.PENDING, 0)
         assert job.scheduled_for == run.scheduled_at
@@ -337,15 +337,15 @@ async def test_an_erasure_happens_when_the_corrected_clock_says_so(
         await world.sign_up("ana", **WOMAN)
         await world.sign_up("ben", **MAN)
         due_at = after(world.now(), 7200)
-        await world.server.dispatcher.enqueue([erase_job("ana", "operator", due_at)])
+        await world.server.base.dispatcher.enqueue([erase_job("ana", "operator", due_at)])
         await wait_all_tasks_blocked()
         world.step_clock(step_s)
         await trio.sleep(7200 - step_s - 1)
-        assert await world.server.store.load_person("ana") is not None
+        assert await world.server.base.store.load_person("ana") is not None
         await trio.sleep(1.1)
         await wait_all_tasks_blocked(0.001)
-        assert await world.server.store.load_person("ana") is None
-        assert await world.server.store.load_person("ben") is not None
+        assert await world.server.base.store.load_person("ana") is None
+        assert await world.server.base.store.load_person("ben") is not None
 
 
 @pytest.mark.parametrize("step_s", [LONG_S, -LONG_S])
@@ -361,12 +361,12 @@ async def test_a_job_that_runs_keeps_its_lease_through_a_step(
             runs.append(run.job.attempts)
             await trio.sleep(100)
 
-        server.dispatcher.register("long", Refresh, handler)
-        [job] = await server.dispatcher.enqueue([NewJob("long", {}, world.now())])
+        server.base.dispatcher.register("long", Refresh, handler)
+        [job] = await server.base.dispatcher.enqueue([NewJob("long", {}, world.now())])
         await trio.sleep(25)
         world.step_clock(step_s)
         async with open_store(
-            database, runner=InlineRunner(), shared=True, machine=server.clock.machine_time
+            database, runner=InlineRunner(), shared=True, machine=server.base.clock.machine_time
         ) as other:
             for _ in range(8):
                 claimed = await other.jobs.claim(
@@ -375,6 +375,6 @@ async def test_a_job_that_runs_keeps_its_lease_through_a_step(
                 assert (claimed.jobs, claimed.rescued) == ([], [])
                 await trio.sleep(10)
         await wait_all_tasks_blocked()
-        found = await server.store.jobs.get(job.job_id)
+        found = await server.base.store.jobs.get(job.job_id)
         assert found is not None
         assert (found.status, found.fence, runs) == (JobStatus.COMPLETED, 1, [1])

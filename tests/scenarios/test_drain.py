@@ -61,7 +61,7 @@ async def test_who_waits_does_not_keep_the_server_and_keeps_the_place(
 async def test_a_client_does_not_come_back_before_it_was_told_to(
     autojump_clock: MockClock, world: World
 ) -> None:
-    world.server.settings.server.renew({"reconnect_after_s": 30.0})
+    world.server.base.settings.server.renew({"reconnect_after_s": 30.0})
     ana = await world.join("ana", **WOMAN)
     await world.stop()
     began = trio.current_time()
@@ -110,7 +110,7 @@ async def test_a_match_that_was_just_made_may_be_acknowledged_and_decided(
 async def test_who_does_not_vote_is_not_waited_for_beyond_the_bound(
     autojump_clock: MockClock, world: World
 ) -> None:
-    world.server.settings.server.renew({"drain_votes_s": 4.0})
+    world.server.base.settings.server.renew({"drain_votes_s": 4.0})
     ana, ben = await join_pair(world)
     match_id = await open_voting(ana, ben)
     await ana.vote(match_id, "yes")
@@ -250,7 +250,7 @@ async def test_a_full_disk_does_not_keep_it_beyond_the_bound(
 ) -> None:
     ana, ben = await join_pair(world)
     match_id = await open_voting(ana, ben)
-    connection = world.server.store._database._connection
+    connection = world.server.base.store._database._connection
     connection.execute("PRAGMA query_only = ON")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ana.vote, match_id, "yes")

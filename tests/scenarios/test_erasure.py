@@ -225,13 +225,13 @@ async def test_the_job_of_a_deployer_erases_once_and_keeps_no_name(autojump_cloc
     async with open_world(database=database) as world:
         ana, ben = await join(world)
         await match(ana, ben)
-        await world.server.dispatcher.enqueue([erase_job(HER, "deployer", world.now())])
+        await world.server.base.dispatcher.enqueue([erase_job(HER, "deployer", world.now())])
         await ben.wait_for("match_cancelled")
         await trio.sleep(1)
-        jobs = await world.server.store.jobs.list(job_type="users.erase")
+        jobs = await world.server.base.store.jobs.list(job_type="users.erase")
         assert [(job.status, job.payload) for job in jobs] == [("completed", "{}")]
         assert left_of_her(database) == {"id": 0, "name": 0, "lat": 0}
-        [entry] = await world.server.store.audit.entries(10)
+        [entry] = await world.server.base.store.audit.entries(10)
         assert (entry.who, entry.action) == ("deployer", "erase")
         assert entry.subject.startswith(TOMBSTONE)
 
@@ -254,10 +254,10 @@ async def test_an_erasure_that_meets_a_full_mailbox_waits_for_room(autojump_cloc
     database = tmp_path / "yoked.db"
     async with open_world(database=database, settings=SMALL_MAILBOX) as world:
         await join(world)
-        store, locks = world.server.store, ExitStack()
+        store, locks = world.server.base.store, ExitStack()
         # The job waits for its turn to look for traces; meanwhile the mailbox fills.
         async with store.privacy._turn:
-            await world.server.dispatcher.enqueue([erase_job(HER, "deployer", world.now())])
+            await world.server.base.dispatcher.enqueue([erase_job(HER, "deployer", world.now())])
             await trio.sleep(1)
             locks.enter_context(locked(database))
             await fill_mailbox(world, "carl")

@@ -89,7 +89,7 @@ async def test_history_survives_being_forgotten_by_memory(autojump_clock):
             await client.leave()
             await client.close()
         await trio.sleep(300)
-        assert len(world.server.sessions) == 0
+        assert len(world.server.live.sessions) == 0
         ana, ben = await world.connect("ana"), await world.connect("ben")
         await ana.spin()
         assert (await ben.spin()).state == "waiting"
@@ -109,5 +109,5 @@ async def test_the_bar_of_a_minute_survives_a_crash(autojump_clock, tmp_path):
         await ana.spin()
         assert (await ben.spin()).state == "waiting"
         await ana.wait_for("matched")
-        assert world.now() == world.server.lobby.floor.matches.rows["m2"].paired_at
+        assert world.now() == world.server.live.lobby.floor.matches.rows["m2"].paired_at
         assert trio.current_time() == 60

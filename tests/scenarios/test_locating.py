@@ -46,7 +46,7 @@ def estimate(samples: list[Sample]) -> tuple[float, float]:
 
 
 def shown(world: World, user_id: str) -> tuple[float, float]:
-    floor = world.server.lobby.floor
+    floor = world.server.live.lobby.floor
     return floor.places.of(floor.person(user_id), world.now())
 
 
@@ -176,7 +176,7 @@ async def test_a_move_is_shown_once_in_six_hours_and_survives_a_restart(
             found = await world.api("ana").call("GET", "/api/match/status")
             return int(found["match"]["partner"]["distance_km"])
 
-        before, places = await told(), world.server.lobby.floor.places
+        before, places = await told(), world.server.live.lobby.floor.places
         assert before <= 10
         hamburg = make_profile("Ben", **MAN, lat=53.55, lon=10.0, max_distance_km=500)
         await world.api("ben").call("PUT", "/api/profile", hamburg)
@@ -184,7 +184,7 @@ async def test_a_move_is_shown_once_in_six_hours_and_survives_a_restart(
         assert (await world.api("ben").call("GET", "/api/profile"))["location"]["lat"] == 53.55
         await world.crash()
         await world.start()
-        again = world.server.lobby.floor
+        again = world.server.live.lobby.floor
         assert again.places == places
         ben = again.person("ben")
         assert distance_km(ben, again.person("ana")) == pytest.approx(255, abs=5)

@@ -46,7 +46,7 @@ async def enqueue_tasks(world: World, ran: list[int], user_id: str = "", in_s: i
     async def task(run: JobRun[Task]) -> None:
         ran.append(run.payload.n)
 
-    dispatcher = world.server.dispatcher
+    dispatcher = world.server.base.dispatcher
     dispatcher.register("task", Task, task)
     at = world.now() + in_s * 1_000_000
     payloads = [{"n": n, "user_id": user_id} for n in range(3)]
@@ -93,7 +93,7 @@ async def test_a_user_whom_a_broken_payload_names_can_be_erased(autojump_clock, 
         broken = '{"n": 1, "user_id": "zoe"'
         change(database, "UPDATE jobs SET payload = ? WHERE id = ?", broken, job_id)
         await world.api("zoe").call("DELETE", "/api/me")
-        job = await world.server.store.jobs.get(job_id)
+        job = await world.server.base.store.jobs.get(job_id)
         assert job is not None
         assert (job.status, job.payload) == (JobStatus.CANCELLED, "{}")
         await meet_and_date(ana, ben)
@@ -137,7 +137,7 @@ async def test_a_run_can_be_followed_and_verified_beside_broken_rows(autojump_cl
         change(database, "UPDATE offers SET shared = '[' WHERE user_id = 'w0-lin'")
         sets = await sets_of(world, BERLIN, MONDAY)
         assert len(sets) == 7
-        progress = await world.server.store.offers.progress(BERLIN, MONDAY)
+        progress = await world.server.base.store.offers.progress(BERLIN, MONDAY)
         assert progress is not None
         assert (progress.is_done, progress.stored, progress.dead) == (True, 8, 0)
 
@@ -162,7 +162,7 @@ async def test_a_broken_alert_keeps_no_other_from_being_raised_and_cleared(
         assert [one["alert"] for one in standing["alerts"]] == ["job_duration_p95"]
         await meet_and_date(ana, ben)
         await trio.sleep(1000)
-        assert not world.server.alarm.standing
+        assert not world.server.base.alarm.standing
         assert await degraded(world) == []
 
 

@@ -47,7 +47,7 @@ async def a_town(world: World, women: int = 4, men: int = 4, zone: str = BERLIN)
 
 
 async def sets_of(world: World, zone: str, day: date) -> dict[str, KeptSet]:
-    kept = await world.server.store.offers.load_zone(zone, day)
+    kept = await world.server.base.store.offers.load_zone(zone, day)
     return {one.offers.user_id: one for one in kept}
 
 
@@ -57,7 +57,7 @@ def offered(kept: KeptSet) -> list[str]:
 
 async def unfinished(world: World) -> list[str]:
     """What should have ended by now."""
-    jobs = await world.server.store.jobs.list(limit=1000)
+    jobs = await world.server.base.store.jobs.list(limit=1000)
     ended = (JobStatus.COMPLETED, JobStatus.CANCELLED)
     return [
         f"{job.type} {job.status}"
@@ -79,7 +79,7 @@ async def test_at_nine_everybody_in_the_zone_has_a_set(autojump_clock: MockClock
             assert set(offered(kept)) == others
             assert to_datetime(kept.offers.offered_at) == datetime(2026, 3, 2, 8, tzinfo=UTC)
             assert to_datetime(kept.offers.expires_at) == datetime(2026, 3, 3, 8, tzinfo=UTC)
-        (run,) = await world.server.store.calendar.runs(status="done")
+        (run,) = await world.server.base.store.calendar.runs(status="done")
         assert (run.run.zone, run.run.day) == (BERLIN, MONDAY)
         assert not await unfinished(world)
 
@@ -153,13 +153,18 @@ async def test_two_dispatchers_on_one_store_make_each_set_once(autojump_clock: M
         stored: list[str] = []
         metrics = Metrics()
         second = Dispatcher(
-            server.store.jobs, server.clock, server.settings, metrics, owner="2", threads=False
+            server.base.store.jobs,
+            server.base.clock,
+            server.base.settings,
+            metrics,
+            owner="2",
+            threads=False,
         )
         OfferJobs(
-            server.store.offers,
-            server.store.jobs,
-            server.clock,
-            server.settings,
+            server.base.store.offers,
+            server.base.store.jobs,
+            server.base.clock,
+            server.base.settings,
             metrics,
             threads=False,
             stored=stored.extend,
@@ -167,7 +172,7 @@ async def test_two_dispatchers_on_one_store_make_each_set_once(autojump_clock: M
         async with trio.open_nursery() as nursery:
             nursery.start_soon(second.run)
             await until_instant(world, "2026-03-02T08:00:00Z")
-            while not await server.store.jobs.list(job_type=USER, limit=1):
+            while not await server.base.store.jobs.list(job_type=USER, limit=1):
                 await trio.lowlevel.checkpoint()
             second.wake(from_other_process=True)  # as the bell between two processes does
             await until(world, "2026-03-02T08:00:01Z")
@@ -181,7 +186,7 @@ async def test_two_dispatchers_on_one_store_make_each_set_once(autojump_clock: M
 
 
 async def findings(world: World, zone: str, day: date) -> list[str]:
-    frozen = await world.server.store.offers.load_run(zone, day)
+    frozen = await world.server.base.store.offers.load_run(zone, day)
     assert frozen is not None
     assert frozen.pool is not None
     kept = await sets_of(world, zone, day)
@@ -243,14 +248,14 @@ async def test_an_offer_that_came_twice_raises_the_alarm(
         with capture_logs() as logs:
             await until(world, "2026-03-03T09:00:00Z")
         assert "yoked_duplicate_offers_total 1.0" in metrics_of(world)
-        assert Alert.DUPLICATES in world.server.alarm.standing
+        assert Alert.DUPLICATES in world.server.base.alarm.standing
         assert [line["log_level"] for line in logs if line["event"] == "duplicate_offers"] == [
             "error"
         ]
 
 
 def metrics_of(world: World) -> Iterable[str]:
-    return world.server.metrics.expose().decode().splitlines()
+    return world.server.base.metrics.expose().decode().splitlines()
 
 
 def forge_an_earlier_offer(path: Path, user_id: str, candidate: str) -> None:
@@ -279,13 +284,13 @@ async def test_a_set_that_cannot_be_made_is_a_dead_letter_and_completes_after_th
         await a_town(world, 1, 1)
         execute(path, "ALTER TABLE offer_sets RENAME TO offer_sets_away")
         await until(world, "2026-03-02T09:00:00Z")
-        store = world.server.store
+        store = world.server.base.store
         dead = await store.jobs.list(status=JobStatus.DEAD_LETTER, limit=10)
         assert {job.type for job in dead} >= {"offers.zone_run"}
         execute(path, "ALTER TABLE offer_sets_away RENAME TO offer_sets")
         for job in dead:
             await store.jobs.requeue(job.id, world.now())
-        world.server.dispatcher.wake()
+        world.server.base.dispatcher.wake()
         await trio.sleep(1)
         assert sorted(await sets_of(world, BERLIN, MONDAY)) == ["m0-lin", "w0-lin"]
         assert not await unfinished(world)

@@ -63,15 +63,15 @@ async def test_no_reader_sees_a_match_before_it_is_stored(autojump_clock, monkey
         await ana.spin()
         before = (0, ["ana"], "waiting", "idle", True)
         assert await seen_by_operator(world) == before
-        commits = HangingCommits(world.server.store, monkeypatch)
+        commits = HangingCommits(world.server.base.store, monkeypatch)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(ben.spin)
             await wait_all_tasks_blocked()
             assert await seen_by_operator(world) == before
-            explained = dict(world.server.lobby.floor.explained)
+            explained = dict(world.server.live.lobby.floor.explained)
             await trio.sleep(5)
             assert await seen_by_operator(world) == before
-            assert world.server.lobby.floor.explained == explained
+            assert world.server.live.lobby.floor.explained == explained
             commits.fail_once()
             await wait_all_tasks_blocked()
             assert await seen_by_operator(world) == before
@@ -91,7 +91,7 @@ async def test_the_console_shows_only_what_is_stored(autojump_clock, monkeypatch
         watcher = await watch(world)
         status = await next_status(watcher)
         assert (status["waiting"], [one["user_id"] for one in status["longest"]]) == (1, ["ana"])
-        commits = HangingCommits(world.server.store, monkeypatch)
+        commits = HangingCommits(world.server.base.store, monkeypatch)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(ben.spin)
             for _ in range(3):
@@ -107,7 +107,7 @@ async def test_a_user_who_asks_while_a_commit_hangs_is_answered_with_what_is_sto
     async with open_world(settings={"edge": {"request_timeout_s": 300.0}}) as world:
         ana, ben = await join_pair(world)
         await ana.spin()
-        commits = HangingCommits(world.server.store, monkeypatch)
+        commits = HangingCommits(world.server.base.store, monkeypatch)
         answers: list[str] = []
 
         async def ask() -> None:
@@ -128,13 +128,13 @@ async def test_a_connection_is_online_only_once_that_is_settled(autojump_clock, 
         await world.sign_up("ana", **WOMAN)
         await world.sign_up("ben", **MAN)
         ana = await world.connect("ana")
-        commits = HangingCommits(world.server.store, monkeypatch)
-        floor = world.server.lobby.floor
+        commits = HangingCommits(world.server.base.store, monkeypatch)
+        floor = world.server.live.lobby.floor
         async with trio.open_nursery() as nursery:
             nursery.start_soon(ana.spin)
             await wait_all_tasks_blocked()
             assert floor.seat("ana").state == "waiting", "decided, and not stored"
-            assert world.server.view.waiting() == 0
-            assert world.server.view.is_online("ana", world.now())
+            assert world.server.live.view.waiting() == 0
+            assert world.server.live.view.is_online("ana", world.now())
             commits.go_on()
-        assert world.server.view.waiting() == 1
+        assert world.server.live.view.waiting() == 1

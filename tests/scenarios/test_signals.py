@@ -227,9 +227,9 @@ async def test_signals_are_not_stored(autojump_clock, tmp_path):
     database = tmp_path / "yoked.db"
     async with open_world(database=database) as world:
         ana, ben, date_id = await date(world)
-        commits = world.server.metrics.store.commits._sum.get()
+        commits = world.server.base.metrics.store.commits._sum.get()
         await ana.signal(date_id, "a secret that is nobody's business")
         assert heard(await news(ben))
-        assert world.server.metrics.store.commits._sum.get() == commits
+        assert world.server.base.metrics.store.commits._sum.get() == commits
     written = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert b"nobody's business" not in written

@@ -20,11 +20,10 @@ from tests.edge.test_http_ops import ask, metrics
 from tests.scenarios.meeting import join_pair, settle
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, wakeups
-from yoked_actor.actors.offers import Calendar, OfferDesk
-from yoked_actor.actors.ops import Alarm
+from yoked_actor.actors.offers import Calendar, OfferDelivery
+from yoked_actor.actors.ops import Alarm, StatusBoard
 from yoked_actor.actors.people import Care
 from yoked_actor.client import Api, Client, CommandRefused
-from yoked_actor.edge.http import StatusBoard
 from yoked_actor.edge.net import Keepalive
 from yoked_actor.edge.ws import Conversations
 from yoked_actor.edge.ws.expiries import Expiries
@@ -33,7 +32,7 @@ from yoked_actor.testing import World, make_profile, open_world
 SIDE_ACTORS = {
     "alarm": (Alarm, "run"),
     "calendar": (Calendar, "run"),
-    "desk": (OfferDesk, "run"),
+    "desk": (OfferDelivery, "run"),
     "dispatcher": (Dispatcher, "run"),
     "hello_timeouts": (Conversations, "run"),
     "token_expiries": (Expiries, "run"),
@@ -116,7 +115,7 @@ async def test_people_meet_while_a_side_actor_fails_at_its_start(
     autojump_clock, monkeypatch, tmp_path, actor
 ):
     owner, name = SIDE_ACTORS[actor]
-    target = "yoked_actor.app.server.listen_for_wakeups" if owner is wakeups else None
+    target = "yoked_actor.app.jobs.listen_for_wakeups" if owner is wakeups else None
     run = failing_at_start(getattr(owner, name), times=3)
     if target is None:
         monkeypatch.setattr(owner, name, run)
@@ -129,11 +128,11 @@ async def test_people_meet_while_a_side_actor_fails_at_its_start(
             await meet_and_date(ana, ben)
             await trio.sleep(20)
             assert (await metrics(world))[("yoked_actor_restarts_total", actor)] == 3
-            alerts = world.server.alarm.standing
+            alerts = world.server.base.alarm.standing
             assert [one.value for one in alerts] == ["actor_restarts"]
             await trio.sleep(500)
             assert await degraded(world) == []
-            assert not world.server.alarm.standing
+            assert not world.server.base.alarm.standing
     failed = [one for one in logs if one["event"] == "actor_failed"]
     assert [one["actor"] for one in failed] == [actor] * 3
     assert all(isinstance(one["exc_info"], Fault) for one in failed)
@@ -149,7 +148,7 @@ async def test_people_meet_while_a_side_actor_fails_in_the_middle_of_its_work(
     now = trio.Event()
     run = failing_after(getattr(owner, name), now)
     if owner is wakeups:
-        monkeypatch.setattr("yoked_actor.app.server.listen_for_wakeups", run)
+        monkeypatch.setattr("yoked_actor.app.jobs.listen_for_wakeups", run)
     else:
         monkeypatch.setattr(owner, name, run)
     async with open_world(database=tmp_path / "yoked.db") as world:
@@ -302,5 +301,5 @@ async def test_a_plan_with_an_unreadable_date_is_made_anew(autojump_clock, tmp_p
         await world.start()
         await trio.sleep(1)
         assert await degraded(world) == []
-        [run] = await world.server.store.calendar.runs(status="planned")
+        [run] = await world.server.base.store.calendar.runs(status="planned")
         assert run.run.scheduled_at > world.now()

@@ -242,11 +242,11 @@ async def test_a_suspension_while_the_server_is_down_counts_when_it_is_back(
         ana, ben = await join_pair(world)
         await place(ben, ana)
         # As if the process had died between storing the suspension and acting on it.
-        await world.server.store.operators.suspend("ben", "root", "rude", world.now())
+        await world.server.base.store.operators.suspend("ben", "root", "rude", world.now())
         await world.crash()
         await world.start()
         await ana.wait_for("welcome")
-        assert world.server.lobby.floor.seats.rows.get("ben") is None or (
+        assert world.server.live.lobby.floor.seats.rows.get("ben") is None or (
             await state_of(world, "ben") == "idle"
         )
         snapshot = await world.api("ana").call("GET", "/api/match/status")
@@ -335,7 +335,7 @@ async def test_a_full_mailbox_does_not_keep_a_suspended_user_in(autojump_clock, 
         ana, ben = await join_pair(world)
         await match(ana, ben)
         await news(ana)
-        await world.server.store.operators.suspend("ben", "root", "rude", world.now())
+        await world.server.base.store.operators.suspend("ben", "root", "rude", world.now())
         async with trio.open_nursery() as nursery:
             with locked(database):
                 await fill_mailbox(world, "carl")
@@ -399,7 +399,7 @@ async def test_every_command_of_a_suspended_user_changes_nothing(autojump_clock,
         if isinstance(exchange.command, Hello | Watch):
             command["token"] = world.token("ben", admin=True)
             command.pop("resume", None)
-        sessions = world.server.sessions
+        sessions = world.server.live.sessions
         # The state in which the suspension is known and the socket not closed yet.
         ended = after(world.now(), 3600)
         sessions.suspensions.replace([Suspension("ben", world.now(), "root", "rude", ended)])
@@ -408,11 +408,11 @@ async def test_every_command_of_a_suspended_user_changes_nothing(autojump_clock,
             await ben.command(command["type"], **fields)
             pytest.fail("a suspended user was answered")
         assert await state_of(world, "ben") == "idle"
-        reports = await world.server.store.operators.reports(
+        reports = await world.server.base.store.operators.reports(
             only_open=False, limit=10, now=world.now()
         )
         assert reports == []
-        assert (await world.server.store.load_user("ben")).blocks == {}
+        assert (await world.server.base.store.load_user("ben")).blocks == {}
         assert await state_of(world, "ana") == "waiting"
 
 
@@ -444,7 +444,7 @@ async def test_the_erasure_of_a_suspended_user_ends_the_suspension(autojump_cloc
     async with open_world(database=tmp_path / "yoked.db") as world:
         await join_pair(world)
         await suspend(world, "ben")
-        await world.server.dispatcher.enqueue([erase_job("ben", "deployer", world.now())])
+        await world.server.base.dispatcher.enqueue([erase_job("ben", "deployer", world.now())])
         await trio.sleep(1)
         ben = await world.join("ben", **MAN)
         assert ben.snapshot == {"state": "idle", "credit": 0}

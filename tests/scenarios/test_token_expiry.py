@@ -159,7 +159,7 @@ async def test_sockets_that_are_gone_are_not_awaited(autojump_clock):
             ana, _ = await greet(world, "ana", 3600)
             await ana.vanish()
             await trio.sleep(0.1)
-        assert len(world.server.conversations.expiries) <= 2
+        assert len(world.server.edge.conversations.expiries) <= 2
 
 
 async def test_a_token_is_judged_by_the_clock_of_the_server_when_that_is_stepped(autojump_clock):

@@ -112,6 +112,6 @@ async def test_the_auditor_of_a_world_sees_two_who_wait_and_could_meet(autojump_
         await ana.spin()
         await ben.spin()
         assert world.audit() == []
-        world.server.lobby.floor.acquaintance.blocks.rows.clear()
+        world.server.live.lobby.floor.acquaintance.blocks.rows.clear()
         assert world.audit() == ["ana and ben: both wait, and could meet"]
         await ana.leave()

@@ -77,7 +77,7 @@ async def test_every_route_is_in_the_contract_and_every_call_has_a_route(
     async with open_house(mock_clock=mock_clock) as (server, _):
         routes = {
             (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
-            for rule in server.app.url_map.iter_rules()
+            for rule in server.edge.app.url_map.iter_rules()
             for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
             if rule.rule not in PAGES
         }
@@ -89,7 +89,7 @@ async def test_every_route_is_in_the_contract_and_every_call_has_a_route(
 
 async def test_calls_for_ones_own_machine_are_not_there_otherwise() -> None:
     async with open_house(dev=False) as (server, _):
-        rules = {rule.rule for rule in server.app.url_map.iter_rules()}
+        rules = {rule.rule for rule in server.edge.app.url_map.iter_rules()}
     for call in CALLS:
         if "{" not in call.path:
             assert (call.path in rules) == (call.only == "always"), call.path
@@ -231,7 +231,7 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         connect(address) as carl,
         connect(address) as root,
     ):
-        http = server.app.test_client()
+        http = server.edge.app.test_client()
         people = {
             "ana": (ana, profile("Ana", "woman", "man")),
             "ben": (ben, profile("Ben", "man", "woman")),
@@ -241,7 +241,7 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
             answer = await http.post("/api/dev/login", json={"user_id": user_id, "profile": whole})
             await client.say("hello", token=(await answer.get_json())["token"])
         await store_offers(server)
-        server.desk.wake(["ana", "ben"])
+        server.delivery.wake(["ana", "ben"])
         connection_id = None
         for client, other in ((ana, "ben"), (ben, "ana")):
             offers = (await client.event("offers"))["offers"]
@@ -255,7 +255,7 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         await ana.say("end_date", date_id=date_id)
         await ben.event("date_ended")
         await ana.say("heartbeat")
-        token = server.tokens.sign("ana", server.clock.now(), 7 * 86_400.0)
+        token = server.edge.tokens.sign("ana", server.base.clock.now(), 7 * 86_400.0)
         await ana.say("hello", token=token)
         await ana.say("leave")
         await ana.say("spin")
@@ -281,13 +281,15 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         await carl.event("match_cancelled")
         await ben.say("report", user_id="ana", reason="too charming", match_id=match_id)
         await ben.say("block", user_id="ana")
-        now = server.clock.now()
-        await root.say("watch", token=server.tokens.sign("root", now, 60, admin=True))
+        now = server.base.clock.now()
+        await root.say("watch", token=server.edge.tokens.sign("root", now, 60, admin=True))
         await root.event("status")
         await http.post(
             "/api/admin/users/carl/suspend",
             json={"reason": "rude"},
-            headers={"Authorization": f"Bearer {server.tokens.sign('root', now, 60, admin=True)}"},
+            headers={
+                "Authorization": f"Bearer {server.edge.tokens.sign('root', now, 60, admin=True)}"
+            },
         )
         await carl.event("suspended")
         server.drain()
@@ -317,9 +319,9 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
     }
     done = set()
     async with open_house(mock_clock=mock_clock) as (server, _):
-        http = server.app.test_client()
-        token = server.tokens.sign("ana", server.clock.now(), 3600)
-        admin = server.tokens.sign("root", server.clock.now(), 3600, admin=True)
+        http = server.edge.app.test_client()
+        token = server.edge.tokens.sign("ana", server.base.clock.now(), 3600)
+        admin = server.edge.tokens.sign("root", server.base.clock.now(), 3600, admin=True)
         # The login that is not first would be a profile that is not missing.
         for call in sorted(CALLS, key=lambda call: call.path != "/api/dev/login"):
             given = admin if call.is_admin else token
@@ -370,8 +372,8 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
 @pytest.mark.parametrize("call", [c for c in CALLS if c.is_admin], ids=lambda call: call.path)
 async def test_what_is_for_the_operator_is_for_nobody_else(call: Any, mock_clock: Any) -> None:
     async with open_house(mock_clock=mock_clock) as (server, _):
-        http = server.app.test_client()
-        token = server.tokens.sign("ana", server.clock.now(), 3600)
+        http = server.edge.app.test_client()
+        token = server.edge.tokens.sign("ana", server.base.clock.now(), 3600)
         headers = {"Authorization": f"Bearer {token}"}
         answer = await http.open(call.path, method=call.method, headers=headers, json=None)
         assert answer.status_code == 403
@@ -381,7 +383,7 @@ async def test_what_is_for_the_operator_is_for_nobody_else(call: Any, mock_clock
 @pytest.mark.parametrize("call", [c for c in CALLS if c.token], ids=lambda call: call.summary)
 async def test_without_a_token_there_is_no_answer(call: Any, mock_clock: Any) -> None:
     async with open_house(mock_clock=mock_clock) as (server, _):
-        http = server.app.test_client()
+        http = server.edge.app.test_client()
         answer = await http.open(call.path, method=call.method, json={})
         assert answer.status_code == 401
         check(await answer.get_json(), HTTP["components"]["schemas"]["Problem"], HTTP)

@@ -20,6 +20,7 @@ from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Matchmaker, Message
+from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import Changes, Known, Lobby, Notice, Quality, Reply, Vote
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices as told
@@ -245,7 +246,10 @@ async def simulate(
     async with open_store(None, runner=InlineRunner()) as store:
         keeper = _Keeper(store)
         lobby = Lobby(settings.rules())
-        matchmaker = Matchmaker(lobby, cast(Store, keeper), clock, evening, Metrics(), settings)
+        mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
+        matchmaker = Matchmaker(
+            mailbox, lobby, cast(Store, keeper), clock, evening, Metrics(), settings
+        )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(matchmaker.run)
             if on_progress is not None:

@@ -11,6 +11,7 @@ from yoked_actor.telemetry.metrics import (
     Metrics,
     count_of,
 )
+from yoked_actor.telemetry.metrics.objectives import Objectives
 
 __all__ = [
     "CONTENT_TYPE",
@@ -18,6 +19,7 @@ __all__ = [
     "CannotReport",
     "JobMetrics",
     "Metrics",
+    "Objectives",
     "configure_logging",
     "count_of",
     "report_errors",

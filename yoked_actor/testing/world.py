@@ -133,7 +133,7 @@ class World:
             self._dialled += 1
             ours, theirs = memory_stream_pair()
             peer = ("127.0.0.1", 10_000 + self._dialled % 50_000)
-            self._nursery.start_soon(self._server.front_door.serve_stream, theirs, peer)
+            self._nursery.start_soon(self._server.edge.front_door.serve_stream, theirs, peer)
             return ours
 
         return open_stream
@@ -161,7 +161,7 @@ class World:
 
     def audit(self) -> list[str]:
         """What the auditor finds wrong with the lobby: nothing, one hopes."""
-        return audit_floor(self.server.lobby.floor, self.now())
+        return audit_floor(self.server.live.lobby.floor, self.now())
 
     async def _serve(self, *, task_status: trio.TaskStatus[None]) -> None:
         self._stopped = trio.Event()

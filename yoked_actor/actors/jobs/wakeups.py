@@ -42,10 +42,12 @@ async def listen_for_wakeups(directory: Path, wake: Callable[[], None]) -> None:
     """Call `wake` whenever another process sends a wake-up, until cancelled."""
     name = f"{_PREFIX}{os.getpid()}{_SUFFIX}"
     (directory / name).unlink(missing_ok=True)
-    listener = trio.socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    # Not trio's own bind, which uses a thread: a mock clock may jump while a thread works.
+    plain = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    listener = trio.socket.from_stdlib_socket(plain)
     try:
         with _reachable(directory) as prefix:
-            await listener.bind(f"{prefix}/{name}")
+            plain.bind(f"{prefix}/{name}")
         (directory / name).chmod(0o600)
         while True:
             await listener.recv(1)

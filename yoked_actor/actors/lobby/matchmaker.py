@@ -109,6 +109,7 @@ class Matchmaker:
 
     def __init__(
         self,
+        mailbox: Mailbox[Message],
         lobby: Lobby,
         store: Store,
         clock: Clock,
@@ -121,7 +122,7 @@ class Matchmaker:
     ) -> None:
         """`stored_people` is told of profiles once they are stored, and when that was decided;
         `alert` is called when a commit failed or the auditor found a violation."""
-        self.mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
+        self.mailbox = mailbox
         self._lobby = lobby
         self._store = store
         self._clock = clock

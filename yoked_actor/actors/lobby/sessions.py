@@ -35,8 +35,17 @@ class Sessions:
     """Finds, makes and forgets sessions, and speaks to them for the matchmaker."""
 
     def __init__(
-        self, clock: Clock, store: Store, metrics: Metrics, settings: Settings, boot: int
+        self,
+        mailbox: Mailbox[Message],
+        store: Store,
+        clock: Clock,
+        metrics: Metrics,
+        settings: Settings,
+        desk: Desk,
+        *,
+        boot: int,
     ) -> None:
+        """`mailbox` is the matchmaker's; `desk` takes what users say about offers."""
         self._by_user: dict[str, Session] = {}
         self._talking: dict[Session, None] = {}
         self._leaving: deque[tuple[float, Session]] = deque()
@@ -47,10 +56,19 @@ class Sessions:
         self._settings = settings
         self._clock = clock
         self._store = store
-        self._metrics = metrics
-        self._context: SessionContext | None = None
         self.suspensions = Suspensions(clock)
-        """Who may not come in; see `care`."""
+        """The suspended users; `care` keeps it up to date."""
+        self.context = SessionContext(
+            clock,
+            mailbox,
+            store,
+            metrics,
+            settings,
+            self._new_session_id,
+            desk,
+            self.suspensions,
+        )
+        """What all sessions share."""
         self.after_round: Callable[[], None] | None = None
         """Called when a round is over and everybody has been told."""
 
@@ -60,25 +78,6 @@ class Sessions:
     def __contains__(self, user_id: object) -> bool:
         """Whether a user is in memory, or on the way there."""
         return user_id in self._by_user
-
-    def use(self, mailbox: Mailbox[Message], desk: Desk) -> None:
-        """Say where the matchmaker's mailbox and the desk are. Once, before anybody enters."""
-        self._context = SessionContext(
-            self._clock,
-            mailbox,
-            self._store,
-            self._metrics,
-            self._settings,
-            self._new_session_id,
-            desk,
-            self.suspensions,
-        )
-
-    @property
-    def context(self) -> SessionContext:
-        """What all sessions share."""
-        assert self._context is not None
-        return self._context
 
     def new_device(self) -> int:
         """A number for a socket, greater than every one before."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from yoked_actor.actors.offers.calendar import ByHand, Calendar, NoSuchRun
 from yoked_actor.actors.offers.check import NoRun, Verdict, verify_run
-from yoked_actor.actors.offers.desk import OfferDesk
+from yoked_actor.actors.offers.delivery import OfferDelivery
+from yoked_actor.actors.offers.desk import OfferDesk, OpenedConnections
 from yoked_actor.actors.offers.zone_jobs import OfferJobs, refreeze
 
 __all__ = [
@@ -12,8 +13,10 @@ __all__ = [
     "Calendar",
     "NoRun",
     "NoSuchRun",
+    "OfferDelivery",
     "OfferDesk",
     "OfferJobs",
+    "OpenedConnections",
     "Verdict",
     "refreeze",
     "verify_run",

@@ -24,6 +24,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.offers import Due, ZoneRunStatus
+from yoked_actor.domain.people import Person
 from yoked_actor.domain.time import (
     LONGEST_LOOK_BACK,
     MICROSECONDS,
@@ -127,6 +128,11 @@ class Calendar:
         now = self._clock.now() if since is None else since
         self._arrivals[zone] = min(now, self._arrivals.get(zone, now))
         self._wakeup.set()
+
+    def people_stored(self, people: Sequence[Person], since: Instant) -> None:
+        """Profiles were stored, by a decision of the instant `since`."""
+        for person in people:
+            self.wake(person.time_zone, since)
 
     async def run(self) -> None:
         """Work until cancelled; after an error it begins anew, with what is stored."""

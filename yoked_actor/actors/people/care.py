@@ -30,8 +30,6 @@ from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
 
-"""The close code of a token that is not taken: clients do not come back by themselves."""
-
 
 def new_tombstone() -> str:
     """What stands for an erased user. It is drawn by lots: nothing leads back from it."""

@@ -13,7 +13,8 @@ import click
 import structlog
 import trio
 
-from yoked_actor.app.server import DATABASE, Server, open_server
+from yoked_actor.app.base import DATABASE
+from yoked_actor.app.server import Server, open_server
 from yoked_actor.app.signals import Orders, heard_signals
 from yoked_actor.app.starting import (
     address_of,
@@ -113,9 +114,9 @@ def demo_of(
         people=people,
         # New IDs at every start: two people who have met are not matched again.
         name=secrets.token_hex(4) if name is None else name,
-        genders=server.settings.matching.genders,
+        genders=server.base.settings.matching.genders,
         look=lambda: waiting_visitors(server),
-        now=server.clock.now,
+        now=server.base.clock.now,
         dial=dial,
         roles=roles,
     )
@@ -123,7 +124,7 @@ def demo_of(
 
 def waiting_visitors(server: Server) -> list[Seeker]:
     """Real users who are waiting for a match."""
-    floor, now = server.lobby.floor, server.clock.now()
+    floor, now = server.live.lobby.floor, server.base.clock.now()
     return [
         Seeker(floor.person(user_id), seconds_between(seat.waiting_since, now))
         for user_id, seat in floor.seats.rows.items()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from yoked_actor.app.server import DATABASE
+from yoked_actor.app.base import DATABASE
 
 MARKER = "DEMO"
 _MARKER_TEXT = """\

@@ -7,7 +7,7 @@ import trio
 
 from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.actors.people import erase_job, erase_without_a_server
-from yoked_actor.app.server import DATABASE
+from yoked_actor.app.base import DATABASE
 from yoked_actor.cli.common import Source
 from yoked_actor.cli.run.common import BUSY_TIMEOUT_S, json_text, now, operator_name, settings_of
 from yoked_actor.domain.jobs import Job, JobStatus

@@ -17,9 +17,10 @@ import trio
 from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
+from yoked_actor.app.base import DATABASE
 from yoked_actor.app.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.app.reloading import reload
-from yoked_actor.app.server import DATABASE, open_server
+from yoked_actor.app.server import open_server
 from yoked_actor.app.signals import Orders, heard_signals
 from yoked_actor.app.starting import (
     address_of,
@@ -120,7 +121,7 @@ async def _serve(
                 if not dev:
                     orders.reload = reload_settings
                 every_s = watchdog_interval_s(os.environ)
-                beside.start_soon(feed_watchdog, notifier, every_s, server.matchmaker.ping)
+                beside.start_soon(feed_watchdog, notifier, every_s, server.live.matchmaker.ping)
                 if open_browser:
                     await trio.to_thread.run_sync(webbrowser.open, address)
                 await orders.stop.wait()

@@ -11,8 +11,8 @@ import click
 import structlog
 import trio
 
+from yoked_actor.app.base import DATABASE
 from yoked_actor.app.reloading import reload
-from yoked_actor.app.server import DATABASE
 from yoked_actor.app.signals import Orders, heard_signals
 from yoked_actor.app.starting import explained, settings_of
 from yoked_actor.app.worker import open_worker

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-from yoked_actor.edge.http.admin.status_board import StatusBoard, Watcher
-from yoked_actor.edge.http.app import Doors, create_app
-from yoked_actor.edge.http.calls import add_all_calls
+from yoked_actor.edge.http.admin.console import add_console_calls
+from yoked_actor.edge.http.admin.drain import add_admin_drain_calls
+from yoked_actor.edge.http.admin.jobs import add_admin_job_calls
+from yoked_actor.edge.http.admin.lobby import add_admin_lobby_calls
+from yoked_actor.edge.http.admin.objectives import add_objective_calls
+from yoked_actor.edge.http.admin.offers import add_admin_offer_calls
+from yoked_actor.edge.http.admin.quality import add_admin_calls
+from yoked_actor.edge.http.admin.users import add_admin_user_calls
+from yoked_actor.edge.http.api import Api
+from yoked_actor.edge.http.app import create_app
+from yoked_actor.edge.http.contract import add_contract_calls
+from yoked_actor.edge.http.dev import add_dev_calls
 from yoked_actor.edge.http.hypercorn_bridge import HypercornBridge
+from yoked_actor.edge.http.me import add_me_calls
+from yoked_actor.edge.http.offers import add_offer_calls
+from yoked_actor.edge.http.ops import add_ops_calls
+from yoked_actor.edge.http.pages import add_page_calls
+from yoked_actor.edge.http.user import add_match_calls, add_profile_calls, add_safety_calls
 
 __all__ = [
-    "Doors",
+    "Api",
     "HypercornBridge",
-    "StatusBoard",
-    "Watcher",
-    "add_all_calls",
+    "add_admin_calls",
+    "add_admin_drain_calls",
+    "add_admin_job_calls",
+    "add_admin_lobby_calls",
+    "add_admin_offer_calls",
+    "add_admin_user_calls",
+    "add_console_calls",
+    "add_contract_calls",
+    "add_dev_calls",
+    "add_match_calls",
+    "add_me_calls",
+    "add_objective_calls",
+    "add_offer_calls",
+    "add_ops_calls",
+    "add_page_calls",
+    "add_profile_calls",
+    "add_safety_calls",
     "create_app",
 ]

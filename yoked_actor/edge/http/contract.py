@@ -7,7 +7,7 @@ from functools import lru_cache
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.edge.http.app import Doors
+from yoked_actor.edge.http.api import Api
 from yoked_actor.edge.http.contract_page import contract_page, page_policy
 from yoked_actor.edge.http.pages import cacheable
 from yoked_actor.wire.call import Condition
@@ -15,21 +15,21 @@ from yoked_actor.wire.contract import asyncapi, openapi
 from yoked_actor.wire.lobby import encode
 
 
-def add_contract_calls(app: QuartTrio, doors: Doors) -> None:
+def add_contract_calls(app: QuartTrio, api: Api, *, has_mock_clock: bool) -> None:
     """`/openapi.json`, `/asyncapi.json` and `/docs`."""
     policy = page_policy()
     only: list[Condition] = ["always"]
-    if doors.dev:
-        only += ["dev"] if doors.mock_clock is None else ["dev", "mock_clock"]
+    if api.dev:
+        only += ["dev", "mock_clock"] if has_mock_clock else ["dev"]
 
     @lru_cache(maxsize=1)
     def documents(limits: str) -> tuple[str, str, str]:
-        http, socket = openapi(doors.settings, only), asyncapi(doors.settings)
+        http, socket = openapi(api.settings, only), asyncapi(api.settings)
         return encode(http).decode(), encode(socket).decode(), contract_page(http, socket)
 
     def current() -> tuple[str, str, str]:
         # Made anew when a reload has changed what they tell of.
-        return documents(repr(doors.settings.edge))
+        return documents(repr(api.settings.edge))
 
     current()
 

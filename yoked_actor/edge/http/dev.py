@@ -6,38 +6,38 @@ from typing import TypeVar
 
 from quart import Response, request
 from quart_trio import QuartTrio
+from trio.testing import MockClock
 
 from yoked_actor.actors.clock import advance
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.time import to_datetime
-from yoked_actor.edge.http.app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.user import store_profile
 from yoked_actor.wire.people import http
 
 T = TypeVar("T")
 
 
-def add_dev_calls(app: QuartTrio, doors: Doors) -> None:
+def add_dev_calls(app: QuartTrio, api: Api, mock: MockClock | None) -> None:
     """`/api/dev/login`, and `/api/dev/clock/advance` where the clock is a mock."""
 
     @app.post("/api/dev/login")
     async def login() -> Response:
         body = await _read_json(http.LoginBody)
-        if not doors.tokens.can_sign:
-            algorithm = doors.settings.auth.algorithm
+        if not api.tokens.can_sign:
+            algorithm = api.settings.auth.algorithm
             why = f"tokens are signed elsewhere: auth.algorithm is {algorithm}"
             raise Refused(Code.FORBIDDEN, why)
         if not is_user_id(body.user_id):
             raise Refused(Code.BAD_REQUEST, "user_id has 1-64 of A-Z a-z 0-9 _ . : @ -")
         if body.profile is not None:
-            session = await doors.session_of(body.user_id)
-            await store_profile(doors, session, body.profile)
-        ttl_s = doors.settings.auth.dev_token_ttl_s
-        token = doors.tokens.sign(body.user_id, doors.clock.now(), ttl_s)
+            session = await api.session_of(body.user_id)
+            await store_profile(api, session, body.profile)
+        ttl_s = api.settings.auth.dev_token_ttl_s
+        token = api.tokens.sign(body.user_id, api.clock.now(), ttl_s)
         return answer(http.LoginAnswer(token, body.user_id))
 
-    mock = doors.mock_clock
     if mock is None:
         return
 
@@ -45,7 +45,7 @@ def add_dev_calls(app: QuartTrio, doors: Doors) -> None:
     async def advance_clock() -> Response:
         body = await _read_json(http.AdvanceBody)
         await advance(mock, body.seconds)
-        return answer(http.TimeAnswer(to_datetime(doors.clock.now())))
+        return answer(http.TimeAnswer(to_datetime(api.clock.now())))
 
 
 async def _read_json(kind: type[T]) -> T:

@@ -10,18 +10,18 @@ from quart_trio import QuartTrio
 
 from yoked_actor.actors.people import Care
 from yoked_actor.domain.lobby import Code
-from yoked_actor.edge.http.app import Doors, Refused, answer
+from yoked_actor.edge.http.api import Api, Refused, answer
 
 _MOST_REMEMBERED = 10_000
 
 
-def add_me_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
+def add_me_calls(app: QuartTrio, api: Api, care: Care) -> None:
     """`/api/me`."""
     exported_s: dict[str, float] = {}
 
     def take_turn(user_id: str) -> None:
         """An export reads long tables, so nobody gets one after the other."""
-        now_s, every_s = trio.current_time(), doors.settings.privacy.export_every_s
+        now_s, every_s = trio.current_time(), api.settings.privacy.export_every_s
         if exported_s.get(user_id, -math.inf) > now_s - every_s:
             raise Refused(Code.RATE_LIMITED, f"an export is made once in {every_s:g} s")
         exported_s.pop(user_id, None)
@@ -32,10 +32,10 @@ def add_me_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
     @app.get("/api/me/export")
     async def export() -> Response:
         # A suspended user may still know what is kept of them.
-        session = await doors.caller(even_suspended=True)
+        session = await api.caller(even_suspended=True)
         take_turn(session.user_id)
-        with trio.move_on_after(doors.settings.edge.request_timeout_s):
-            found = await doors.store.privacy.export(session.user_id, doors.clock.now())
+        with trio.move_on_after(api.settings.edge.request_timeout_s):
+            found = await api.store.privacy.export(session.user_id, api.clock.now())
             response = answer(found)
             response.headers["Content-Disposition"] = 'attachment; filename="my-data.json"'
             return response
@@ -44,8 +44,8 @@ def add_me_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
 
     @app.delete("/api/me")
     async def erase() -> Response:
-        session = await doors.caller()
-        with trio.move_on_after(doors.settings.edge.request_timeout_s):
+        session = await api.caller()
+        with trio.move_on_after(api.settings.edge.request_timeout_s):
             await care.erase(session.user_id)
             exported_s.pop(session.user_id, None)
             return Response("", 204)

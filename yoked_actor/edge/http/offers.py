@@ -5,35 +5,36 @@ from __future__ import annotations
 from quart import Response
 from quart_trio import QuartTrio
 
+from yoked_actor.actors.offers import OfferDesk
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.time import to_datetime
-from yoked_actor.edge.http.app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.parameters import read_day
 from yoked_actor.wire.lobby import offer_parts
 from yoked_actor.wire.offers import http
 
 
-def add_offer_calls(app: QuartTrio, doors: Doors) -> None:
+def add_offer_calls(app: QuartTrio, api: Api, desk: OfferDesk) -> None:
     """`/api/offers` and `/api/connections`."""
 
     @app.get("/api/offers")
     async def offers() -> Response:
-        session = await doors.caller()
+        session = await api.caller()
         day = read_day("date")
-        await doors.ask(session, ev.Heard(session.user_id))
-        made = await doors.desk.current(session.user_id, day)
+        await api.ask(session, ev.Heard(session.user_id))
+        made = await desk.current(session.user_id, day)
         if made is None:
             return answer(http.OffersAnswer(None, ()))
         return answer(http.OffersAnswer(made.day, offer_parts(made.offers)))
 
     @app.post("/api/offers/<offer_id>/answer")
     async def answer_offer(offer_id: str) -> Response:
-        session = await doors.caller()
+        session = await api.caller()
         body = await read_body(http.OfferAnswerBody)
-        await doors.ask(session, ev.Heard(session.user_id))
-        reply = await doors.desk.answer(session.user_id, offer_id, body.answer)
+        await api.ask(session, ev.Heard(session.user_id))
+        reply = await desk.answer(session.user_id, offer_id, body.answer)
         if isinstance(reply, told.Refusal):
             raise Refused(reply.code, reply.message)
         assert isinstance(reply, told.OfferAnswered)
@@ -41,9 +42,9 @@ def add_offer_calls(app: QuartTrio, doors: Doors) -> None:
 
     @app.get("/api/connections")
     async def connections() -> Response:
-        session = await doors.caller()
-        await doors.ask(session, ev.Heard(session.user_id))
-        found = await doors.desk.connections(session.user_id)
+        session = await api.caller()
+        await api.ask(session, ev.Heard(session.user_id))
+        found = await desk.connections(session.user_id)
         return answer(
             http.ConnectionsAnswer(
                 [
@@ -57,13 +58,13 @@ def add_offer_calls(app: QuartTrio, doors: Doors) -> None:
 
     @app.post("/api/connections/<connection_id>/date")
     async def start_date(connection_id: str) -> Response:
-        session = await doors.caller()
-        if doors.sessions.context.draining:
+        session = await api.caller()
+        if api.is_draining:
             raise Refused(Code.DRAINING, "the server is about to stop; come back soon")
-        await doors.ask(session, ev.Heard(session.user_id))
-        partner = await doors.desk.partner(session.user_id, connection_id)
+        await api.ask(session, ev.Heard(session.user_id))
+        partner = await desk.partner(session.user_id, connection_id)
         if partner is None:
             raise Refused(Code.NOT_FOUND, f"you have no connection {connection_id!r}")
-        reply = await doors.ask(session, ev.StartDate(session.user_id, partner))
+        reply = await api.ask(session, ev.StartDate(session.user_id, partner))
         assert isinstance(reply, told.DateOpened)
         return answer(http.DateAnswer(reply.date_id))

@@ -5,13 +5,17 @@ from __future__ import annotations
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.edge.http.app import Doors, answer
+from yoked_actor.actors.lobby import Matchmaker
+from yoked_actor.actors.supervisor import Supervisor
+from yoked_actor.edge.http.api import Api, answer
 from yoked_actor.store import DatabaseLost, StoreUnavailable
-from yoked_actor.telemetry import CONTENT_TYPE
+from yoked_actor.telemetry import CONTENT_TYPE, Metrics
 from yoked_actor.wire.people import http
 
 
-def add_ops_calls(app: QuartTrio, doors: Doors) -> None:
+def add_ops_calls(
+    app: QuartTrio, api: Api, matchmaker: Matchmaker, supervisor: Supervisor, metrics: Metrics
+) -> None:
     """`/healthz`, `/readyz` and `/metrics`."""
 
     @app.get("/healthz")
@@ -20,19 +24,19 @@ def add_ops_calls(app: QuartTrio, doors: Doors) -> None:
 
     @app.get("/readyz")
     async def readyz() -> Response:
-        degraded = [one.actor for one in doors.supervisor.degraded()]
-        if doors.sessions.context.draining:
+        degraded = [one.actor for one in supervisor.degraded()]
+        if api.is_draining:
             return answer(http.Health("draining", degraded), 503)
         try:
-            await doors.store.ping()
+            await api.store.ping()
         except DatabaseLost:
             return answer(http.Health("database_lost"), 503)
         except StoreUnavailable:
             return answer(http.Health("store_unavailable", degraded), 503)
-        if doors.is_stalled():
+        if matchmaker.stalled:
             return answer(http.Health("store_unavailable", degraded), 503)
         return answer(http.Health("ok", degraded))
 
     @app.get("/metrics")
-    async def metrics() -> Response:
-        return Response(doors.metrics.expose(), content_type=CONTENT_TYPE)
+    async def exposed_metrics() -> Response:
+        return Response(metrics.expose(), content_type=CONTENT_TYPE)

@@ -18,7 +18,7 @@ from quart import Response, request
 from quart_trio import QuartTrio
 
 from yoked_actor.domain.lobby import Code
-from yoked_actor.edge.http.app import Doors, Refused
+from yoked_actor.edge.http.api import Api, Refused
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
@@ -52,16 +52,16 @@ class Asset(msgspec.Struct, frozen=True):
     kind: str
 
 
-def add_page_calls(app: QuartTrio, doors: Doors) -> None:
+def add_page_calls(app: QuartTrio, api: Api) -> None:
     """Add the routes of the web client and of all files that pages load."""
-    matching = doors.settings.matching
+    matching = api.settings.matching
     page = render(
         "index.html",
-        dev=doors.dev,
+        dev=api.dev,
         genders=matching.genders,
         max_interests=matching.max_interests,
         vote_window_s=f"{matching.vote_window_s:g}",
-        offers_at=doors.settings.offers.at,
+        offers_at=api.settings.offers.at,
         modules=["/yoked.js", *modules_below("/app/")],
     )
 

@@ -14,7 +14,7 @@ from quart import request
 
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.time import Instant, from_datetime
-from yoked_actor.edge.http.app import Refused
+from yoked_actor.edge.http.api import Refused
 
 LARGEST = (1 << 63) - 1
 """The largest number that the store can hold."""

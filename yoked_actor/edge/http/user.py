@@ -11,71 +11,71 @@ from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.people import ProfileProblem, Report, is_user_id
 from yoked_actor.domain.time import to_datetime
-from yoked_actor.edge.http.app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.store import TooManyReports
 from yoked_actor.wire.people import http
 
 
-async def store_profile(doors: Doors, session: Session, profile: http.Profile) -> http.Profile:
+async def store_profile(api: Api, session: Session, profile: http.Profile) -> http.Profile:
     """Check a profile and make it the user's, at once; returns it as it was stored."""
-    matching = doors.settings.matching
+    matching = api.settings.matching
     try:
         person = http.person_of(
             session.user_id,
             profile,
-            doors.clock.now(),
+            api.clock.now(),
             frozenset(matching.genders),
             matching.max_interests,
         )
     except ProfileProblem as problem:
         raise Refused(Code(problem.code), problem.message) from None
-    await doors.ask(session, ev.ProfileChanged(session.user_id, person))
+    await api.ask(session, ev.ProfileChanged(session.user_id, person))
     return http.profile_of(person)
 
 
-def add_profile_calls(app: QuartTrio, doors: Doors) -> None:
+def add_profile_calls(app: QuartTrio, api: Api) -> None:
     """`/api/profile`."""
 
     @app.put("/api/profile")
     async def put_profile() -> Response:
-        session = await doors.caller()
+        session = await api.caller()
         profile = await read_body(http.Profile)
-        return answer(await store_profile(doors, session, profile))
+        return answer(await store_profile(api, session, profile))
 
     @app.get("/api/profile")
     async def get_profile() -> Response:
-        session = await doors.caller()
-        await doors.ask(session, ev.Look(session.user_id))
-        person = await doors.store.load_person(session.user_id)
+        session = await api.caller()
+        await api.ask(session, ev.Look(session.user_id))
+        person = await api.store.load_person(session.user_id)
         if person is None:
             raise Refused(Code.NOT_FOUND, "there is no profile yet")
         return answer(http.profile_of(person))
 
 
-def add_match_calls(app: QuartTrio, doors: Doors) -> None:
+def add_match_calls(app: QuartTrio, api: Api) -> None:
     """Spin, leave, acknowledge, vote, and how and why things stand."""
 
     @app.post("/api/spin")
     async def spin() -> Response:
-        session = await doors.caller()
-        if doors.sessions.context.draining:
+        session = await api.caller()
+        if api.is_draining:
             raise Refused(Code.DRAINING, "the server is about to stop; come back soon")
-        reply = await doors.ask(session, ev.Spin(session.user_id))
+        reply = await api.ask(session, ev.Spin(session.user_id))
         assert isinstance(reply, told.SpinReply)
         matched = reply.state is State.MATCHED
         return answer(http.SpinAnswer(True, reply.state, matched, reply.match_id))
 
     @app.post("/api/leave")
     async def leave() -> Response:
-        session = await doors.caller()
-        reply = await doors.ask(session, ev.Leave(session.user_id))
+        session = await api.caller()
+        reply = await api.ask(session, ev.Leave(session.user_id))
         assert isinstance(reply, told.LeaveReply)
         return answer(http.StateAnswer(reply.state))
 
     @app.get("/api/explain")
     async def explain() -> Response:
-        session = await doors.caller()
-        reply = await doors.ask(session, ev.Explain(session.user_id))
+        session = await api.caller()
+        reply = await api.ask(session, ev.Explain(session.user_id))
         assert isinstance(reply, told.Explanation)
         return answer(
             http.ExplainAnswer(
@@ -90,78 +90,78 @@ def add_match_calls(app: QuartTrio, doors: Doors) -> None:
 
     @app.get("/api/match/status")
     async def status() -> Response:
-        session = await doors.caller()
-        reply = await doors.ask(session, ev.Look(session.user_id))
+        session = await api.caller()
+        reply = await api.ask(session, ev.Look(session.user_id))
         assert isinstance(reply, told.Snapshot)
-        return answer(session.show(reply, doors.clock.now()))
+        return answer(session.show(reply, api.clock.now()))
 
     @app.post("/api/match/acknowledge")
     async def acknowledge() -> Response:
-        session = await doors.caller()
+        session = await api.caller()
         body = await read_body(http.AcknowledgeBody)
-        reply = await doors.ask(session, ev.Acknowledge(session.user_id, body.match_id))
+        reply = await api.ask(session, ev.Acknowledge(session.user_id, body.match_id))
         assert isinstance(reply, told.AcknowledgeReply)
         vote_by = None if reply.vote_by is None else to_datetime(reply.vote_by)
         return answer(http.AcknowledgeAnswer(reply.state, vote_by))
 
     @app.post("/api/vote")
     async def vote() -> Response:
-        session = await doors.caller()
+        session = await api.caller()
         body = await read_body(http.VoteBody)
         event = ev.Vote(session.user_id, body.match_id, Vote(body.vote))
-        reply = await doors.ask(session, event)
+        reply = await api.ask(session, event)
         assert isinstance(reply, told.VoteReply)
         return answer(http.VoteAnswer(reply.outcome, reply.outcome is None))
 
     @app.post("/api/date/end")
     async def end_date() -> Response:
-        session = await doors.caller()
+        session = await api.caller()
         body = await read_body(http.EndDateBody)
-        await doors.ask(session, ev.EndDate(session.user_id, body.date_id))
+        await api.ask(session, ev.EndDate(session.user_id, body.date_id))
         return answer(http.Empty())
 
     @app.post("/api/heartbeat")
     async def heartbeat() -> Response:
-        session = await doors.caller()
-        await doors.ask(session, ev.Heard(session.user_id))
-        return answer(http.TimeAnswer(to_datetime(doors.clock.now())))
+        session = await api.caller()
+        await api.ask(session, ev.Heard(session.user_id))
+        return answer(http.TimeAnswer(to_datetime(api.clock.now())))
 
 
-def add_safety_calls(app: QuartTrio, doors: Doors) -> None:
+def add_safety_calls(app: QuartTrio, api: Api) -> None:
     """Blocks and reports."""
 
     @app.post("/api/blocks")
     async def block() -> Response:
-        session = await doors.caller()
+        session = await api.caller()
         body = await read_body(http.BlockBody)
-        await doors.ask(session, ev.Block(session.user_id, body.user_id))
+        await api.ask(session, ev.Block(session.user_id, body.user_id))
         return answer(http.Empty())
 
     @app.delete("/api/blocks/<user_id>")
     async def unblock(user_id: str) -> Response:
-        session = await doors.caller()
-        await doors.ask(session, ev.Unblock(session.user_id, user_id))
+        session = await api.caller()
+        await api.ask(session, ev.Unblock(session.user_id, user_id))
         return answer(http.Empty())
 
     @app.get("/api/blocks")
     async def blocks() -> Response:
-        session = await doors.caller()
-        reply = await doors.ask(session, ev.ListBlocks(session.user_id))
+        session = await api.caller()
+        reply = await api.ask(session, ev.ListBlocks(session.user_id))
         assert isinstance(reply, told.BlockList)
         entries = [http.BlockEntry(who, to_datetime(at)) for who, at in reply.blocks.items()]
         return answer(http.BlocksAnswer(entries))
 
     @app.post("/api/reports")
     async def add_report() -> Response:
-        session = await doors.caller()
+        session = await api.caller()
         body = await read_body(http.ReportBody)
         if not is_user_id(body.user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
-        await doors.ask(session, ev.Heard(session.user_id))
-        now, limits = doors.clock.now(), doors.sessions.context.report_limits()
+        await api.ask(session, ev.Heard(session.user_id))
+        now, limits = api.clock.now(), api.sessions.context.report_limits()
         report = Report(session.user_id, body.user_id, body.reason, body.match_id, now)
         try:
-            await doors.store.add_report(report, limits)
+            await api.store.add_report(report, limits)
         except TooManyReports as error:
             raise Refused(Code.RATE_LIMITED, str(error)) from None
         return answer(http.Empty(), 201)

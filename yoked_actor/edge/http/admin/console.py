@@ -9,7 +9,7 @@ from yoked_actor.domain.lobby import Code, Refusal
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.time import to_datetime
-from yoked_actor.edge.http.app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.pages import CONSOLE, POLICY, cacheable, modules_below, render
 from yoked_actor.edge.http.parameters import read_limit
 from yoked_actor.store import Calendar
@@ -17,9 +17,9 @@ from yoked_actor.wire.ops import console as http
 from yoked_actor.wire.people import BlockBody, Changed
 
 
-def add_console_calls(app: QuartTrio, doors: Doors, calendar: Calendar) -> None:
+def add_console_calls(app: QuartTrio, api: Api, calendar: Calendar) -> None:
     """`/admin`, and below `/api/admin` what runs there were and a block for somebody else."""
-    page = render("admin.html", dev=doors.dev, modules=modules_below("/admin/"))
+    page = render("admin.html", dev=api.dev, modules=modules_below("/admin/"))
 
     @app.get(CONSOLE)
     async def console() -> Response:
@@ -27,7 +27,7 @@ def add_console_calls(app: QuartTrio, doors: Doors, calendar: Calendar) -> None:
 
     @app.get("/api/admin/offers/runs")
     async def offer_runs() -> Response:
-        await doors.operator()
+        await api.operator()
         found = await calendar.runs(limit=read_limit())
         return answer(
             http.OfferRunsAnswer(
@@ -46,13 +46,13 @@ def add_console_calls(app: QuartTrio, doors: Doors, calendar: Calendar) -> None:
 
     @app.post("/api/admin/users/<user_id>/block")
     async def block_for(user_id: str) -> Response:
-        session = await doors.operator()
+        session = await api.operator()
         other = (await read_body(BlockBody)).user_id
         if not is_user_id(user_id) or not is_user_id(other):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         # The user need not be connected, so this is no sign of life.
-        reply = await (await doors.sessions.enter(user_id)).ask(ev.BlockFor(user_id, other))
+        reply = await (await api.sessions.enter(user_id)).ask(ev.BlockFor(user_id, other))
         if isinstance(reply, Refusal):
             raise Refused(reply.code, reply.message)
-        await doors.record(session, "block", user_id, other)
+        await api.record(session, "block", user_id, other)
         return answer(Changed(True))

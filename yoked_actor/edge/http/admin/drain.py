@@ -8,26 +8,26 @@ import structlog
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.edge.http.app import Doors, answer
+from yoked_actor.edge.http.api import Api, answer
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire.ops import http
 
 _log = structlog.get_logger()
 
 
-def add_admin_drain_calls(app: QuartTrio, doors: Doors, stop: Callable[[], None]) -> None:
+def add_admin_drain_calls(app: QuartTrio, api: Api, stop: Callable[[], None]) -> None:
     """`/api/admin/drain`; `stop` lets the process drain and end."""
 
     @app.post("/api/admin/drain")
     async def drain() -> Response:
-        session = await doors.operator()
+        session = await api.operator()
         try:
-            await doors.record(session, "drain", "server")
+            await api.record(session, "drain", "server")
         except StoreUnavailable:
             # All the more reason to let it end.
             _log.warning("drain_not_recorded", by=session.user_id)
         stop()
-        server = doors.settings.server
+        server = api.settings.server
         return answer(
             http.DrainAnswer("draining", server.drain_votes_s, server.reconnect_after_s), 202
         )

@@ -11,22 +11,21 @@ from heapq import nlargest, nsmallest
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.domain.lobby import Code, Seat
+from yoked_actor.domain.lobby import Code, Seat, SettledView
 from yoked_actor.domain.people import age_at, is_user_id
 from yoked_actor.domain.time import seconds_between, to_datetime
-from yoked_actor.edge.http.app import Doors, Refused, answer
+from yoked_actor.edge.http.api import Api, Refused, answer
 from yoked_actor.edge.http.parameters import read_limit
 from yoked_actor.wire.ops import http
 
 
-def add_admin_lobby_calls(app: QuartTrio, doors: Doors) -> None:
+def add_admin_lobby_calls(app: QuartTrio, api: Api, view: SettledView) -> None:
     """`/api/admin/queue`, `/api/admin/users/...` and `/api/admin/matches`."""
-    view = doors.view
 
     @app.get("/api/admin/queue")
     async def queue() -> Response:
-        await doors.operator()
-        limit, now = read_limit(), doors.clock.now()
+        await api.operator()
+        limit, now = read_limit(), api.clock.now()
         first = nsmallest(limit, view.tickets(), key=lambda one: (one.waiting_since, one.user_id))
         longest = [
             http.WaitingEntry(one.user_id, seconds_between(one.waiting_since, now), one.tier)
@@ -36,11 +35,11 @@ def add_admin_lobby_calls(app: QuartTrio, doors: Doors) -> None:
 
     @app.get("/api/admin/users/<user_id>")
     async def user(user_id: str) -> Response:
-        await doors.operator()
+        await api.operator()
         if not is_user_id(user_id):
             raise Refused(Code.NOT_FOUND, "there is no such user")
-        known = None if view.seat(user_id) is not None else await doors.store.load_user(user_id)
-        now, seat = doors.clock.now(), view.seat(user_id)
+        known = None if view.seat(user_id) is not None else await api.store.load_user(user_id)
+        now, seat = api.clock.now(), view.seat(user_id)
         if seat is not None:
             person, blocks = view.person(user_id), view.count_blocks(user_id)
         elif known is not None and (known.person is not None or known.seat is not None):
@@ -53,7 +52,7 @@ def add_admin_lobby_calls(app: QuartTrio, doors: Doors) -> None:
             http.UserAnswer(
                 user_id=user_id,
                 in_memory=seat is not None,
-                connected=doors.sessions.is_connected(user_id),
+                connected=api.sessions.is_connected(user_id),
                 online=view.is_online(user_id, now),
                 display_name=None if person is None else person.display_name,
                 age=None if person is None else age_at(person, now),
@@ -71,7 +70,7 @@ def add_admin_lobby_calls(app: QuartTrio, doors: Doors) -> None:
 
     @app.get("/api/admin/matches")
     async def matches() -> Response:
-        await doors.operator()
+        await api.operator()
         limit = read_limit()
         found = view.open_matches()
         newest = nlargest(limit, found, key=lambda one: (one.paired_at, int(one.match_id[1:])))

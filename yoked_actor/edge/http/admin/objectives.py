@@ -7,23 +7,24 @@ from quart import Response
 from quart_trio import QuartTrio
 
 from yoked_actor.domain.ops import Objective
-from yoked_actor.edge.http.app import Doors, answer
+from yoked_actor.edge.http.api import Api, answer
+from yoked_actor.telemetry import Objectives
 from yoked_actor.wire.ops import objectives as http
 
 WINDOWS_S = (300.0, 3600.0, 6 * 3600.0)
 
 
-def add_objective_calls(app: QuartTrio, doors: Doors) -> None:
+def add_objective_calls(app: QuartTrio, api: Api, kept: Objectives) -> None:
     """`/api/admin/objectives`."""
 
     @app.get("/api/admin/objectives")
     async def objectives() -> Response:
-        await doors.operator()
-        return answer(http.ObjectivesAnswer([_entry(doors, one) for one in Objective]))
+        await api.operator()
+        return answer(http.ObjectivesAnswer([_entry(kept, one) for one in Objective]))
 
 
-def _entry(doors: Doors, objective: Objective) -> http.ObjectiveEntry:
-    kept, now_s = doors.metrics.objectives, trio.current_time()
+def _entry(kept: Objectives, objective: Objective) -> http.ObjectiveEntry:
+    now_s = trio.current_time()
     goal = kept.goal(objective)
     windows = []
     for window_s in WINDOWS_S:

@@ -10,7 +10,7 @@ from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.ops import AuditEntry
 from yoked_actor.domain.people import ReviewedReport, is_user_id
 from yoked_actor.domain.time import from_datetime, to_datetime
-from yoked_actor.edge.http.app import Doors, Refused, answer, read_body
+from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.parameters import number_of, read_limit, read_number
 from yoked_actor.store import NothingToDo
 from yoked_actor.wire.people import care as http_care
@@ -18,46 +18,46 @@ from yoked_actor.wire.people import care as http_care
 DEFAULT_AT_ONCE = 100
 
 
-def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
+def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
     """Reports, suspensions and the audit, below `/api/admin`."""
-    operators = doors.store.operators
+    operators = api.store.operators
 
     @app.get("/api/admin/reports")
     async def reports() -> Response:
-        await doors.operator()
+        await api.operator()
         only_open = request.args.get("open", "0")
         if only_open not in ("0", "1"):
             raise Refused(Code.BAD_REQUEST, "open must be 0 or 1")
         found = await operators.reports(
             only_open=only_open == "1",
             limit=read_limit(DEFAULT_AT_ONCE),
-            now=doors.clock.now(),
+            now=api.clock.now(),
             before=read_number("before"),
         )
         return answer(http_care.ReportsAnswer([_report(one) for one in found]))
 
     @app.post("/api/admin/reports/<number>/resolve")
     async def resolve(number: str) -> Response:
-        session = await doors.operator()
+        session = await api.operator()
         body = await read_body(http_care.ResolveBody)
         report = number_of(number)
         if report is None:
             raise Refused(Code.NOT_FOUND, "there is no such report")
         try:
-            await operators.resolve(report, session.user_id, body.resolution, doors.clock.now())
+            await operators.resolve(report, session.user_id, body.resolution, api.clock.now())
         except NothingToDo:
             raise Refused(Code.NOT_FOUND, f"there is no open report {report}") from None
         return answer(http_care.Changed(True))
 
     @app.post("/api/admin/users/<user_id>/suspend")
     async def suspend(user_id: str) -> Response:
-        session = await doors.operator()
+        session = await api.operator()
         body = await read_body(http_care.SuspendBody)
         if not is_user_id(user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         if user_id == session.user_id:
             raise Refused(Code.BAD_REQUEST, "you cannot suspend yourself: who would let you in?")
-        now = doors.clock.now()
+        now = api.clock.now()
         until = None if body.until is None else from_datetime(body.until)
         if until is not None and until <= now:
             raise Refused(Code.BAD_REQUEST, "until is past: a suspension ends in the future")
@@ -67,17 +67,17 @@ def add_admin_user_calls(app: QuartTrio, doors: Doors, care: Care) -> None:
 
     @app.post("/api/admin/users/<user_id>/unsuspend")
     async def unsuspend(user_id: str) -> Response:
-        session = await doors.operator()
+        session = await api.operator()
         if not is_user_id(user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
-        changed = await operators.unsuspend(user_id, session.user_id, doors.clock.now())
+        changed = await operators.unsuspend(user_id, session.user_id, api.clock.now())
         await care.refresh()
         return answer(http_care.Changed(changed))
 
     @app.get("/api/admin/audit")
     async def audit() -> Response:
-        await doors.operator()
-        found = await doors.store.audit.entries(read_limit(DEFAULT_AT_ONCE), read_number("before"))
+        await api.operator()
+        found = await api.store.audit.entries(read_limit(DEFAULT_AT_ONCE), read_number("before"))
         return answer(http_care.AuditAnswer([_entry(one) for one in found]))
 
 

@@ -14,22 +14,37 @@ import structlog
 import trio
 from msgspec.structs import replace
 
-from yoked_actor.actors.lobby import Connection, Renew, notice_of
-from yoked_actor.actors.supervisor import Trouble
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.lobby import (
+    Connection,
+    Matchmaker,
+    Renew,
+    Sessions,
+    notice_of,
+)
+from yoked_actor.actors.ops.alarm import Alarm
+from yoked_actor.actors.supervisor import Supervisor, Trouble
 from yoked_actor.domain.jobs import JobStatus
-from yoked_actor.domain.lobby import Code, Explanation
+from yoked_actor.domain.lobby import Code, Explanation, SettledView
 from yoked_actor.domain.matching import Ticket
-from yoked_actor.domain.ops import Minute
+from yoked_actor.domain.ops import Alert, Minute
 from yoked_actor.domain.statistics import percentile
 from yoked_actor.domain.time import Instant, to_datetime
-from yoked_actor.edge.auth import Identity
-from yoked_actor.edge.http.admin.jobs import alert_entries
-from yoked_actor.edge.http.app import Doors
-from yoked_actor.store import StoreUnavailable
+from yoked_actor.settings import ConsoleSettings
+from yoked_actor.store import Store, StoreUnavailable
+from yoked_actor.telemetry import Metrics
 from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import Draining, Error, Event, Ok, encode, event_of, ok_reply
 from yoked_actor.wire.lobby import commands as cmd
-from yoked_actor.wire.ops import CommitPart, DegradedPart, HourPart, MinutePart, Status, WaiterPart
+from yoked_actor.wire.ops import (
+    CommitPart,
+    DegradedPart,
+    HourPart,
+    MinutePart,
+    Status,
+    WaiterPart,
+    http,
+)
 
 _log = structlog.get_logger()
 
@@ -79,11 +94,30 @@ class Watcher:
 
 
 class StatusBoard:
-    """Looks for those who watch."""
+    """Sends the status to operators who watch."""
 
-    def __init__(self, doors: Doors) -> None:
-        self._doors = doors
-        self._settings = doors.settings.console
+    def __init__(
+        self,
+        settings: ConsoleSettings,
+        clock: Clock,
+        store: Store,
+        metrics: Metrics,
+        *,
+        view: SettledView,
+        sessions: Sessions,
+        matchmaker: Matchmaker,
+        alarm: Alarm,
+        supervisor: Supervisor,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._store = store
+        self._metrics = metrics
+        self._view = view
+        self._sessions = sessions
+        self._matchmaker = matchmaker
+        self._alarm = alarm
+        self._supervisor = supervisor
         self._watchers: dict[Watcher, None] = {}
         self._somebody_came = trio.Event()
         self._last: Status | None = None
@@ -95,11 +129,13 @@ class StatusBoard:
         """Whether no more may watch."""
         return len(self._watchers) >= self._settings.max_watchers
 
-    def admit(self, connection: Connection, watch: cmd.Watch, identity: Identity) -> Watcher:
-        """Let a socket of an operator watch."""
-        watcher = Watcher(connection, identity.user_id)
-        at, expires_at = to_datetime(self._doors.clock.now()), to_datetime(identity.expires_at)
-        watcher.say(Ok(re=watch.id, at=at, expires_at=expires_at))
+    def admit(
+        self, connection: Connection, watch: cmd.Watch, user_id: str, expires_at: Instant
+    ) -> Watcher:
+        """Let the socket of an operator watch. `expires_at` is the end of the token."""
+        watcher = Watcher(connection, user_id)
+        at = to_datetime(self._clock.now())
+        watcher.say(Ok(re=watch.id, at=at, expires_at=to_datetime(expires_at)))
         # While others watch, the last look was a moment ago.
         if self._watchers and self._last is not None:
             watcher.tell(self._last)
@@ -113,7 +149,7 @@ class StatusBoard:
 
     def drain(self, reconnect_after_s: float) -> None:
         """Tell all who watch that the server is about to stop, and hang up."""
-        at = to_datetime(self._doors.clock.now())
+        at = to_datetime(self._clock.now())
         event = Draining(seq=0, at=at, reconnect_after_s=reconnect_after_s)
         for watcher in list(self._watchers):
             watcher.tell(event)
@@ -141,38 +177,37 @@ class StatusBoard:
 
     def _expel_suspended(self) -> None:
         for watcher in list(self._watchers):
-            suspension = self._doors.sessions.suspensions.of(watcher.user_id)
+            suspension = self._sessions.suspensions.of(watcher.user_id)
             if suspension is not None:
-                now = to_datetime(self._doors.clock.now())
+                now = to_datetime(self._clock.now())
                 watcher.tell(event_of(notice_of(suspension), 0, now, ()))
                 watcher.hang_up(CloseCode.UNAUTHORIZED, "suspended")
                 del self._watchers[watcher]
 
     async def _look(self) -> Status:
-        doors = self._doors
         longest = await self._longest()
         jobs = await self._count_jobs()
-        now, metrics = doors.clock.now(), doors.metrics
+        now, metrics = self._clock.now(), self._metrics
         minutes = metrics.lobby.recent.since(now)
         commits = list(metrics.store.last_commits_s)
         return Status(
             seq=0,
             at=to_datetime(now),
-            waiting=doors.view.waiting(),
+            waiting=self._view.waiting(),
             longest=tuple(longest),
             minutes=tuple(_minute_part(minute) for minute in minutes),
             hour=_hour_part(minutes),
             connections=metrics.connections.count_sockets(),
-            sessions=len(doors.sessions),
-            mailbox=len(doors.sessions.context.mailbox),
+            sessions=len(self._sessions),
+            mailbox=len(self._matchmaker.mailbox),
             commits=CommitPart(
-                percentile(commits, 0.5), percentile(commits, 0.99), doors.store.pending_writes
+                percentile(commits, 0.5), percentile(commits, 0.99), self._store.pending_writes
             ),
             jobs=jobs,
-            alerts=tuple(alert_entries(doors.alarm)),
-            stalled=doors.is_stalled(),
-            draining=doors.sessions.context.draining,
-            degraded=tuple(_degraded_part(one) for one in doors.supervisor.degraded()),
+            alerts=tuple(alert_entries(self._alarm)),
+            stalled=self._matchmaker.stalled,
+            draining=self._sessions.context.draining,
+            degraded=tuple(_degraded_part(one) for one in self._supervisor.degraded()),
         )
 
     async def _longest(self) -> list[WaiterPart]:
@@ -185,15 +220,15 @@ class StatusBoard:
         return self._waiters
 
     async def _look_at_longest(self) -> list[WaiterPart]:
-        doors, most = self._doors, self._settings.longest_shown
-        tickets, found = list(doors.view.tickets()), list[Ticket]()
+        most = self._settings.longest_shown
+        tickets, found = list(self._view.tickets()), list[Ticket]()
         for start in range(0, len(tickets), TICKETS_AT_ONCE):
             found += tickets[start : start + TICKETS_AT_ONCE]
             found = nsmallest(most, found, key=lambda one: (one.waiting_since, one.user_id))
             await trio.lowlevel.checkpoint()
         parts = []
         for ticket in found:
-            reply = await doors.matchmaker.explain(ticket.user_id)
+            reply = await self._matchmaker.explain(ticket.user_id)
             if isinstance(reply, Explanation):
                 parts.append(
                     WaiterPart(
@@ -211,7 +246,7 @@ class StatusBoard:
 
     async def _count_jobs(self) -> dict[JobStatus, int]:
         try:
-            counts = await self._doors.store.jobs.open_counts()
+            counts = await self._store.jobs.open_counts()
         except StoreUnavailable:
             return self._jobs  # As last seen: that the store is in trouble is told besides.
         jobs: Counter[JobStatus] = Counter()
@@ -219,6 +254,19 @@ class StatusBoard:
             jobs[status] += count
         self._jobs = dict(jobs)
         return self._jobs
+
+
+def alert_entries(alarm: Alarm) -> list[http.AlertEntry]:
+    """The alerts that stand, those about dead letters last."""
+    entries = [
+        http.AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
+        for one in alarm.standing.values()
+    ]
+    for dead in [] if alarm.dead is None else alarm.dead.standing:
+        about = (dead.job_type, dead.kind, dead.count, dead.job_id)
+        raised_at = to_datetime(dead.raised_at)
+        entries.append(http.AlertEntry(Alert.DEAD_LETTER, dead.count, 0.0, raised_at, *about))
+    return entries
 
 
 def _degraded_part(trouble: Trouble) -> DegradedPart:

@@ -7,7 +7,7 @@ from quart_trio import QuartTrio
 
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.time import Instant, after, to_datetime
-from yoked_actor.edge.http.app import Doors, Refused, answer
+from yoked_actor.edge.http.api import Api, Refused, answer
 from yoked_actor.edge.http.parameters import read_moment
 from yoked_actor.wire.people import http
 
@@ -15,15 +15,15 @@ DEFAULT_HOURS = 24.0
 MOST_HOURS = 31 * 24.0
 
 
-def add_admin_calls(app: QuartTrio, doors: Doors) -> None:
+def add_admin_calls(app: QuartTrio, api: Api) -> None:
     """`/api/admin/...`; the token must have the role of an operator."""
 
     @app.get("/api/admin/quality")
     async def quality() -> Response:
-        await doors.operator()
-        now = doors.clock.now()
+        await api.operator()
+        now = api.clock.now()
         since = _since(now)
-        report = await doors.store.quality(since, doors.settings.store.max_reported)
+        report = await api.store.quality(since, api.settings.store.max_reported)
         return answer(
             http.QualityAnswer(
                 to_datetime(since), to_datetime(now), report.matches, report.complete, report.groups

@@ -1,0 +1,108 @@
+"""What every feature of a running process uses: settings, clock, metrics, store, jobs, alerts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from trio.testing import MockClock
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.jobs import Dispatcher, wake_other_processes
+from yoked_actor.actors.ops import Alarm, LoopLag, free_share_of
+from yoked_actor.actors.supervisor import Supervisor
+from yoked_actor.settings import Settings
+from yoked_actor.store import Batch, InlineRunner, Runner, Store, ThreadRunner, open_store
+from yoked_actor.telemetry import Metrics
+
+DATABASE = "yoked.db"
+
+
+class Base(msgspec.Struct, frozen=True, kw_only=True):
+    """Passed to each feature when it is opened. Nothing in it runs yet."""
+
+    settings: Settings
+    clock: Clock
+    metrics: Metrics
+    store: Store
+    dispatcher: Dispatcher
+    """Features register their job types here; `open_jobs` runs it."""
+    loop_lag: LoopLag
+    alarm: Alarm
+    supervisor: Supervisor
+    directory: Path | None
+    """Where the database is; None in memory."""
+    mock_clock: MockClock | None = None
+
+    @property
+    def threads(self) -> bool:
+        """Whether threads may be used: a mock clock may jump while a thread works."""
+        return self.mock_clock is None
+
+
+@asynccontextmanager
+async def open_base(
+    settings: Settings,
+    database: Path | None,
+    *,
+    clock: Clock | None = None,
+    mock_clock: MockClock | None = None,
+) -> AsyncIterator[Base]:
+    """Open the store of a server, and make what its features share."""
+    clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
+    metrics = Metrics()
+    metrics.objectives.use(settings.objectives)
+    inline = mock_clock is not None or settings.store.runner == "inline"
+    runner: Runner = InlineRunner() if inline else ThreadRunner()
+
+    def count_commit(batch: Batch) -> None:
+        metrics.store.count_commit(batch.seconds, batch.writes)
+
+    async with open_store(
+        database,
+        runner=runner,
+        busy_timeout_s=settings.store.busy_timeout_s,
+        checkpoint_pages=settings.store.checkpoint_pages,
+        max_pending=settings.store.max_pending,
+        max_batch=settings.store.max_batch,
+        machine=clock.machine_time,
+        observer=count_commit,
+    ) as store:
+        directory = None if database is None else database.parent
+        is_real = mock_clock is None
+        dispatcher = Dispatcher(
+            store.jobs,
+            clock,
+            settings,
+            metrics,
+            threads=is_real,
+            wake_others=None if directory is None else partial(wake_other_processes, directory),
+        )
+        loop_lag = LoopLag(metrics.actors.loop_lag)
+        alarm = Alarm(
+            dispatcher.watch,
+            clock,
+            settings,
+            metrics,
+            alerts=store.alerts,
+            enqueued=dispatcher.wake,
+            loop_lag_s=lambda: loop_lag.p99_s,
+            free_share=partial(free_share_of, directory) if directory and is_real else None,
+            lost_files=store.lost_files,
+            is_restless=is_real,
+        )
+        yield Base(
+            settings=settings,
+            clock=clock,
+            metrics=metrics,
+            store=store,
+            dispatcher=dispatcher,
+            loop_lag=loop_lag,
+            alarm=alarm,
+            supervisor=Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake),
+            directory=directory,
+            mock_clock=mock_clock,
+        )

@@ -1,0 +1,53 @@
+"""Opens the daily offers: the calendar, the jobs of a morning, the delivery to connected users."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+
+from yoked_actor.actors.offers import Calendar, OfferDelivery, OfferJobs
+from yoked_actor.app.base import Base
+from yoked_actor.app.lobby import Live
+from yoked_actor.store import enqueue_in
+
+
+@asynccontextmanager
+async def open_calendar(base: Base) -> AsyncIterator[Calendar]:
+    """Start the daily run of each zone until the block is left."""
+    calendar = Calendar(
+        base.store.calendar,
+        base.clock,
+        base.settings,
+        enqueue_in,
+        at=base.settings.offers.time_of_day(),
+        metrics=base.metrics.calendar,
+        then=lambda turn: base.dispatcher.wake(),
+    )
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(base.supervisor.run_side, "calendar", calendar.run)
+        yield calendar
+        nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def open_delivery(base: Base, live: Live) -> AsyncIterator[OfferDelivery]:
+    """Make offers in jobs, and deliver them to connected users, until the block is left."""
+    store, clock, settings, metrics = base.store, base.clock, base.settings, base.metrics
+    delivery = OfferDelivery(
+        store, live.sessions, clock, settings, metrics, live.opened, live.places
+    )
+    OfferJobs(
+        store.offers,
+        store.jobs,
+        clock,
+        settings,
+        metrics,
+        threads=base.threads,
+        stored=delivery.wake,
+    ).register(base.dispatcher)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(base.supervisor.run_side, "desk", delivery.run)
+        yield delivery
+        nursery.cancel_scope.cancel()

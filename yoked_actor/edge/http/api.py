@@ -1,0 +1,121 @@
+"""Common to all HTTP calls: the caller, the body, answers and problems."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+import trio
+from quart import Response, request
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.lobby import Session, Sessions
+from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby import notices as told
+from yoked_actor.edge.auth import BadToken, Identity, Tokens
+from yoked_actor.settings import Settings
+from yoked_actor.store import Store
+from yoked_actor.wire.lobby import encode
+from yoked_actor.wire.problems import STATUS, Problem
+
+T = TypeVar("T")
+
+TITLES = {code: code.value.replace("_", " ").capitalize() for code in Code}
+PROBLEM_TYPE = "application/problem+json"
+
+
+class Refused(Exception):
+    """A call is answered with a problem."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Api(msgspec.Struct, kw_only=True):
+    """What the calls have in common: who calls, within which rate, and how to ask the lobby."""
+
+    settings: Settings
+    clock: Clock
+    store: Store
+    sessions: Sessions
+    tokens: Tokens
+    dev: bool = False
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether the server is about to stop."""
+        return self.sessions.context.draining
+
+    async def identify(self) -> Identity:
+        """The caller, by the token of this request."""
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Refused(Code.UNAUTHORIZED, "send a token: Authorization: Bearer ...")
+        try:
+            return await self.tokens.check(token.strip(), self.clock)
+        except BadToken as error:
+            raise Refused(Code.UNAUTHORIZED, str(error)) from None
+
+    async def caller(self, *, even_suspended: bool = False) -> Session:
+        """The session of who is calling, within the rate."""
+        return await self.session_of((await self.identify()).user_id, even_suspended=even_suspended)
+
+    async def operator(self) -> Session:
+        """The session of who is calling, who must be an operator, within the rate."""
+        identity = await self.identify()
+        self.sessions.suspensions.check(identity.user_id)
+        if not identity.is_admin:
+            raise Refused(Code.FORBIDDEN, "this is for the operator")
+        return await self.session_of(identity.user_id)
+
+    async def record(self, session: Session, action: str, subject: str, detail: str = "") -> None:
+        """Keep in the audit what an operator has done."""
+        await self.store.audit.record(session.user_id, action, subject, detail, self.clock.now())
+
+    async def session_of(self, user_id: str, *, even_suspended: bool = False) -> Session:
+        """The session of a user, within the rate. Raises `UserSuspended`."""
+        session = await self.sessions.enter(user_id)
+        if not even_suspended:
+            self.sessions.suspensions.check(user_id)
+        if not session.may_speak():
+            raise Refused(Code.RATE_LIMITED, "too many calls; slow down")
+        return session
+
+    async def ask(self, session: Session, event: ev.Event) -> told.Reply:
+        """What the lobby replies; its refusal is raised."""
+        timeout_s = self.settings.edge.request_timeout_s
+        with trio.move_on_after(timeout_s):
+            reply = await self.sessions.ask(session, event)
+            if isinstance(reply, told.Refusal):
+                raise Refused(reply.code, reply.message)
+            return reply
+        raise Refused(Code.INTERNAL, f"no answer within {timeout_s:g} s; ask for the status")
+
+
+async def read_body(kind: type[T]) -> T:
+    """The body of this request, checked."""
+    raw = await request.get_data()
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused(Code.BAD_REQUEST, str(error) or "the body is not JSON") from None
+
+
+def answer(body: Any, status: int = 200) -> Response:
+    """A JSON answer."""
+    return Response(encode(body), status, content_type="application/json")
+
+
+def problem(code: Code, detail: str, status: int | None = None) -> Response:
+    """An answer that says what went wrong."""
+    status = STATUS[code] if status is None else status
+    body = encode(Problem(status, TITLES[code], detail, code))
+    response = Response(body, status, content_type=PROBLEM_TYPE)
+    if code is Code.UNAUTHORIZED:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    elif code in (Code.RATE_LIMITED, Code.DRAINING):
+        response.headers["Retry-After"] = "1"
+    return response
