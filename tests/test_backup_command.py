@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from tests.store.test_backup import PEOPLE, count, fill
 from yoked_actor.cli.main import main
 from yoked_actor.store import InlineRunner, open_store
-from yoked_actor.store.engine.opening import migrations
+from yoked_actor.store.engine.schema import migrations
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def test_migrations_are_shown_and_applied(data: Path) -> None:
     old = data / "yoked.db"
     old.unlink()
     with closing(sqlite3.connect(old)) as db:
-        for version, text in migrations()[:3]:
-            db.executescript(f"{text}; PRAGMA user_version = {version};")
+        for step in migrations()[:3]:
+            db.executescript(f"{step.text}; PRAGMA user_version = {step.version};")
     shown = run(data, "migrate", "--check", "--json")
     assert shown.exit_code == 1
     assert [one["version"] for one in json.loads(shown.stdout)["pending"]] == [

@@ -154,7 +154,7 @@ def test_a_wrong_use_is_explained(run, arguments, complaint):
         ({"edge__bogus": "1"}, "bogus"),
         ({"server__port": "70000"}, "server.port"),
         ({"auth__secret": "short"}, "auth.secret"),
-        ({}, "no key to judge tokens by"),
+        ({}, "no key to verify tokens with"),
     ],
 )
 def test_settings_that_stop_the_start_are_named(run, settings, complaint):
@@ -216,7 +216,7 @@ async def test_dev_tokens_are_signed_with_the_secret_of_the_data_directory(run, 
 def test_a_token_without_a_secret_is_refused(run):
     printed = run("token", "ana")
     assert printed.exit_code == 1
-    assert "no key to judge tokens by" in printed.stderr
+    assert "no key to verify tokens with" in printed.stderr
 
 
 def test_a_server_that_only_judges_cannot_sign(run, tmp_path):

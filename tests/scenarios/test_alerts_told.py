@@ -12,7 +12,7 @@ from trio.testing import MockClock
 
 from tests.actors.receiver import SECRET, URL, Receiver
 from yoked_actor.client import Api, CallRefused
-from yoked_actor.settings.retries import JOB_TYPES
+from yoked_actor.settings.models.retries import JOB_TYPES
 from yoked_actor.testing import World, open_world
 
 SETTINGS = {"alerts": {"webhook_url": URL, "webhook_secret": SECRET}}

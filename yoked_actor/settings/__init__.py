@@ -1,39 +1,36 @@
 """Every setting of the server: its name, default, limits and meaning.
 
-These models are the one source. `loading` fills them from a file, the environment and flags;
-`template` renders the commented `config/yoked.toml` and the tables of `docs/configuration.md`.
+`models` has a model for each section. `loading` fills them from a file, the environment and
+flags; `template` renders `config/yoked.toml` and the tables of `docs/configuration.md` from them.
 """
 
 from __future__ import annotations
 
 from yoked_actor.settings.base import LONGEST_S, Conflict, SettingsModel
-from yoked_actor.settings.doors import (
+from yoked_actor.settings.loading import SettingsError, load_settings
+from yoked_actor.settings.models import (
+    AlertSettings,
     AuthSettings,
     ConsoleSettings,
-    EdgeSettings,
-    LogSettings,
-    ServerSettings,
-    SessionSettings,
-)
-from yoked_actor.settings.loading import SettingsError, load_settings, sections
-from yoked_actor.settings.objectives import ObjectiveSettings
-from yoked_actor.settings.people import (
     DateSettings,
+    EdgeSettings,
+    JobSettings,
+    LogSettings,
     MatchingSettings,
+    MatchmakerSettings,
+    ObjectiveSettings,
     OfferSettings,
     PrivacySettings,
+    RetrySettings,
     SafetySettings,
-)
-from yoked_actor.settings.retries import RetrySettings, policy_for
-from yoked_actor.settings.settings import Settings
-from yoked_actor.settings.template import render_template
-from yoked_actor.settings.work import (
-    AlertSettings,
-    JobSettings,
-    MatchmakerSettings,
+    ServerSettings,
+    SessionSettings,
     StoreSettings,
     SupervisorSettings,
 )
+from yoked_actor.settings.models.retries import policy_for
+from yoked_actor.settings.settings import Settings, sections
+from yoked_actor.settings.template import render_template
 
 __all__ = [
     "LONGEST_S",

@@ -1,4 +1,4 @@
-"""What all sections of the settings share: kinds of values, and how a section is checked."""
+"""What all sections share: types of values, and how a section is checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-# A year: longer makes no sense here, and keeps sums of instants far from overflow.
+# A year. It keeps sums of instants far from overflow.
 LONGEST_S = 31_622_400
 LARGEST_BUFFER = 64 * 1024 * 1024
 ORIGIN = r"^(https?://[^/?#\s]+|\*)$"
@@ -31,14 +31,14 @@ Bytes = Annotated[int, Field(ge=1024, le=LARGEST_BUFFER)]
 
 
 class Conflict(NamedTuple):
-    """Settings that are each allowed but not together; the first is the one to blame."""
+    """Settings that are valid alone but not together; a message names the first one."""
 
     keys: tuple[str, ...]
     rule: str
 
 
 class SettingsModel(BaseModel):
-    """What all sections share: frozen, strict, no unknown keys, rules between keys."""
+    """The base of all sections: frozen, strict, no unknown keys, rules between keys."""
 
     RELOADS: ClassVar[frozenset[str]] = frozenset()
     """The keys that a reload changes. Code that uses one reads it from its section every time."""
@@ -54,7 +54,7 @@ class SettingsModel(BaseModel):
     )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """The rules between settings that these break."""
+        """The rules between settings that are broken."""
         yield from ()
 
     def renew(self, values: Mapping[str, object]) -> None:
@@ -68,7 +68,7 @@ class SettingsModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _lists_are_tuples(cls, values: Any) -> Any:
-        # TOML and JSON have lists only; ours are tuples, because settings are frozen.
+        # TOML and JSON have only lists; frozen settings need tuples.
         if not isinstance(values, Mapping):
             return values
         return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}

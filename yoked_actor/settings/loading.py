@@ -1,7 +1,7 @@
-"""How a start finds its settings: a TOML file, the environment, then flags; the later wins.
+"""Loads the settings: from a TOML file, the environment, then flags; the last one wins.
 
-Every problem of all three is reported at once, with the place it came from, because a server that
-stops at the first typo has to be started once per typo. Values of secrets are never repeated.
+All problems of all three are reported together, each with its source, so that they can be fixed
+together. Values of secrets are never shown.
 """
 
 from __future__ import annotations
@@ -9,28 +9,27 @@ from __future__ import annotations
 import difflib
 import json
 import tomllib
-import types
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 from pydantic import SecretStr, ValidationError
-from pydantic.fields import FieldInfo
 
 from yoked_actor.settings.base import SettingsModel
-from yoked_actor.settings.settings import Settings
+from yoked_actor.settings.fields import allowed, parsed
+from yoked_actor.settings.settings import Settings, sections
 from yoked_actor.settings.tables import NAMES, full_key, name_in_variable, table_model
 
 PREFIX = "YOKED_"
 
-# The settings that have a flag of their own, so that a complaint can name it.
+# The settings that have a flag, so that a problem can name it.
 FLAGS = {
     ("server", "host"): "--host",
     ("server", "port"): "--port",
     ("server", "data_dir"): "--data",
 }
 
-# Enough to recognise a value by; a whole file pasted into one would bury the message.
+# Enough to recognise a value; a very long one would hide the message.
 SHOWN_CHARACTERS = 80
 
 
@@ -47,9 +46,9 @@ def load_settings(
     environ: Mapping[str, str],
     overrides: Mapping[str, Mapping[str, object]],
 ) -> Settings:
-    """The settings of a start, or a `SettingsError` that tells everything that is wrong with them.
+    """The settings, or a `SettingsError` that lists every problem.
 
-    `overrides` holds what flags gave, by section and key; None stands for a flag not given.
+    `overrides` are the values of flags, by section and key; None for a flag that was not given.
     """
     gathered = _Gathered()
     if file is not None:
@@ -59,68 +58,8 @@ def load_settings(
     return gathered.settings()
 
 
-def sections() -> dict[str, type[SettingsModel]]:
-    """The sections by name, in the order in which they are documented."""
-    return {
-        name: field.annotation
-        for name, field in Settings.model_fields.items()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, SettingsModel)
-    }
-
-
-def allowed(field: FieldInfo) -> str:
-    """What values a setting takes, in words that follow "must be"."""
-    kind, optional = _kind(field)
-    if get_origin(kind) is Literal:
-        choices = get_args(kind)
-        text = ", ".join(choices) if len(choices) == 1 else f"one of {', '.join(choices)}"
-    elif get_origin(kind) is dict:
-        text = "tables"
-    elif get_origin(kind) is tuple:
-        text = f"a list of {_members(kind)}"
-    else:
-        text = {int: "a whole number", float: "a number", Path: "a path"}.get(kind, "a text")
-    limits = _limits(field)
-    match limits.get("gt"), limits.get("ge"), limits.get("le"):
-        case None, None, None:
-            pass
-        case None, low, high:
-            text += f" from {low} to {high}"
-        case low, _, high:
-            text += f" over {low}, up to {high}"
-    if "min_length" in limits:
-        text += ", not empty"
-    return f"{text}, or unset" if optional else text
-
-
-def _kind(field: FieldInfo) -> tuple[Any, bool]:
-    """The bare type of a field, and whether it may be unset."""
-    kind: Any = field.annotation
-    optional = get_origin(kind) in (Union, types.UnionType)
-    if optional:
-        kind = next(member for member in get_args(kind) if member is not type(None))
-    return getattr(kind, "__origin__", kind) if hasattr(kind, "__metadata__") else kind, optional
-
-
-def _members(kind: Any) -> str:
-    """What a list holds: the title that the type of its members was given."""
-    for inner in getattr(get_args(kind)[0], "__metadata__", ()):
-        if inner.title:
-            return str(inner.title)
-    return "texts"
-
-
-def _limits(field: FieldInfo) -> dict[str, Any]:
-    metadata = list(field.metadata)
-    for member in get_args(field.annotation):
-        for inner in getattr(member, "__metadata__", ()):
-            metadata += inner.metadata
-    names = ("gt", "ge", "le", "min_length")
-    return {name: getattr(m, name) for m in metadata for name in names if hasattr(m, name)}
-
-
 class _Gathered:
-    """Values from all places, where each came from, and what was wrong on the way."""
+    """Values from all sources, the source of each, and the problems so far."""
 
     def __init__(self) -> None:
         self._sections = sections()
@@ -164,11 +103,11 @@ class _Gathered:
         model = table_model(fields.get(outer))
         if model is None or not rest:
             field = fields.get(key)
-            self._add(section, key, _parsed(field, text) if field else text, variable)
+            self._add(section, key, parsed(field, text) if field else text, variable)
             return
         name, _, leaf = rest.rpartition("__")
         field = model.model_fields.get(leaf)
-        value = _parsed(field, text) if field else text
+        value = parsed(field, text) if field else text
         name = name_in_variable(section, outer, name)
         self._add(section, outer, {name: {leaf: value}}, variable)
 
@@ -179,7 +118,7 @@ class _Gathered:
                     self._add(section, key, value, FLAGS.get((section, key), "flag"))
 
     def settings(self) -> Settings:
-        """All of it as one value; raises if anything was wrong."""
+        """The settings; raises `SettingsError` if there was any problem."""
         built: dict[str, Any] = {}
         failed: set[str] = set()
         for section, values in self._values.items():
@@ -187,17 +126,17 @@ class _Gathered:
                 built[section] = self._validated(section, values)
             except ValidationError as error:
                 failed.add(section)
-                self._tell_conflicts(error, section)
+                self._add_conflicts(error, section)
         try:
             settings = Settings(**built)
         except ValidationError as error:
-            self._tell_conflicts(error, None, failed)
+            self._add_conflicts(error, None, failed)
         if self._problems:
             raise SettingsError(self._problems)
         return settings
 
     def _validated(self, section: str, values: Mapping[str, object]) -> SettingsModel:
-        """A section, made without the values that are wrong by themselves, once these are told."""
+        """A section without its invalid values, which are reported."""
         model = self._sections[section]
         values = {key: self._tables(section, key, value) for key, value in values.items()}
         try:
@@ -209,19 +148,19 @@ class _Gathered:
         for key in wrong:
             rule = f"must be {allowed(model.model_fields[key])}"
             self._problems.append(self._line([(section, key)], rule))
-        # Conflicts with the default that takes the place of a wrong value are nobody's fault.
+        # A conflict with the default that replaces an invalid value is not a problem.
         self._wrong |= {(section, key) for key in wrong}
         return model.model_validate({k: v for k, v in values.items() if k not in wrong})
 
     def _tables(self, section: str, key: str, given: object) -> object:
-        """A setting's tables, made without the values that are wrong, once these are told."""
+        """The tables of a setting without their invalid values, which are reported."""
         model = table_model(self._sections[section].model_fields[key])
         if model is None or not isinstance(given, Mapping):
             return given
         made: dict[str, SettingsModel] = {}
         for name, values in given.items():
             good = dict(values)
-            for _ in range(2):  # first what is wrong by itself, then what does not go together
+            for _ in range(2):  # first invalid values, then conflicts
                 try:
                     made[name] = model.model_validate(good)
                     break
@@ -233,7 +172,7 @@ class _Gathered:
                         self._problems.append(f"{source}: {section}.{place} = {shown}: {rule}")
         return made
 
-    def _tell_conflicts(
+    def _add_conflicts(
         self, error: ValidationError, section: str | None, failed: Collection[str] = ()
     ) -> None:
         for detail in error.errors():
@@ -256,15 +195,15 @@ class _Gathered:
         self._sources[section, key] = source
 
     def _add_tables(self, section: str, key: str, value: object, source: str) -> None:
-        """Add tables by name to those of the places before; what is no table is told."""
+        """Merge tables by name with those of earlier sources."""
         model, names = table_model(self._sections[section].model_fields[key]), NAMES[section, key]
         assert model is not None
 
-        def tell(place: str, what: str) -> None:
+        def report(place: str, what: str) -> None:
             self._problems.append(f"{source}: {section}.{place}: {what}")
 
         if not isinstance(value, dict):
-            tell(key, f"must be tables, [{section}.{key}.NAME]")
+            report(key, f"must be tables, [{section}.{key}.NAME]")
             return
         kept: Any = self._values.setdefault(section, {}).setdefault(key, {})
         for name, leaves in value.items():
@@ -272,15 +211,15 @@ class _Gathered:
             if name not in names:
                 near = difflib.get_close_matches(name, names, 1)
                 hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-                tell(place, f"is not a type of job; {hint}")
+                report(place, f"is not a type of job; {hint}")
                 continue
             if not isinstance(leaves, dict):
-                tell(place, f"must be a table, [{section}.{place}]")
+                report(place, f"must be a table, [{section}.{place}]")
                 continue
             for leaf, inner in leaves.items():
                 place = full_key(key, name, leaf)
                 if leaf not in model.model_fields:
-                    tell(place, f"is not a setting; there are {', '.join(model.model_fields)}")
+                    report(place, f"is not a setting; there are {', '.join(model.model_fields)}")
                     continue
                 kept.setdefault(name, {})[leaf] = inner
                 self._sources[section, place] = source
@@ -300,7 +239,7 @@ class _Gathered:
         return f"there is no section {section}; there are {', '.join(self._sections)}"
 
     def _instead(self, name: str) -> str:
-        """A suggestion for YOKED_SERVER_PORT, the likeliest slip."""
+        """A suggestion for YOKED_SERVER_PORT, a likely mistake."""
         for section, model in self._sections.items():
             key = name.removeprefix(f"{section}_")
             if key != name and key in model.model_fields:
@@ -309,7 +248,7 @@ class _Gathered:
 
 
 def _faults(model: type[SettingsModel], error: ValidationError) -> dict[str, str]:
-    """What is wrong with which key of a table, in words."""
+    """The problem of each invalid key of a table."""
     found: dict[str, str] = {}
     for detail in error.errors():
         if detail["loc"]:
@@ -326,22 +265,7 @@ def _shown(value: object) -> str:
 
 
 def _place(section: str | None, key: str) -> tuple[str, str]:
-    """Where a key stands; a rule between sections names it in full."""
+    """The section and name of a key; a rule between sections has both in the key."""
     if section is None:
         section, _, key = key.partition(".")
     return section, key
-
-
-def _parsed(field: FieldInfo, text: str) -> object:
-    """The value that a variable's text stands for, as the type of its setting reads it."""
-    kind, optional = _kind(field)
-    # A secret made of digits is still a text.
-    if kind in (str, Path, SecretStr) or get_origin(kind) is Literal:
-        return text
-    if optional and not text:
-        return None
-    try:
-        document = tomllib.loads(f"value = {text}")
-    except ValueError:  # not TOML, so it is a bare text
-        return text
-    return document["value"] if len(document) == 1 else text

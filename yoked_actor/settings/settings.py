@@ -9,26 +9,22 @@ from pydantic import Field
 
 from yoked_actor.domain.rules import Rules
 from yoked_actor.settings.base import Conflict, SettingsModel
-from yoked_actor.settings.doors import (
+from yoked_actor.settings.models import (
+    AlertSettings,
     AuthSettings,
     ConsoleSettings,
-    EdgeSettings,
-    LogSettings,
-    ServerSettings,
-    SessionSettings,
-)
-from yoked_actor.settings.objectives import ObjectiveSettings
-from yoked_actor.settings.people import (
     DateSettings,
+    EdgeSettings,
+    JobSettings,
+    LogSettings,
     MatchingSettings,
+    MatchmakerSettings,
+    ObjectiveSettings,
     OfferSettings,
     PrivacySettings,
     SafetySettings,
-)
-from yoked_actor.settings.work import (
-    AlertSettings,
-    JobSettings,
-    MatchmakerSettings,
+    ServerSettings,
+    SessionSettings,
     StoreSettings,
     SupervisorSettings,
 )
@@ -56,7 +52,7 @@ class Settings(SettingsModel):
     log: LogSettings = Field(default_factory=LogSettings)
 
     def conflicts(self) -> Iterator[Conflict]:
-        """A session forgotten while its user holds a place; credentials that end before a date."""
+        """A session dropped while its user is in line; credentials that expire during a date."""
         if self.session.forget_after_s < self.matching.liveness_s:
             keys = ("session.forget_after_s", "matching.liveness_s")
             rule = f"must be at least matching.liveness_s ({self.matching.liveness_s})"
@@ -67,7 +63,16 @@ class Settings(SettingsModel):
             yield Conflict(keys, rule)
 
     def rules(self) -> Rules:
-        """These settings, as the lobby reads them."""
-        # However many events are kept, signals are at most the half of them.
+        """The rules of the lobby."""
+        # At most half of the kept events are signals.
         kept = min(self.date.max_kept_signals, self.session.kept_events // 2)
         return replace(self.matching.rules(), max_kept_signals=kept)
+
+
+def sections() -> dict[str, type[SettingsModel]]:
+    """The sections by name, in the order of the documentation."""
+    return {
+        name: field.annotation
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, SettingsModel)
+    }

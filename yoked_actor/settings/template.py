@@ -1,7 +1,7 @@
-"""What people read about the settings, rendered from their models so that it cannot drift.
+"""Renders the documentation of the settings from their models.
 
 Run as a program in the repository's root, it writes `config/yoked.toml` and the tables of
-`docs/configuration.md` anew; `scripts/check --fix` does so.
+`docs/configuration.md`; `scripts/check --fix` does so.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from yoked_actor.settings.base import SettingsModel
-from yoked_actor.settings.loading import allowed, sections
+from yoked_actor.settings.fields import allowed
+from yoked_actor.settings.settings import sections
 from yoked_actor.settings.tables import NAMES, table_model
 
 TEMPLATE = Path("config/yoked.toml")
@@ -24,8 +25,8 @@ END = "<!-- settings: end -->"
 
 INTRODUCTION = """\
 Every setting of yoked-actor, with its default. Copy this file (config/local.toml is ignored by
-git), take the # off what you change, and start with `yoked-actor serve --config FILE`. The
-environment goes over the file: YOKED_SERVER__PORT=9000. Flags go over both.
+git), remove the # from what you change, and start with `yoked-actor serve --config FILE`.
+The environment overrides the file: YOKED_SERVER__PORT=9000. Flags override both.
 """
 
 
@@ -73,7 +74,7 @@ def _inner_table(section: str, key: str, model: type[SettingsModel], *, how: str
 
 
 def with_tables(page: str) -> str:
-    """The page, with what stands between its two markers replaced by the tables."""
+    """The page, with the text between its markers replaced by the tables."""
     before, found_begin, rest = page.partition(BEGIN)
     _, found_end, after = rest.partition(END)
     if not (found_begin and found_end):
@@ -86,12 +87,12 @@ def _comment(text: str) -> list[str]:
 
 
 def _example(field: FieldInfo) -> str:
-    """The default, or, since TOML cannot say unset, a value to start from."""
+    """The default, or an example if the default is unset, which TOML cannot express."""
     return _literal((field.examples or [None])[0] if field.default is None else field.default)
 
 
 def _literal(value: object) -> str:
-    """A value as TOML writes it; JSON agrees with TOML on all that settings use."""
+    """A value in TOML; JSON is the same for all types that settings use."""
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     return json.dumps(value, default=str, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Settings of what the service promises."""
+"""Settings of the service level objectives: `[objectives]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Target = Annotated[float, Field(ge=0.5, le=0.99999)]
 
 
 class ObjectiveSettings(SettingsModel):
-    """What is promised: which share of events has to be good, and within which time an event is."""
+    """Service level objectives: how fast a good event is, and the share that must be good."""
 
     RELOADS = frozenset(
         {
@@ -30,24 +30,27 @@ class ObjectiveSettings(SettingsModel):
     )
 
     morning_target: Target = Field(
-        0.999, description="The share of a morning's sets of offers that is stored on time."
+        0.999, description="The share of a morning's sets of offers that must be stored on time."
     )
     morning_s: Duration = Field(
-        600.0, description="A set is on time when it is stored so long after its zone's run is due."
+        600.0,
+        description="How long after the due time of its zone's run a set may be stored.",
     )
     offers_target: Target = Field(
-        0.95, description="The share of runs of offers.user that is quick enough."
+        0.95, description="The share of offers.user runs that must be fast enough."
     )
     offers_s: Duration = Field(30.0, description="How long the run for one user's offers may take.")
     match_target: Target = Field(
-        0.9, description="The share of people who meet somebody that meets them soon enough."
+        0.9, description="The share of matched users who must be matched soon enough."
     )
     match_s: Duration = Field(
-        5.0, description="How long two who are paired may have waited since both were in line."
+        5.0, description="How long two matched users may have waited since both were in line."
     )
-    vote_target: Target = Field(0.99, description="The share of votes that is answered in time.")
-    vote_s: Duration = Field(0.1, description="How long a vote may take, until it is stored.")
-    spin_target: Target = Field(0.999, description="The share of spins that is answered.")
+    vote_target: Target = Field(
+        0.99, description="The share of votes that must be answered in time."
+    )
+    vote_s: Duration = Field(0.1, description="How long a vote may take to be stored.")
+    spin_target: Target = Field(0.999, description="The share of spins that must be answered.")
     spin_s: Duration = Field(5.0, description="A spin that takes longer counts as not answered.")
 
     def goals(self) -> dict[Objective, Goal]:

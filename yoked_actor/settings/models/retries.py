@@ -1,6 +1,6 @@
 """Retry policies as settings: `jobs.retry.TYPE`, and `jobs.retry.default` for types without one.
 
-A type keeps what the program gives it (R33) in every key that is not set here.
+A key that is not set here keeps the value of the type's own policy (R33).
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ JOB_TYPES = (
     "users.erase",
     "users.refresh",
 )
-"""Every type of job that a server runs."""
+"""All job types of a server."""
 
 Pause = Annotated[Duration, Field(title="seconds")]
 
 
 class RetrySettings(SettingsModel):
-    """How often a job of one type is run, and how long it rests between two runs."""
+    """How often a job of one type is run, and the pauses between two runs."""
 
     base_s: Duration | None = Field(
         None, description="The first pause; each is twice the one before it."
     )
     cap_s: Duration | None = Field(None, description="The longest pause.")
     attempts: int | None = Field(
-        None, ge=1, le=MOST_ATTEMPTS, description="How often a job is run at most."
+        None, ge=1, le=MOST_ATTEMPTS, description="The most runs of a job."
     )
     jitter: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="By up to which share a pause is longer, always the same for a job and run.",
+        description="The share by which a pause may be longer, always the same for a job and run.",
     )
     delays_s: tuple[Pause, ...] | None = Field(
         None,
-        description="The pauses themselves, in place of base_s and cap_s; the last repeats.",
+        description="The pauses, instead of base_s and cap_s; the last one repeats.",
     )
 
     def conflicts(self) -> Iterator[Conflict]:
-        """A first pause that is longer than the longest; two ways to say the pauses."""
+        """A first pause longer than the longest; pauses given in two ways."""
         if self.base_s is not None and self.cap_s is not None and self.base_s > self.cap_s:
             yield Conflict(("base_s", "cap_s"), f"must be at most cap_s ({self.cap_s})")
         if self.delays_s is not None and (self.base_s is not None or self.cap_s is not None):
@@ -60,7 +60,7 @@ class RetrySettings(SettingsModel):
             yield Conflict(keys, "must not be given together with base_s or cap_s")
 
     def over(self, policy: RetryPolicy) -> RetryPolicy:
-        """A policy, with what is set here in place of what it says."""
+        """A policy, with the values that are set here."""
         if self.delays_s is not None:
             policy = replace(policy, delays_s=self.delays_s)
         elif self.base_s is not None or self.cap_s is not None:
@@ -75,7 +75,7 @@ class RetrySettings(SettingsModel):
 def policy_for(
     retry: Mapping[str, RetrySettings], job_type: str, own: RetryPolicy | None
 ) -> RetryPolicy:
-    """The policy of a type: its own or else the default, with what the settings say of it."""
+    """The policy of a type: its own or the default, with the values of the settings."""
     policy = own
     if policy is None:
         policy = retry[DEFAULT].over(DEFAULT_POLICY) if DEFAULT in retry else DEFAULT_POLICY
