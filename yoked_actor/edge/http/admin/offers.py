@@ -29,7 +29,7 @@ def add_admin_offer_calls(
         session = await api.operator()
         body = await read_body(http.OfferRunBody)
         try:
-            asked = await calendar.run_by_hand(body.zone, body.date)
+            asked = await calendar.start_run(body.zone, body.date)
         except NoSuchRun as error:
             code = Code.NOT_FOUND if zone_named(body.zone) is None else Code.WRONG_STATE
             raise Refused(code, str(error)) from None
