@@ -18,7 +18,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
-from yoked_actor.actors.ops import WEBHOOK, AlertNews
+from yoked_actor.actors.ops import WEBHOOK, AlertNotification
 from yoked_actor.domain.jobs import Cancel, RetryPolicy, Transient
 from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, read_body
 from yoked_actor.settings import AlertSettings
@@ -50,9 +50,9 @@ class Webhook:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Register the job type with a dispatcher."""
-        dispatcher.register(WEBHOOK, AlertNews, self.send, POLICY)
+        dispatcher.register(WEBHOOK, AlertNotification, self.send, POLICY)
 
-    async def send(self, run: JobRun[AlertNews]) -> Cancel | None:
+    async def send(self, run: JobRun[AlertNotification]) -> Cancel | None:
         """Send the alert of a job; raises `Transient` unless the receiver answers 2xx."""
         url, event = self._settings.webhook_url, run.idempotency_key
         if not url:
@@ -75,7 +75,7 @@ class Webhook:
             return None
         raise Transient(f"the receiver did not answer within {timeout_s:g} s")
 
-    async def _keep_answer(self, run: JobRun[AlertNews], answer: ReceiverAnswer) -> None:
+    async def _keep_answer(self, run: JobRun[AlertNotification], answer: ReceiverAnswer) -> None:
         """Store the answer; raises `Transient` unless it is 2xx."""
         job, now = run.job, self._clock.now()
         if 200 <= answer.status < 300:
