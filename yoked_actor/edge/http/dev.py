@@ -1,4 +1,4 @@
-"""For one's own machine only: be anybody, and move the mock clock."""
+"""Calls of a server with `--dev`: sign in as any user, and move the mock clock."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def add_dev_calls(app: QuartTrio, api: Api, mock: MockClock | None) -> None:
 
 
 async def _read_json(kind: type[T]) -> T:
-    """The body, which must say that it is JSON: pages of other sites may not send that unasked."""
+    """The body, which must be sent as JSON: a page of another site cannot do that unasked."""
     if request.mimetype != "application/json":
         raise Refused(Code.BAD_REQUEST, "send it with Content-Type: application/json")
     return await read_body(kind)

@@ -1,4 +1,4 @@
-"""For those who run the server: health, readiness, metrics."""
+"""Health, readiness and metrics."""
 
 from __future__ import annotations
 

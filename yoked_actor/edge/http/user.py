@@ -1,4 +1,4 @@
-"""What a client does over HTTP: profile, spin, acknowledge, vote, block, report."""
+"""Calls of users: profile, spin, acknowledge, vote, block, report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from yoked_actor.wire.people import http
 
 
 async def store_profile(api: Api, session: Session, profile: http.Profile) -> http.Profile:
-    """Check a profile and make it the user's, at once; returns it as it was stored."""
+    """Check a profile and store it; returns it as stored."""
     matching = api.settings.matching
     try:
         person = http.person_of(
@@ -53,7 +53,7 @@ def add_profile_calls(app: QuartTrio, api: Api) -> None:
 
 
 def add_match_calls(app: QuartTrio, api: Api) -> None:
-    """Spin, leave, acknowledge, vote, and how and why things stand."""
+    """Spin, leave, acknowledge, vote, status and explain."""
 
     @app.post("/api/spin")
     async def spin() -> Response:

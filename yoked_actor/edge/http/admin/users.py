@@ -1,4 +1,4 @@
-"""For the operator: reports to review, users to suspend, and what operators did."""
+"""Reports, suspensions and the audit, for operators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_AT_ONCE = 100
 
 
 def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
-    """Reports, suspensions and the audit, below `/api/admin`."""
+    """`/api/admin/reports`, `/api/admin/users/.../suspend` and `/api/admin/audit`."""
     operators = api.store.operators
 
     @app.get("/api/admin/reports")
