@@ -22,7 +22,7 @@ class People(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def open_people(base: Base, live: Live) -> AsyncIterator[People]:
-    """Run until the block is left. Suspended users are out before the block is entered."""
+    """Run until the block is left. Suspended users are removed before the block is entered."""
     eraser = Eraser(live.sessions, base.store, base.clock)
     enforcer = SuspensionEnforcer(live.sessions, base.store, base.clock, base.settings.store)
     privacy = base.settings.privacy
