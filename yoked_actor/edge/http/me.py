@@ -1,4 +1,4 @@
-"""What people may ask about themselves: all that is kept of them, and to be erased."""
+"""Calls of users about themselves: export of their data, erasure."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import trio
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.actors.people import Care
+from yoked_actor.actors.people import Eraser
 from yoked_actor.domain.lobby import Code
 from yoked_actor.edge.http.api import Api, Refused, answer
 
 _MOST_REMEMBERED = 10_000
 
 
-def add_me_calls(app: QuartTrio, api: Api, care: Care) -> None:
+def add_me_calls(app: QuartTrio, api: Api, eraser: Eraser) -> None:
     """`/api/me`."""
     exported_s: dict[str, float] = {}
 
     def take_turn(user_id: str) -> None:
-        """An export reads long tables, so nobody gets one after the other."""
+        """Limit how often a user may export: an export reads long tables."""
         now_s, every_s = trio.current_time(), api.settings.privacy.export_every_s
         if exported_s.get(user_id, -math.inf) > now_s - every_s:
             raise Refused(Code.RATE_LIMITED, f"an export is made once in {every_s:g} s")
@@ -31,7 +31,7 @@ def add_me_calls(app: QuartTrio, api: Api, care: Care) -> None:
 
     @app.get("/api/me/export")
     async def export() -> Response:
-        # A suspended user may still know what is kept of them.
+        # A suspended user may still read what is stored about them.
         session = await api.caller(even_suspended=True)
         take_turn(session.user_id)
         with trio.move_on_after(api.settings.edge.request_timeout_s):
@@ -46,7 +46,7 @@ def add_me_calls(app: QuartTrio, api: Api, care: Care) -> None:
     async def erase() -> Response:
         session = await api.caller()
         with trio.move_on_after(api.settings.edge.request_timeout_s):
-            await care.erase(session.user_id)
+            await eraser.erase(session.user_id)
             exported_s.pop(session.user_id, None)
             return Response("", 204)
         raise Refused(Code.INTERNAL, "no answer in time; it may still be done: ask again")
