@@ -1,4 +1,4 @@
-"""Who meets whom: limits and tiers, compatibility, fairness, the index of waiting users."""
+"""Who is matched with whom: limits, tiers, compatibility, fairness, the pool of waiting users."""
 
 from __future__ import annotations
 
