@@ -1,4 +1,4 @@
-"""`yoked-actor backup`, `restore` and `migrate`, as a deployer calls them."""
+"""`yoked-actor backup`, `restore` and `migrate`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from tests.store.test_backup import PEOPLE, count, fill
 from yoked_actor.cli.main import main
 from yoked_actor.store import InlineRunner, open_store
-from yoked_actor.store.engine.opening import migrations
+from yoked_actor.store.engine.schema import migrations
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_a_backup_is_made_and_restored(data: Path, tmp_path: Path) -> None:
     assert len(list(data.glob("yoked.db.before-restore-*"))) == 1
 
 
-def test_a_file_is_not_overwritten_unless_that_is_said(data: Path, tmp_path: Path) -> None:
+def test_a_file_is_only_overwritten_with_force(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
     file.write_text("precious")
     assert run(data, "backup", str(file)).exit_code == 1
@@ -70,9 +70,7 @@ def test_nothing_is_restored_beside_a_worker(data: Path, tmp_path: Path) -> None
     assert (back.exit_code, "a worker (process 1)" in back.output) == (1, True)
 
 
-def test_a_damaged_file_is_refused_and_only_looked_at_when_that_is_asked(
-    data: Path, tmp_path: Path
-) -> None:
+def test_a_damaged_file_is_refused_and_check_changes_nothing(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
     run(data, "backup", str(file))
     assert run(data, "restore", str(file), "--check").exit_code == 0
@@ -90,8 +88,8 @@ def test_migrations_are_shown_and_applied(data: Path) -> None:
     old = data / "yoked.db"
     old.unlink()
     with closing(sqlite3.connect(old)) as db:
-        for version, text in migrations()[:3]:
-            db.executescript(f"{text}; PRAGMA user_version = {version};")
+        for step in migrations()[:3]:
+            db.executescript(f"{step.text}; PRAGMA user_version = {step.version};")
     shown = run(data, "migrate", "--check", "--json")
     assert shown.exit_code == 1
     assert [one["version"] for one in json.loads(shown.stdout)["pending"]] == [
@@ -103,7 +101,7 @@ def test_migrations_are_shown_and_applied(data: Path) -> None:
     assert run(data, "migrate", "--check").exit_code == 0
 
 
-def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_database_is_not_created(tmp_path: Path) -> None:
     assert run(tmp_path / "none", "migrate").exit_code == 1
     assert run(tmp_path / "none", "backup", str(tmp_path / "b.db")).exit_code == 1
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""The command line: help, mistakes, tokens."""
+"""The command line: help, lazy imports, usage errors, tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECRET = "thirty-two bytes or more of a secret that is none"
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run a command in an empty directory, without settings of the one who runs the tests."""
+    """Run a command in an empty directory, without a secret from the environment."""
     monkeypatch.chdir(tmp_path)
     runner = CliRunner(env={"YOKED_AUTH__SECRET": None})
 
@@ -48,7 +48,7 @@ def test_the_version_is_shown(run):
 
 
 def imported_by(*arguments: str) -> set[str]:
-    """The modules that are in memory when a command line has been run."""
+    """The modules that a command line imports."""
     program = (
         "import sys\n"
         "from yoked_actor.cli.main import main\n"
@@ -77,7 +77,7 @@ def test_the_list_of_commands_imports_no_command():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_table_says_what_the_command_says(name):
+def test_the_summary_in_the_table_is_that_of_the_command(name):
     command = main.get_command(click.Context(main), name)
     assert command is not None
     assert command.name == name
@@ -141,7 +141,7 @@ def test_every_command_explains_its_options(run, command, options):
         (["dance"], "No such command 'dance'"),
     ],
 )
-def test_a_wrong_use_is_explained(run, arguments, complaint):
+def test_usage_errors_are_explained(run, arguments, complaint):
     used = run(*arguments)
     assert used.exit_code == 2
     assert complaint in used.stderr
@@ -154,10 +154,10 @@ def test_a_wrong_use_is_explained(run, arguments, complaint):
         ({"edge__bogus": "1"}, "bogus"),
         ({"server__port": "70000"}, "server.port"),
         ({"auth__secret": "short"}, "auth.secret"),
-        ({}, "no key to judge tokens by"),
+        ({}, "no key to verify tokens with"),
     ],
 )
-def test_settings_that_stop_the_start_are_named(run, settings, complaint):
+def test_invalid_settings_are_named(run, settings, complaint):
     started = run("serve", **settings)
     assert started.exit_code == 1
     assert complaint in started.stderr.lower()
@@ -180,7 +180,7 @@ def test_a_newer_database_is_refused(run, tmp_path):
     assert "Traceback" not in started.stderr
 
 
-def test_a_file_that_is_no_database_is_refused(run, tmp_path):
+def test_a_file_that_is_not_a_database_is_refused(run, tmp_path):
     (tmp_path / "yoked.db").write_bytes(b"this is not a database at all " * 100)
     started = run("serve", "--dev", "--port", "0", "--data", str(tmp_path))
     assert started.exit_code == 1
@@ -188,7 +188,7 @@ def test_a_file_that_is_no_database_is_refused(run, tmp_path):
     assert "Traceback" not in started.stderr
 
 
-async def test_a_token_speaks_for_its_user_for_so_long(run):
+async def test_a_token_is_valid_for_its_user_until_it_expires(run):
     printed = run("token", "ana", "--ttl", "90s", auth__secret=SECRET)
     assert printed.exit_code == 0
     tokens, now = Tokens("HS256", SECRET), Clock.real().now()
@@ -216,18 +216,18 @@ async def test_dev_tokens_are_signed_with_the_secret_of_the_data_directory(run, 
 def test_a_token_without_a_secret_is_refused(run):
     printed = run("token", "ana")
     assert printed.exit_code == 1
-    assert "no key to judge tokens by" in printed.stderr
+    assert "no key to verify tokens with" in printed.stderr
 
 
-def test_a_server_that_only_judges_cannot_sign(run, tmp_path):
+def test_a_server_with_a_public_key_cannot_sign(run, tmp_path):
     (tmp_path / "public.pem").write_text("not looked at")
     printed = run("token", "ana", auth__algorithm="EdDSA", auth__public_key_file="public.pem")
     assert printed.exit_code == 1
     assert "only HS256 tokens can be created here" in printed.stderr
 
 
-def test_bots_say_so_when_there_is_no_server(run):
-    # Port 1 is reserved, and nobody listens there.
+def test_bots_report_an_unreachable_server(run):
+    # Port 1 is reserved: nothing listens there.
     tried = run("bots", "--url", "http://127.0.0.1:1", "--seconds", "1")
     assert tried.exit_code == 1
     assert "cannot be reached" in tried.stderr

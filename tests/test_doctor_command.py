@@ -1,4 +1,4 @@
-"""`yoked-actor doctor`: finds what is wrong, says what to do, and leaves all as it is."""
+"""`yoked-actor doctor`: finds problems, says what to do, and changes nothing."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def change(data: Path, *statements: str) -> None:
 
 
 def problem(data: Path, check: str, *words: str, **env: str) -> dict[str, Any]:
-    """The one problem there is, which must come with advice."""
+    """The only problem, which must have advice."""
     code, found = examine(data, *words, **env)
     problems = [one for group in found.values() for one in group if one["result"] == "problem"]
     assert [one["check"] for one in problems] == [check], problems
@@ -73,7 +73,7 @@ def problem(data: Path, check: str, *words: str, **env: str) -> dict[str, Any]:
     return problems[0]
 
 
-def test_a_healthy_house_is_well(data: Path) -> None:
+def test_a_healthy_server_has_no_problems(data: Path) -> None:
     code, found = examine(data, "--full")
     assert code == 0
     assert {"configuration", "signing key", "data directory", "disk", "clock"} <= set(found)
@@ -81,7 +81,7 @@ def test_a_healthy_house_is_well(data: Path) -> None:
     assert "no server" in found["server"][0]["found"]
 
 
-def test_people_get_a_table_and_a_verdict(data: Path) -> None:
+def test_without_json_a_table_is_printed(data: Path) -> None:
     result = CliRunner(env={"YOKED_AUTH__SECRET": SECRET}).invoke(
         main, ["doctor", "--data", str(data)]
     )
@@ -89,14 +89,14 @@ def test_people_get_a_table_and_a_verdict(data: Path) -> None:
     assert "No problems found." in result.output
 
 
-def test_before_the_first_start_nothing_is_wrong_and_nothing_is_made(tmp_path: Path) -> None:
+def test_before_the_first_start_nothing_is_wrong_and_nothing_is_created(tmp_path: Path) -> None:
     code, found = examine(tmp_path / "none")
     assert code == 0
     assert found["data directory"][0]["result"] == "note"
     assert not (tmp_path / "none").exists()
 
 
-def test_a_server_that_runs_is_seen(data: Path) -> None:
+def test_a_running_server_is_reported(data: Path) -> None:
     async def look() -> str:
         async with open_store(data / "yoked.db", runner=InlineRunner()):
             return str(examine(data)[1]["server"][0]["found"])
@@ -104,12 +104,12 @@ def test_a_server_that_runs_is_seen(data: Path) -> None:
     assert trio.run(look) == f"a server runs here (process {os.getpid()})"
 
 
-def test_a_wrong_setting_is_named_and_the_rest_is_still_looked_at(data: Path) -> None:
+def test_an_invalid_setting_is_named_and_the_data_is_still_checked(data: Path) -> None:
     found = problem(data, "configuration", YOKED_MATCHING__LIVENESS_S="-1", YOKED_AUTH__SECRET="")
     assert "liveness_s" in found["found"]
 
 
-def test_a_missing_key_is_a_problem_and_none_for_ones_own_machine(data: Path) -> None:
+def test_a_missing_key_is_a_problem_except_with_dev(data: Path) -> None:
     problem(data, "signing key", YOKED_AUTH__SECRET="")
     assert examine(data, "--dev", YOKED_AUTH__SECRET="")[0] == 0
 
@@ -129,7 +129,7 @@ def test_a_key_pair_without_issuer_and_audience_is_a_problem(data: Path, tmp_pat
     assert examine(data, **pair)[0] == 0
 
 
-def test_a_key_that_is_none_is_a_problem(data: Path, tmp_path: Path) -> None:
+def test_an_invalid_key_is_a_problem(data: Path, tmp_path: Path) -> None:
     key = tmp_path / "key.pem"
     key.write_text("-----BEGIN PUBLIC KEY-----\nnonsense\n-----END PUBLIC KEY-----\n")
     problem(
@@ -142,7 +142,7 @@ def test_a_key_that_is_none_is_a_problem(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("days", "is_well"), [(90, True), (5, False), (-1, False)])
-def test_a_certificate_that_ends_soon_is_a_problem(
+def test_a_certificate_that_expires_soon_is_a_problem(
     data: Path, tmp_path: Path, days: int, is_well: bool
 ) -> None:
     until = datetime.now(UTC) + timedelta(days=days, hours=1)
@@ -180,7 +180,7 @@ def test_a_damaged_page_is_a_problem(data: Path) -> None:
     }
 
 
-def test_a_file_that_is_no_database_is_a_problem(data: Path) -> None:
+def test_a_file_that_is_not_a_database_is_a_problem(data: Path) -> None:
     (data / "yoked.db").write_text("nonsense " * 1000)
     assert "restore" in problem(data, "database")["fix"]
 
@@ -200,16 +200,14 @@ def test_a_file_that_is_no_database_is_a_problem(data: Path) -> None:
         ("DELETE FROM job_ledger", "not in the ledger"),
     ],
 )
-def test_rows_that_contradict_each_other_are_a_problem(
-    data: Path, statement: str, words: str
-) -> None:
+def test_inconsistent_rows_are_a_problem(data: Path, statement: str, words: str) -> None:
     change(data, statement)
     code, found = examine(data)
     assert code == 1
     assert any(words in one["found"] for one in found["rows"])
 
 
-def test_an_older_and_a_newer_version_are_told_apart(data: Path) -> None:
+def test_older_and_newer_schemas_get_different_advice(data: Path) -> None:
     change(data, "PRAGMA user_version = 999")
     assert "upgrade" in problem(data, "schema")["fix"]
     change(data, "PRAGMA user_version = 5")
@@ -233,5 +231,5 @@ def test_nothing_is_changed(data: Path) -> None:
     assert {entry.name for entry in data.iterdir()} == {"yoked.db", "yoked.lock"}
 
 
-def test_a_wrong_call_is_a_wrong_call() -> None:
+def test_an_unknown_option_is_a_usage_error() -> None:
     assert CliRunner().invoke(main, ["doctor", "--nonsense"]).exit_code == 2

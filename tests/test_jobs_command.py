@@ -1,4 +1,4 @@
-"""`yoked-actor jobs`: looking at a queue and mending it, also while somebody has it open."""
+"""`yoked-actor jobs`: listing and changing jobs, also while a server is running."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def status_of(data: Path, job_id: int) -> str:
     return str(json.loads(run(data, "show", str(job_id), "--json").output)["status"])
 
 
-def test_jobs_are_listed_for_people_and_for_programs(data: Path) -> None:
+def test_jobs_are_listed_as_a_table_and_as_json(data: Path) -> None:
     shown = run(data, "list")
     assert shown.exit_code == 0
     for word in ("mail", "call", "dead_letter", "pending"):
@@ -79,7 +79,7 @@ def test_all_dead_letters_of_a_type_can_be_requeued(data: Path) -> None:
     assert run(data, "requeue", "--type", "mail").output == "0 dead letters are queued again\n"
 
 
-def test_a_dead_letter_can_be_dismissed_and_is_left_out_then(data: Path) -> None:
+def test_a_dead_letter_can_be_dismissed_and_is_hidden_then(data: Path) -> None:
     assert run(data, "dismiss", "1", "--reason", " [known] ").output == "job 1 is dismissed\n"
     listed = json.loads(run(data, "list", "--json").output)
     assert [job["id"] for job in listed] == [3, 2]
@@ -112,20 +112,20 @@ def test_a_dead_letter_can_be_dismissed_and_is_left_out_then(data: Path) -> None
         (["dismiss", "99", "--reason", "x"], 1, "there is no job 99"),
     ],
 )
-def test_what_cannot_be_done_is_said_with_an_exit_code(data: Path, words, code, complaint) -> None:
+def test_errors_have_a_message_and_an_exit_code(data: Path, words, code, complaint) -> None:
     answer = run(data, *words)
     assert answer.exit_code == code
     assert complaint in answer.output
 
 
-def test_a_directory_without_a_database_is_not_given_one(tmp_path: Path) -> None:
+def test_a_missing_database_is_not_created(tmp_path: Path) -> None:
     answer = run(tmp_path, "list")
     assert answer.exit_code == 1
     assert "there is no database" in answer.output
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_queue_can_be_mended_while_a_server_has_it_open(data: Path) -> None:
+def test_jobs_can_be_changed_while_a_server_is_running(data: Path) -> None:
     async def serve() -> None:
         async with open_store(data / "yoked.db", runner=InlineRunner()) as store:
             assert run_in_thread.exit_code is None

@@ -1,4 +1,4 @@
-"""`yoked-actor offers`: a run by hand, once; looking before; and verifying."""
+"""`yoked-actor offers`: running, previewing, refreezing and verifying."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOON = (datetime.now(UTC) + timedelta(days=9)).date().isoformat()
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A directory with three women and three men, who suit each other."""
+    """A directory with three women and three men, who are compatible."""
 
     async def fill() -> None:
         people = [
@@ -52,7 +52,7 @@ def count(data: Path, table: str) -> int:
         connection.close()
 
 
-def test_a_missed_run_is_made_up_for(data: Path) -> None:
+def test_a_missed_run_can_be_run_later(data: Path) -> None:
     result = made(data)
     assert result.exit_code == 0, result.output
     assert "6 sets stored" in result.output
@@ -61,7 +61,7 @@ def test_a_missed_run_is_made_up_for(data: Path) -> None:
     assert [(row["zone"], row["date"], row["status"]) for row in listed] == [(ZONE, DAY, "done")]
 
 
-def test_running_what_has_run_changes_nothing_and_says_so(data: Path) -> None:
+def test_a_second_run_changes_nothing(data: Path) -> None:
     made(data)
     jobs = count(data, "jobs")
     again = made(data)
@@ -114,7 +114,7 @@ def test_a_dry_run_shows_what_it_would_store_and_stores_nothing(data: Path) -> N
         (("--zone", ZONE), "Missing option '--date'", 2),
     ],
 )
-def test_what_cannot_be_run_is_said(
+def test_impossible_runs_are_refused(
     data: Path, words: tuple[str, ...], says: str, code: int
 ) -> None:
     result = offers(data, "run", *words)
@@ -123,7 +123,7 @@ def test_what_cannot_be_run_is_said(
     assert count(data, "jobs") == 0
 
 
-def test_verify_finds_nothing_wrong_with_what_was_made(data: Path) -> None:
+def test_verify_finds_no_differences_in_a_stored_run(data: Path) -> None:
     made(data)
     result = offers(data, "verify")
     assert result.exit_code == 0, result.output
@@ -140,7 +140,7 @@ def test_verify_finds_nothing_wrong_with_what_was_made(data: Path) -> None:
         ("UPDATE offer_runs SET inputs = 'x'", "the frozen pool does not have its stored digest"),
     ],
 )
-def test_verify_finds_what_was_tampered_with(data: Path, forgery: str, problem: str) -> None:
+def test_verify_finds_changed_rows(data: Path, forgery: str, problem: str) -> None:
     made(data)
     connection = sqlite3.connect(data / "yoked.db")
     with connection:
@@ -151,7 +151,7 @@ def test_verify_finds_what_was_tampered_with(data: Path, forgery: str, problem: 
     assert problem in result.output
 
 
-def test_verifying_a_run_that_never_was_is_said(data: Path) -> None:
+def test_verifying_an_unknown_run_is_an_error(data: Path) -> None:
     result = offers(data, "verify", "--zone", ZONE)
     assert result.exit_code == 1
     assert "there is no such run" in result.output
@@ -179,7 +179,7 @@ def test_verify_reports_a_pool_and_a_set_that_cannot_be_read(data: Path) -> None
     assert "man1: the stored set cannot be read" in result.output
 
 
-def test_a_run_is_frozen_again_and_stored_sets_stand(data: Path) -> None:
+def test_a_run_is_frozen_again_and_stored_sets_are_kept(data: Path) -> None:
     made(data)
     execute(
         data,
@@ -199,7 +199,7 @@ def test_a_run_is_frozen_again_and_stored_sets_stand(data: Path) -> None:
     assert audit == [("refreeze_offers", ZONE, DAY)]
 
 
-def test_what_was_never_frozen_is_not_frozen_again(data: Path) -> None:
+def test_a_run_that_was_never_frozen_cannot_be_refrozen(data: Path) -> None:
     result = offers(data, "refreeze", DAY, ZONE)
     assert result.exit_code == 1
     assert "was never frozen" in result.output

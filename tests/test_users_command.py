@@ -1,4 +1,4 @@
-"""`yoked-actor users`, `export` and `erase`, where no server runs."""
+"""`yoked-actor users`, `export` and `erase`, without a running server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from yoked_actor.store import InlineRunner, open_store
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """What a server left that was stopped while Ana and Ben were in a match."""
+    """The data of a server that was stopped while Ana and Ben were in a match."""
 
     async def fill() -> None:
         async with open_store(tmp_path / "data" / "yoked.db", runner=InlineRunner()) as store:
@@ -62,7 +62,7 @@ def test_a_user_is_shown_in_numbers(data: Path) -> None:
     assert run(data, "users", "show", "no such id").exit_code == 2
 
 
-def test_users_are_suspended_and_let_in_again(data: Path) -> None:
+def test_users_are_suspended_and_unsuspended(data: Path) -> None:
     assert run(data, "users", "suspend", "ben").exit_code == 2  # without a reason
     assert "is suspended" in run(data, "users", "suspend", "ben", "--reason", "rude").output
     assert "already" in run(data, "users", "suspend", "ben", "--reason", "again").output
@@ -77,7 +77,7 @@ def test_users_are_suspended_and_let_in_again(data: Path) -> None:
     ]
 
 
-def test_an_export_is_printed_or_written_for_ones_own_eyes(data: Path, tmp_path: Path) -> None:
+def test_an_export_is_printed_or_written_to_a_private_file(data: Path, tmp_path: Path) -> None:
     printed = json.loads(run(data, "export", "ana-7f3b").stdout)
     assert printed["matches"][0]["partner"] == "ben"
     file = tmp_path / "ana.json"
@@ -87,13 +87,13 @@ def test_an_export_is_printed_or_written_for_ones_own_eyes(data: Path, tmp_path:
     assert run(data, "export", "nobody").exit_code == 1
 
 
-def test_an_erasure_wants_a_yes(data: Path) -> None:
+def test_an_erasure_needs_confirmation(data: Path) -> None:
     refused = run(data, "erase", "ana-7f3b")
     assert (refused.exit_code, "--yes" in refused.output) == (2, True)
     assert len(rows(data, "SELECT * FROM people")) == 3
 
 
-def test_an_erasure_without_a_server_leaves_a_sound_house(data: Path) -> None:
+def test_an_erasure_without_a_server_leaves_a_consistent_database(data: Path) -> None:
     erased = run(data, "erase", "ana-7f3b", "--yes")
     assert erased.exit_code == 0, erased.output
     assert rows(data, "SELECT user_id, state, waiting_since, credit FROM seats") == [
@@ -108,7 +108,7 @@ def test_an_erasure_without_a_server_leaves_a_sound_house(data: Path) -> None:
     assert again == {"erased": True, "by": "command line"}
 
 
-def test_without_a_database_nothing_is_made(tmp_path: Path) -> None:
+def test_without_a_database_nothing_is_created(tmp_path: Path) -> None:
     for words in (["users", "list"], ["export", "ana"], ["erase", "ana", "--yes"]):
         assert run(tmp_path / "none", *words).exit_code == 1
     assert list(tmp_path.iterdir()) == []
@@ -121,7 +121,7 @@ def test_without_a_database_nothing_is_made(tmp_path: Path) -> None:
         *(["jobs"], ["offers"], ["simulate"]),
     ],
 )
-def test_help_tells_the_exit_codes(words: list[str]) -> None:
+def test_help_lists_the_exit_codes(words: list[str]) -> None:
     text = CliRunner().invoke(main, [*words, "--help"]).output
     assert "Exit status:\n    0  if " in text
     assert "\n    1  if " in text

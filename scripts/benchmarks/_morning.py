@@ -163,7 +163,7 @@ async def _ask_for(data: Path, day: date) -> None:
             at=settings.offers.time_of_day(),
             metrics=Metrics().calendar,
         )
-        await calendar.run_by_hand(ZONE, day)
+        await calendar.start_run(ZONE, day)
     wake_other_processes(data)
 
 

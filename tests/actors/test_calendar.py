@@ -16,9 +16,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from tests.domain.crowds import person
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.offers import Calendar, NoSuchRun
-from yoked_actor.actors.offers import calendar as calendar_module
-from yoked_actor.actors.offers.calendar import ZONE_RUN, Turn
+from yoked_actor.actors.offers import Calendar, NoSuchRun, turn
+from yoked_actor.actors.offers.turn import ZONE_RUN, Turn
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.lobby import Changes
 from yoked_actor.domain.offers import ZoneRun
@@ -374,7 +373,7 @@ async def test_after_days_down_each_older_day_is_recorded_and_only_today_is_run(
 
 
 async def test_more_zones_than_fit_one_turn_are_all_caught_up(autojump_clock, monkeypatch):
-    monkeypatch.setattr(calendar_module, "ZONES_PER_TURN", 7)
+    monkeypatch.setattr(turn, "ZONES_PER_TURN", 7)
     names = sorted(zone_names())[:60]
     async with open_house("2026-06-10T00:05") as house:
         for name in names:
@@ -526,7 +525,7 @@ async def test_if_the_job_cannot_be_enqueued_the_run_is_not_started(autojump_clo
 def new_rules(monkeypatch: pytest.MonkeyPatch, name: str, like: str) -> None:
     """From now on a zone goes by the rules of another."""
     monkeypatch.setattr(
-        calendar_module, "zone_named", lambda wanted: zone_named(like if wanted == name else wanted)
+        turn, "zone_named", lambda wanted: zone_named(like if wanted == name else wanted)
     )
 
 
@@ -670,8 +669,8 @@ async def test_a_missed_run_can_be_run_by_hand_once(autojump_clock):
         await house.open()
         assert house.calendar is not None
         assert await house.days("missed") == [(BERLIN, "2026-06-10")]
-        first = await house.calendar.run_by_hand(BERLIN, date(2026, 6, 10))
-        again = await house.calendar.run_by_hand(BERLIN, date(2026, 6, 10))
+        first = await house.calendar.start_run(BERLIN, date(2026, 6, 10))
+        again = await house.calendar.start_run(BERLIN, date(2026, 6, 10))
         assert (first.is_new, again.is_new, again.status) == (True, False, "started")
         assert await house.days("missed") == []
         assert await house.jobs() == ["Europe/Berlin:2026-06-10"]
@@ -681,7 +680,7 @@ async def test_a_zone_without_people_can_be_run_by_hand_for_a_day_that_has_come(
     async with open_house("2026-06-10T12:00") as house:
         await house.open()
         assert house.calendar is not None
-        assert (await house.calendar.run_by_hand(TOKYO, date(2026, 6, 10))).is_new
+        assert (await house.calendar.start_run(TOKYO, date(2026, 6, 10))).is_new
         assert await house.jobs() == ["Asia/Tokyo:2026-06-10"]
 
 
@@ -689,7 +688,7 @@ async def test_what_was_run_by_hand_is_not_caught_up(autojump_clock):
     async with open_house("2026-06-10T12:00") as house:
         await house.open()
         assert house.calendar is not None
-        await house.calendar.run_by_hand(TOKYO, date(2026, 6, 10))
+        await house.calendar.start_run(TOKYO, date(2026, 6, 10))
         house.crash()
         await house.settle("ana", TOKYO)
         await house.open()
@@ -715,7 +714,7 @@ async def test_what_cannot_be_run_by_hand_is_refused_and_changes_nothing(
         before = await house.runs()
         assert house.calendar is not None
         with pytest.raises(NoSuchRun, match=why):
-            await house.calendar.run_by_hand(zone, day)
+            await house.calendar.start_run(zone, day)
         assert await house.runs() == before
 
 
@@ -732,7 +731,7 @@ async def test_a_run_that_is_done_keeps_its_digest_and_is_not_run_again(autojump
         assert run is not None
         assert (run.status, run.digest, run.ended_at) == ("done", "abc", now)
         assert house.calendar is not None
-        assert not (await house.calendar.run_by_hand(BERLIN, day)).is_new
+        assert not (await house.calendar.start_run(BERLIN, day)).is_new
         house.crash()
         await house.open()
         assert await house.jobs() == ["Europe/Berlin:2026-06-10"]

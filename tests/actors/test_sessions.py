@@ -24,7 +24,8 @@ from tests.scenarios.meeting import (
 )
 from tests.scenarios.talker import Message, Talker
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby import Sessions, matchmaker
+from yoked_actor.actors.lobby import Message as LobbyMessage
+from yoked_actor.actors.lobby import Sessions
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.offers import OfferDesk, OpenedConnections
 from yoked_actor.domain.lobby import Floor
@@ -560,7 +561,7 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
             pass
 
     clock = Clock.starting(datetime(2026, 1, 1, tzinfo=UTC))
-    mailbox: Mailbox[matchmaker.Message] = Mailbox(1)
+    mailbox: Mailbox[LobbyMessage] = Mailbox(1)
     async with open_store(None, runner=InlineRunner()) as store, trio.open_nursery() as nursery:
         floor = Floor(Rules())
         desk = OfferDesk(
@@ -573,7 +574,7 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
         [entered] = mailbox.take_all()
         sessions.answer(entered, Done(), clock.now())
         assert sessions.may_forget("ana")
-        mailbox.put_nowait(matchmaker.Message(ev.Heard("ben"), None))
+        mailbox.put_nowait(LobbyMessage(ev.Heard("ben"), None))
         nursery.start_soon(session.attach, Silent(), Hello(id="1", token="x"), 1, 0)
         await wait_all_tasks_blocked()
         assert len(mailbox) == 1

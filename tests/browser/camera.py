@@ -1,4 +1,4 @@
-"""What the fake camera shows: somebody, drawn with a few ellipses, who sways a little.
+"""The video of the fake camera: a person, drawn with a few ellipses, who moves a little.
 
 A file of our own, so that pictures of the pages look like what they are made for.
 """
@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 WIDTH, HEIGHT, FRAMES, PER_S = 640, 360, 30, 15
-# Luma and both chromas (BT.601): a wall by lamplight, its dark corner, and somebody before it.
+# Luma and both chromas (BT.601): a bright wall, its dark corner, and a person in front of it.
 WALL, CORNER = (178, 108, 146), (70, 122, 140)
 JUMPER, HAIR, FACE, EYES = (88, 128, 166), (42, 124, 138), (170, 112, 150), (40, 126, 134)
 
 
 def write_camera_file(path: Path) -> None:
-    """Write some seconds of raw video (YUV4MPEG2) that can be played in a circle."""
+    """Write some seconds of raw video (YUV4MPEG2) that can be played in a loop."""
     with path.open("wb") as file:
         file.write(f"YUV4MPEG2 W{WIDTH} H{HEIGHT} F{PER_S}:1 Ip A1:1 C420jpeg\n".encode())
         for number in range(FRAMES):

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from tests.browser.camera import write_camera_file
 from tests.browser.pages import PATIENT, Person, new_context
 from tests.npm import from_npm
-from tests.process.house import House, open_house
+from tests.process.server import ServerProcess, running_server
 
 AXE_VERSION = "4.14.0"
 FLAGS = [
@@ -26,7 +26,7 @@ FLAGS = [
     "--disable-gpu",
     "--use-fake-device-for-media-stream",
     "--use-fake-ui-for-media-stream",
-    # Without this, addresses are names that only a network with multicast could resolve.
+    # Otherwise ICE candidates are mDNS names, which need multicast to resolve.
     "--disable-features=WebRtcHideLocalIpsWithMdns",
     "--disable-background-networking",
     "--disable-component-update",
@@ -38,7 +38,7 @@ _numbers = count(1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All that stands in this folder drives a browser."""
+    """Mark all tests in this folder as browser tests."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def camera(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What Chromium takes for a camera."""
+    """The video file that Chromium uses as its camera."""
     path = tmp_path_factory.mktemp("camera") / "somebody.y4m"
     write_camera_file(path)
     return path
@@ -54,7 +54,7 @@ def camera(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser(camera: Path) -> Iterator[Browser]:
-    """Chromium, with a camera that shows a moving picture."""
+    """Chromium, with a fake camera."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("there is no Chromium here: install Debian's package chromium")
@@ -67,20 +67,22 @@ def browser(camera: Path) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
-    """Settings of this file's server; a file may have its own."""
+    """Settings of the server of a test file; a file may override them."""
     return PATIENT | {"matching__vote_window_s": 30}
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory, settings: dict[str, Any]) -> Iterator[House]:
-    """A server of this file's own."""
-    with open_house(tmp_path_factory.mktemp("house") / "data", **settings) as house:
-        yield house
+def server(
+    tmp_path_factory: pytest.TempPathFactory, settings: dict[str, Any]
+) -> Iterator[ServerProcess]:
+    """The server of a test file."""
+    with running_server(tmp_path_factory.mktemp("server") / "data", **settings) as server:
+        yield server
 
 
 @pytest.fixture
 def contexts(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    """Makes windows that share nothing; they are closed when the test is over."""
+    """Opens separate browser contexts, and closes them after the test."""
     opened: list[BrowserContext] = []
 
     def open_context(**options: Any) -> BrowserContext:
@@ -93,14 +95,14 @@ def contexts(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
 
 @pytest.fixture
-def somebody(
-    contexts: Callable[..., BrowserContext], house: House
+def new_person(
+    contexts: Callable[..., BrowserContext], server: ServerProcess
 ) -> Iterator[Callable[..., Person]]:
-    """Makes people, each in a window of their own; their pages may log no errors."""
+    """Creates people, each in a separate browser context; their pages must not log errors."""
     people: list[Person] = []
 
     def make(name: str, **options: Any) -> Person:
-        person = Person(contexts(**options), house, f"{name}-{next(_numbers)}")
+        person = Person(contexts(**options), server, f"{name}-{next(_numbers)}")
         people.append(person)
         return person
 
@@ -109,13 +111,13 @@ def somebody(
 
 
 @pytest.fixture
-def couple(somebody: Callable[..., Person]) -> tuple[Person, Person]:
-    """A woman and a man who suit each other, signed in."""
-    ana, ben = somebody("ana"), somebody("ben")
+def couple(new_person: Callable[..., Person]) -> tuple[Person, Person]:
+    """A woman and a man who are compatible, signed in."""
+    ana, ben = new_person("ana"), new_person("ben")
     ana.has_profile(interests=["jazz", "climbing", "old maps"])
     ben.has_profile(gender="man", seeking=["woman"], interests=["jazz", "night trains"])
     for person in (ana, ben):
-        person.slip_in()
+        person.sign_in_by_token()
     for person in (ana, ben):
         person.at_home()
     return ana, ben

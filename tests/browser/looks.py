@@ -1,4 +1,4 @@
-"""A critical look at a page: an audit by axe-core, and a picture for people."""
+"""Checks the look of a page: an audit by axe-core, and a screenshot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async () => {
 
 
 class Critic:
-    """Looks at a page with a person's eyes."""
+    """Checks the pages of one person."""
 
     def __init__(self, person: Person, axe: Path, suffix: str) -> None:
         self.person = person
@@ -27,12 +27,12 @@ class Critic:
         person.page.add_init_script(path=axe)
 
     def looks(self, name: str) -> None:
-        """No finding, nothing that sticks out to the side, and a picture of it."""
+        """Take a screenshot; check accessibility, width and texts."""
         page = self.person.page
         self.person.shoot(f"{name}-{self.suffix}")
         findings: list[dict[str, Any]] = page.evaluate(AUDIT)
         assert findings == [], findings
-        # Values that are not there must not be shown as if they were words.
+        # Missing values must not show up as text.
         assert not re.search(
             r"\b(undefined|null|NaN|true|false)\b|\[object", page.inner_text("body")
         )

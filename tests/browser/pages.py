@@ -1,4 +1,4 @@
-"""People at a browser, and people who only call over HTTP, for tests of the web client."""
+"""People with a browser, and people who only use HTTP, for tests of the web client."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
-from tests.process.house import House
+from tests.process.server import ServerProcess
 from yoked_actor.testing import make_profile
 
 SHOTS = Path(__file__).parents[2] / ".screenshots"
 PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1200, "height": 800}
 PATIENCE_MS = 30_000
-# A busy machine is slow to draw a card, and a test to make its next call: nobody should be given up
-# for that.
+# Long windows: on a busy machine, pages and tests are slow, and nobody should time out.
 PATIENT: dict[str, Any] = {"matching__acknowledge_window_s": 30, "matching__liveness_s": 60}
 
-# Every socket of the page, the types of all messages that came, and every welcome among them.
+# Records the sockets of a page, the types of all received messages, and every welcome.
 WATCH_SOCKETS = """
 window.sockets = [];
 window.heard = [];
@@ -41,10 +40,10 @@ window.WebSocket = class extends WebSocket {
 
 
 class Caller:
-    """Somebody who uses HTTP only, and does nothing by itself."""
+    """A person who only uses HTTP, and only when the test says so."""
 
-    def __init__(self, house: House, user_id: str, **profile: Any) -> None:
-        self.house = house
+    def __init__(self, server: ServerProcess, user_id: str, **profile: Any) -> None:
+        self.server = server
         self.user_id = user_id
         self.token = ""
         name = user_id.split("-")[0].title()
@@ -56,12 +55,12 @@ class Caller:
         headers = {"Content-Type": "application/json"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        request = urllib.request.Request(self.house.url + path, data, headers, method=method)
+        request = urllib.request.Request(self.server.url + path, data, headers, method=method)
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
 
     def spin(self) -> str | None:
-        """Get in line; returns the match, if that has led to one."""
+        """Spin; returns the ID of the match, if there is one."""
         match_id: str | None = self.call("POST", "/api/spin").get("match_id")
         return match_id
 
@@ -71,18 +70,18 @@ class Caller:
     def vote(self, match_id: str | None, vote: str) -> None:
         self.call("POST", "/api/vote", {"match_id": match_id, "vote": vote})
 
-    def go_home(self) -> None:
-        """Be out of everybody's way; a page that closes does that by itself."""
+    def leave_line(self) -> None:
+        """Leave the line or the match, so that others are not matched with this person."""
         if self.call("GET", "/api/match/status")["state"] != "idle":
             self.call("POST", "/api/leave")
 
 
 class Person:
-    """Somebody at a browser."""
+    """A person with a browser."""
 
-    def __init__(self, context: BrowserContext, house: House, user_id: str) -> None:
+    def __init__(self, context: BrowserContext, server: ServerProcess, user_id: str) -> None:
         self.context = context
-        self.house = house
+        self.server = server
         self.user_id = user_id
         self.name = user_id.split("-")[0].title()
         self.token = ""
@@ -92,17 +91,17 @@ class Person:
         self.page.on("console", self._console)
 
     def _console(self, message: ConsoleMessage) -> None:
-        # Chromium itself logs an answer that is a refusal; a missing profile is one.
+        # Chromium logs error responses itself, such as 404 for a missing profile.
         if message.type in ("error", "warning") and "Failed to load" not in message.text:
             self.problems.append(f"{self.user_id}: {message.text}")
 
     def has_profile(self, **profile: Any) -> None:
-        self.token = Caller(self.house, self.user_id, **profile).token
+        self.token = Caller(self.server, self.user_id, **profile).token
 
-    # What a person does
+    # Actions
 
     def open(self, path: str = "/") -> None:
-        self.page.goto(self.house.url + path, wait_until="commit")
+        self.page.goto(self.server.url + path, wait_until="commit")
 
     def reload(self) -> None:
         self.page.reload(wait_until="commit")
@@ -113,19 +112,19 @@ class Person:
         self.press("Sign in")
 
     def arrive(self) -> None:
-        """Sign in with a profile, and be at home."""
+        """Sign in with a profile, and wait for the home page."""
         self.sign_in()
         self.at_home()
 
-    def slip_in(self) -> None:
-        """Be signed in without the form; returns before the page is there."""
+    def sign_in_by_token(self) -> None:
+        """Sign in without the form; does not wait for the page."""
         self.page.add_init_script(
             f"""if (!sessionStorage.getItem("came")) {{
               sessionStorage.setItem("came", "yes");
               sessionStorage.setItem("yoked.token", "{self.token}");
             }}"""
         )
-        self.page.goto(self.house.url, wait_until="commit")
+        self.page.goto(self.server.url, wait_until="commit")
 
     def at_home(self) -> None:
         self.headed(re.compile("^Hello, "))
@@ -140,16 +139,16 @@ class Person:
         self.press(re.compile(f"^{vote}", re.IGNORECASE))
 
     def cut(self) -> None:
-        """Lose the socket, and come back with nothing lost."""
+        """Close the socket, and wait until the session is resumed."""
         before = self.page.evaluate("welcomes.length")
         self.page.evaluate("sockets.at(-1).close()")
         self.until(f"welcomes.length > {before}")
         assert self.page.evaluate("welcomes.at(-1).resumed") is True
 
-    # What a person sees
+    # Expectations
 
     def at(self, path: str) -> None:
-        expect(self.page).to_have_url(self.house.url + path, timeout=PATIENCE_MS)
+        expect(self.page).to_have_url(self.server.url + path, timeout=PATIENCE_MS)
 
     def headed(self, text: str | re.Pattern[str]) -> None:
         expect(self.page.get_by_role("heading", level=1)).to_have_text(text, timeout=PATIENCE_MS)
@@ -157,7 +156,7 @@ class Person:
     def reads(self, text: str | re.Pattern[str]) -> None:
         expect(self.page.locator("main")).to_contain_text(text, timeout=PATIENCE_MS)
 
-    def told(self, text: str | re.Pattern[str]) -> None:
+    def sees_notice(self, text: str | re.Pattern[str]) -> None:
         expect(self.page.locator("#notice")).to_contain_text(text, timeout=PATIENCE_MS)
 
     def can_vote(self) -> None:
@@ -168,7 +167,7 @@ class Person:
         expect(self.page.locator(".cover.away")).to_have_count(1, timeout=PATIENCE_MS)
 
     def until(self, condition: str) -> None:
-        """Wait for a condition in the page; Playwright's own way needs what our policy forbids."""
+        """Wait for a condition in the page. Playwright's own function needs `unsafe-eval`."""
         self.page.evaluate(
             f"""() => new Promise((resolve, reject) => {{
               const end = performance.now() + {PATIENCE_MS};
@@ -182,13 +181,13 @@ class Person:
         )
 
     def shoot(self, name: str) -> None:
-        """Take a picture of the page for people to look at."""
+        """Take a screenshot."""
         SHOTS.mkdir(exist_ok=True)
         self.page.screenshot(path=SHOTS / f"{name}.png", animations="disabled")
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """A window of its own, with nothing kept from others."""
+    """A separate browser context."""
     given = {"viewport": LAPTOP, "permissions": ["camera", "microphone"], "locale": "en-GB"}
     context = browser.new_context(**(given | options))
     context.set_default_timeout(PATIENCE_MS)
@@ -197,7 +196,7 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 
 
 def meet(*people: Person) -> None:
-    """Let two people spin, and see each other's card."""
+    """Let two people spin, and wait until both can vote."""
     for person in people:
         person.spin()
     for person in people:
@@ -206,7 +205,7 @@ def meet(*people: Person) -> None:
 
 
 def start_date(ana: Person, ben: Person) -> None:
-    """Let two people spin, say yes, and be on their date."""
+    """Let two people spin and say yes, and wait for the date."""
     meet(ana, ben)
     for person in (ana, ben):
         person.vote("yes")

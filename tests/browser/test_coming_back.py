@@ -1,4 +1,4 @@
-"""Reloads, lost sockets, other windows, restarts: the page is where the server says one is."""
+"""Reloads, lost sockets, other windows, restarts: the page follows the state on the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.pages import Caller, Person
-from tests.process.house import House, open_house, run_cli
+from tests.process.server import ServerProcess, run_cli, running_server
 
 WAYS: dict[str, Callable[[Person], object]] = {
     "reload": Person.reload,
@@ -19,25 +19,25 @@ WAYS: dict[str, Callable[[Person], object]] = {
 
 
 @pytest.fixture
-def ana(somebody: Callable[..., Person]) -> Person:
-    ana = somebody("ana")
+def ana(new_person: Callable[..., Person]) -> Person:
+    ana = new_person("ana")
     ana.has_profile()
-    ana.slip_in()
+    ana.sign_in_by_token()
     ana.at_home()
     return ana
 
 
 @pytest.fixture
 def ben(ana: Person) -> Iterator[Caller]:
-    """Somebody who suits her, and does only what the test says."""
+    """A compatible person who only does what the test says."""
     user_id = ana.user_id.replace("ana", "ben")
-    ben = Caller(ana.house, user_id, gender="man", seeking=["woman"])
+    ben = Caller(ana.server, user_id, gender="man", seeking=["woman"])
     yield ben
-    ben.go_home()
+    ben.leave_line()
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_wherever_one_is_a_reload_and_a_lost_socket_lead_back_there(
+def test_a_reload_and_a_lost_socket_lead_back_to_the_same_page(
     ana: Person, ben: Caller, way: str
 ) -> None:
     def happens() -> None:
@@ -56,7 +56,7 @@ def test_wherever_one_is_a_reload_and_a_lost_socket_lead_back_there(
     happens()
     ana.at("/spinning")
     ana.reads("No one else is in line right now.")
-    # Waiting leaves one free to look around; whoever loads the page is where they wait.
+    # A waiting user may open other pages. A reload leads back to the waiting page.
     ana.page.get_by_role("link", name="Profile").click()
     ana.headed("Your profile")
     happens()
@@ -87,9 +87,7 @@ def test_wherever_one_is_a_reload_and_a_lost_socket_lead_back_there(
     ana.at("/spin")
 
 
-def test_what_happened_while_the_socket_was_lost_is_told_afterwards(
-    ana: Person, ben: Caller
-) -> None:
+def test_a_notice_tells_what_happened_while_the_socket_was_lost(ana: Person, ben: Caller) -> None:
     ana.spin()
     ana.at("/spinning")
     match_id = ben.spin()
@@ -109,17 +107,19 @@ def test_what_happened_while_the_socket_was_lost_is_told_afterwards(
     ben.vote(match_id, "pass")
     ana.page.evaluate("() => { window.WebSocket = Real; dispatchEvent(new Event('online')); }")
     ana.at("/spinning")
-    ana.told("It wasn't mutual this time. Your yes moved you up the line: you have 10 credit.")
+    ana.sees_notice(
+        "It wasn't mutual this time. Your yes moved you up the line: you have 10 credit."
+    )
     expect(ana.page.locator("#connection")).to_be_hidden()
 
 
 def test_a_second_window_takes_over_and_the_first_one_can_take_it_back(
-    ana: Person, somebody: Callable[..., Person]
+    ana: Person, new_person: Callable[..., Person]
 ) -> None:
     ana.spin()
     ana.at("/spinning")
     token = ana.page.evaluate("sessionStorage.getItem('yoked.token')")
-    other = somebody("other")
+    other = new_person("other")
     other.page.add_init_script(f"sessionStorage.setItem('yoked.token', '{token}')")
     other.open("/offers")
     other.at("/spinning")
@@ -129,8 +129,8 @@ def test_a_second_window_takes_over_and_the_first_one_can_take_it_back(
     other.headed("Yoked is open in another window")
 
 
-def test_a_token_that_is_not_good_leads_to_the_sign_in(somebody: Callable[..., Person]) -> None:
-    ana = somebody("ana")
+def test_an_invalid_token_leads_to_the_sign_in(new_person: Callable[..., Person]) -> None:
+    ana = new_person("ana")
     ana.page.add_init_script("sessionStorage.setItem('yoked.token', 'a.b.c')")
     ana.open("/spin")
     ana.headed("Meet someone now")
@@ -141,21 +141,21 @@ def test_a_token_that_is_not_good_leads_to_the_sign_in(somebody: Callable[..., P
 def test_a_suspended_user_reads_why_and_until_when(ana: Person) -> None:
     ana.spin()
     ana.at("/spinning")
-    data = str(ana.house.database.parent)
+    data = str(ana.server.database.parent)
     reason, until = "Be kind to people.", "2099-02-01T09:00:00Z"
     options = ("--reason", reason, "--until", until, "--data", data)
     assert run_cli("users", "suspend", ana.user_id, *options).returncode == 0
     ana.headed("Meet someone now")
     told = re.compile(r"Your account is suspended until .*2099.* Reason: Be kind to people\.")
     expect(ana.page.get_by_role("alert")).to_have_text(told)
-    # Signing in again tells the same, at hello.
+    # Signing in again shows the same, from the reply to hello.
     ana.page.get_by_label("Your name").fill(ana.user_id)
     ana.press("Sign in")
     expect(ana.page.get_by_role("alert")).to_have_text(told)
     run_cli("users", "unsuspend", ana.user_id, "--data", data)
 
 
-def test_signing_out_forgets_who_one_was(ana: Person) -> None:
+def test_signing_out_forgets_the_user(ana: Person) -> None:
     ana.spin()
     ana.at("/spinning")
     ana.press("Sign out")
@@ -167,7 +167,7 @@ def test_signing_out_forgets_who_one_was(ana: Person) -> None:
     ana.headed("Meet someone now")
     ana.page.get_by_label("Your name").fill(ana.user_id)
     ana.press("Sign in")
-    # What one came for is where one gets, and the line has been left.
+    # The requested page is shown after signing in, and the user is not in line.
     ana.headed("Your profile")
     ana.at("/profile")
 
@@ -182,32 +182,32 @@ def test_back_and_forward_lead_through_the_pages(ana: Person) -> None:
     expect(ana.page.get_by_role("heading", level=1)).to_be_focused()
     ana.page.go_forward()
     ana.headed("Your profile")
-    # A page that the state does not allow leads to one that it does.
+    # A page that the state does not allow redirects to one that is allowed.
     ana.open("/voting-window")
     ana.at("/spin")
 
 
 @pytest.fixture
-def frail_house(tmp_path: Path) -> Iterator[House]:
-    with open_house(tmp_path / "data", server__reconnect_after_s=0.5) as house:
-        yield house
+def restarted_server(tmp_path: Path) -> Iterator[ServerProcess]:
+    with running_server(tmp_path / "data", server__reconnect_after_s=0.5) as server:
+        yield server
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_a_server_that_is_restarted_finds_the_page_waiting(
-    frail_house: House, contexts: Callable[..., BrowserContext], end: str
+def test_the_page_reconnects_to_a_restarted_server(
+    restarted_server: ServerProcess, contexts: Callable[..., BrowserContext], end: str
 ) -> None:
-    ana = Person(contexts(), frail_house, "ana")
+    ana = Person(contexts(), restarted_server, "ana")
     ana.has_profile()
     ana.arrive()
     ana.spin()
     ana.reads("No one else is in line right now.")
-    getattr(frail_house, end)()
+    getattr(restarted_server, end)()
     expect(ana.page.locator("#connection")).to_contain_text("Connection lost.")
-    frail_house.start()
+    restarted_server.start()
     ana.until("welcomes.length > 1")
     ana.at("/spinning")
     expect(ana.page.locator("#connection")).to_be_hidden()
-    ben = Caller(frail_house, "ben", gender="man", seeking=["woman"])
+    ben = Caller(restarted_server, "ben", gender="man", seeking=["woman"])
     ben.spin()
     ana.at("/voting-window")

@@ -1,4 +1,4 @@
-"""Operator console: a dead letter is read, mended and gone; reports, drain, and its looks."""
+"""The operator console: dead letters, waiting users, reports, drain, and accessibility."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.looks import Critic
 from tests.browser.pages import LAPTOP, PATIENCE_MS, PHONE, Caller, Person
-from tests.process.house import House, open_house, run_cli
+from tests.process.server import ServerProcess, run_cli, running_server
 from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.actors.offers.zone_jobs import user_jobs
 from yoked_actor.store import enqueue_in
@@ -27,15 +27,15 @@ SECTIONS = ("now", "line", "jobs", "offers", "alerts", "objectives", "reports", 
 
 
 class Operator:
-    """Somebody at the console."""
+    """An operator with the console open."""
 
     def __init__(self, person: Person) -> None:
         self.person = person
         self.page = person.page
-        self.house = person.house
+        self.server = person.server
 
     def token(self, *flags: str) -> str:
-        made = run_cli("token", "olga", *flags, "--dev", "--data", str(self.house.data_dir))
+        made = run_cli("token", "olga", *flags, "--dev", "--data", str(self.server.data_dir))
         assert made.returncode == 0, made.stderr
         return made.stdout.strip()
 
@@ -65,31 +65,31 @@ class Operator:
 
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
-    """Those who wait say nothing here, and are to be seen waiting for as long as that takes."""
+    """Waiting users send nothing here, and must stay in line for the whole test."""
     return {"matching__liveness_s": 600, "session__forget_after_s": 900}
 
 
 @pytest.fixture
-def olga(somebody: Callable[..., Person]) -> Operator:
-    return Operator(somebody("olga"))
+def olga(new_person: Callable[..., Person]) -> Operator:
+    return Operator(new_person("olga"))
 
 
-def enqueue_offers_of(house: House, user_id: str, day: str) -> int:
-    """A job that stores a user's offers of a day, as a run enqueues it; from another process."""
+def enqueue_offers_of(server: ServerProcess, user_id: str, day: str) -> int:
+    """Enqueue the job that stores the offers of a user, from another process."""
     at = round(time.time() * 1e6)
     date = datetime.fromisoformat(day).date()
-    with closing(sqlite3.connect(house.database, timeout=20)) as connection, connection:
+    with closing(sqlite3.connect(server.database, timeout=20)) as connection, connection:
         [job] = enqueue_in(connection, list(user_jobs(ZONE, date, at, [user_id])), at)
-    wake_other_processes(house.data_dir)
+    wake_other_processes(server.data_dir)
     return job.job_id
 
 
-def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(olga: Operator, house: House) -> None:
-    ana = Caller(house, "ana-dead")
-    Caller(house, "ben-dead", gender="man", seeking=["woman"])
+def test_a_dead_letter_is_shown_fixed_and_requeued(olga: Operator, server: ServerProcess) -> None:
+    ana = Caller(server, "ana-dead")
+    Caller(server, "ben-dead", gender="man", seeking=["woman"])
     day = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
-    # The run that it belongs to was missed, so this cannot go well.
-    job_id = enqueue_offers_of(house, ana.user_id, day)
+    # The job fails, because its run was missed.
+    job_id = enqueue_offers_of(server, ana.user_id, day)
     olga.come()
     page = olga.page
     expect(page.locator("#dead-letters")).to_have_text("1", timeout=PATIENCE_MS)
@@ -104,19 +104,19 @@ def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(olga: Operator, hou
     expect(traceback).to_contain_text("offers/runs.py")
     expect(traceback).to_contain_text(f"the pool of the run of {day} in {ZONE} was never frozen")
     olga.person.shoot("console-dead-letter")
-    # What was missing is made up for.
+    # Start the missed run.
     olga.go("Offers")
     page.get_by_label("Zone").fill(ZONE)
     page.get_by_label("Date").fill(day)
     olga.person.press("Run now")
     olga.confirm("Run")
-    olga.person.told(f"The run of {day} in {ZONE} has started.")
+    olga.person.sees_notice(f"The run of {day} in {ZONE} has started.")
     done = olga.row(day).filter(has_text=ZONE)
     expect(done).to_contain_text("Done", timeout=PATIENCE_MS)
     olga.go("Jobs")
     page.get_by_role("button", name=f"Requeue job {job_id}").click()
-    olga.person.told(f"Job {job_id} is queued again.")
-    page.goto(f"{house.url}/admin#jobs/{job_id}")
+    olga.person.sees_notice(f"Job {job_id} is queued again.")
+    page.goto(f"{server.url}/admin#jobs/{job_id}")
     expect(page.locator(".headline")).to_contain_text("Completed", timeout=PATIENCE_MS)
     olga.go("Jobs")
     olga.person.reads("No dead letters.")
@@ -130,11 +130,13 @@ def test_a_dead_letter_is_seen_read_mended_requeued_and_gone(olga: Operator, hou
     olga.person.reads("No differences")
 
 
-def test_who_waits_and_why_is_shown_as_it_happens(olga: Operator, house: House) -> None:
+def test_waiting_users_and_the_reasons_are_updated_live(
+    olga: Operator, server: ServerProcess
+) -> None:
     olga.come()
     olga.go("Line")
     olga.person.reads("No one is waiting.")
-    ana = Caller(house, "ana-waits")
+    ana = Caller(server, "ana-waits")
     ana.spin()
     olga.person.reads("1 user is waiting.")
     expect(olga.row("ana-waits")).to_contain_text("No one else in line")
@@ -142,10 +144,10 @@ def test_who_waits_and_why_is_shown_as_it_happens(olga: Operator, house: House) 
     olga.person.reads("No one is waiting.")
 
 
-def test_a_report_is_read_and_its_user_suspended_kept_apart_and_let_back_in(
-    olga: Operator, house: House
+def test_a_reported_user_is_blocked_suspended_and_unsuspended(
+    olga: Operator, server: ServerProcess
 ) -> None:
-    ana, mallory = Caller(house, "ana-reports"), Caller(house, "mallory")
+    ana, mallory = Caller(server, "ana-reports"), Caller(server, "mallory")
     reason = "<b>rude</b> from the first word"
     ana.call("POST", "/api/reports", {"user_id": "mallory", "reason": reason})
     olga.come()
@@ -154,38 +156,38 @@ def test_a_report_is_read_and_its_user_suspended_kept_apart_and_let_back_in(
     expect(card).to_contain_text(reason)
     card.get_by_role("button", name="Block this pair").click()
     olga.confirm("Block")
-    olga.person.told("ana-reports and mallory will not be matched again.")
+    olga.person.sees_notice("ana-reports and mallory will not be matched again.")
     assert [one["user_id"] for one in ana.call("GET", "/api/blocks")["blocks"]] == ["mallory"]
     card.get_by_role("button", name="Suspend mallory").click()
     olga.page.get_by_role("dialog").get_by_role("button", name="Suspend").click()
     expect(olga.page.get_by_role("dialog")).to_contain_text("Enter a text.")
     olga.confirm("Suspend", "rude to people")
-    olga.person.told("mallory is suspended.")
+    olga.person.sees_notice("mallory is suspended.")
     expect(card).to_contain_text("suspended")
     with pytest.raises(OSError, match="403"):
         mallory.spin()
     card.get_by_role("button", name="Lift the suspension").click()
     olga.confirm("Lift the suspension")
-    olga.person.told("mallory is no longer suspended.")
+    olga.person.sees_notice("mallory is no longer suspended.")
     mallory.spin()
     mallory.call("POST", "/api/leave")
     card.get_by_role("button", name="Close report").click()
     olga.confirm("Close", "warned")
-    olga.person.told(re.compile(r"^Report \d+ is closed"))
+    olga.person.sees_notice(re.compile(r"^Report \d+ is closed"))
     olga.person.reads("No open reports.")
     olga.go("Audit")
     for what in ("Blocked for", "Suspended", "Lifted the suspension of", "Closed report"):
         expect(olga.row(what)).to_contain_text("olga")
 
 
-def test_a_token_that_is_not_an_operators_is_refused_in_words(olga: Operator) -> None:
+def test_a_token_without_the_admin_role_is_refused(olga: Operator) -> None:
     olga.sign_in(olga.token())
     expect(olga.page.get_by_role("alert")).to_have_text("This token does not have the admin role.")
     olga.sign_in("nonsense")
     expect(olga.page.get_by_role("alert")).to_contain_text("This token is invalid")
 
 
-def test_a_question_can_be_answered_with_no(olga: Operator) -> None:
+def test_a_confirmation_can_be_cancelled(olga: Operator) -> None:
     olga.come()
     olga.go("Drain")
     olga.person.press("Drain and stop…")
@@ -198,53 +200,53 @@ def test_a_question_can_be_answered_with_no(olga: Operator) -> None:
 
 
 def test_a_server_can_be_drained_from_the_console_and_the_page_says_so(
-    somebody: Callable[..., Person], tmp_path: Path
+    new_person: Callable[..., Person], tmp_path: Path
 ) -> None:
-    with open_house(tmp_path / "data") as house:
-        person = somebody("olga")
-        person.house = house
+    with running_server(tmp_path / "data") as server:
+        person = new_person("olga")
+        person.server = server
         olga = Operator(person)
         olga.come()
         olga.go("Drain")
         person.press("Drain and stop…")
         olga.confirm("Drain")
         person.reads("The server is draining.")
-        assert house.wait() == 0
+        assert server.wait() == 0
         expect(olga.page.locator("#connection")).to_contain_text(
             "Not connected", timeout=PATIENCE_MS
         )
-        assert house.read("SELECT who, action FROM audit") == [("olga", "drain")]
-        person.problems.clear()  # Chromium logs every attempt that failed.
+        assert server.read("SELECT who, action FROM audit") == [("olga", "drain")]
+        person.problems.clear()  # Chromium logs failed attempts.
 
 
-def test_the_console_comes_back_by_itself_after_a_restart(
-    somebody: Callable[..., Person], tmp_path: Path
+def test_the_console_reconnects_after_a_restart(
+    new_person: Callable[..., Person], tmp_path: Path
 ) -> None:
-    with open_house(tmp_path / "data") as house:
-        person = somebody("olga")
-        person.house = house
+    with running_server(tmp_path / "data") as server:
+        person = new_person("olga")
+        person.server = server
         olga = Operator(person)
         olga.come()
-        house.kill()
+        server.kill()
         expect(olga.page.locator("#connection")).to_contain_text(
             "Not connected", timeout=PATIENCE_MS
         )
-        house.start()
+        server.start()
         expect(olga.page.locator("#connection")).to_have_text("Live", timeout=PATIENCE_MS)
-        person.problems.clear()  # Chromium logs every attempt that failed.
+        person.problems.clear()  # Chromium logs failed attempts.
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_section_can_be_read_and_used_by_everybody(
-    somebody: Callable[..., Person], axe: Path, house: House, scheme: str, size: str
+def test_every_section_is_accessible(
+    new_person: Callable[..., Person], axe: Path, server: ServerProcess, scheme: str, size: str
 ) -> None:
     name = f"{scheme}-{size}"
-    ana = Caller(house, f"ana-{name}")
+    ana = Caller(server, f"ana-{name}")
     ana.spin()
     ana.call("POST", "/api/reports", {"user_id": "mallory", "reason": "never looked up"})
-    job_id = enqueue_offers_of(house, ana.user_id, "2020-02-20")
-    person = somebody("olga", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
+    job_id = enqueue_offers_of(server, ana.user_id, "2020-02-20")
+    person = new_person("olga", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
     critic, olga = Critic(person, axe, name), Operator(person)
     person.open("/admin")
     person.headed("Operator console")
@@ -252,14 +254,14 @@ def test_every_section_can_be_read_and_used_by_everybody(
     olga.come()
     expect(olga.page.locator("#dead-letters")).to_be_visible(timeout=PATIENCE_MS)
     for number, section in enumerate(SECTIONS, 1):
-        olga.page.goto(f"{house.url}/admin#{section}")
+        olga.page.goto(f"{server.url}/admin#{section}")
         person.headed(section.title())
         expect(olga.page.get_by_text("Loading…")).to_have_count(0, timeout=PATIENCE_MS)
         critic.looks(f"console-{number}-{section}")
-    olga.page.goto(f"{house.url}/admin#jobs/{job_id}")
+    olga.page.goto(f"{server.url}/admin#jobs/{job_id}")
     expect(olga.page.locator("#traceback")).to_be_visible()
     critic.looks("console-3-job")
-    olga.page.goto(f"{house.url}/admin#drain")
+    olga.page.goto(f"{server.url}/admin#drain")
     person.press("Drain and stop…")
     critic.looks("console-8-drain-question")
     ana.call("POST", "/api/leave")

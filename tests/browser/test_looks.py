@@ -1,4 +1,4 @@
-"""Every page, light and dark, on a laptop and a phone: audited by axe-core, and photographed."""
+"""Every page, light and dark, on a laptop and a phone: audited by axe-core, with screenshots."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from playwright.sync_api import expect
 
 from tests.browser.looks import Critic
 from tests.browser.pages import LAPTOP, PATIENT, PHONE, Caller, Person
-from tests.process.house import open_house
+from tests.process.server import running_server
 
 SIZES = {"laptop": LAPTOP, "phone": PHONE}
 
 
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
-    # The countdown is the one that people will see.
+    # The default vote window, for realistic screenshots.
     return PATIENT
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_can_be_read_and_used_by_everybody(
-    somebody: Callable[..., Person], axe: Path, scheme: str, size: str
+def test_every_page_is_accessible(
+    new_person: Callable[..., Person], axe: Path, scheme: str, size: str
 ) -> None:
-    ana = somebody("ana", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
+    ana = new_person("ana", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
     critic = Critic(ana, axe, f"{scheme}-{size}")
     ana.open()
     ana.headed("Meet someone now")
@@ -50,13 +50,13 @@ def test_every_page_can_be_read_and_used_by_everybody(
     ana.headed("Ready when you are")
     critic.looks("3-spin")
     for number in (1, 2):
-        Caller(ana.house, f"zoe{number}-of-{ana.user_id}", seeking=["nonbinary"]).spin()
+        Caller(ana.server, f"zoe{number}-of-{ana.user_id}", seeking=["nonbinary"]).spin()
     ana.spin()
     ana.reads(re.compile(r"\d people and you aren't looking for each other\."))
     ana.reads("Looking slightly beyond your age and distance limits")
     critic.looks("4-spinning")
     ben = Caller(
-        ana.house,
+        ana.server,
         ana.user_id.replace("ana", "ben"),
         gender="man",
         seeking=["woman"],
@@ -80,12 +80,12 @@ def test_every_page_can_be_read_and_used_by_everybody(
     critic.looks("8-report")
     ana.page.keyboard.press("Escape")
     ana.press("End date")
-    ana.told("You ended the date.")
+    ana.sees_notice("You ended the date.")
     critic.looks("9-after-a-date")
 
 
-def test_all_can_be_done_with_the_keyboard(somebody: Callable[..., Person]) -> None:
-    ana = somebody("ana")
+def test_everything_works_with_the_keyboard(new_person: Callable[..., Person]) -> None:
+    ana = new_person("ana")
     ana.has_profile()
     page = ana.page
     ana.open()
@@ -113,13 +113,13 @@ def test_all_can_be_done_with_the_keyboard(somebody: Callable[..., Person]) -> N
 
 
 def test_a_phone_shows_card_clock_and_both_buttons_without_scrolling(
-    somebody: Callable[..., Person],
+    new_person: Callable[..., Person],
 ) -> None:
-    ana = somebody("ana", viewport=PHONE, has_touch=True, is_mobile=True)
+    ana = new_person("ana", viewport=PHONE, has_touch=True, is_mobile=True)
     interests = [f"interest number {number}" for number in range(32)]
     ana.has_profile()
     ben_id = ana.user_id.replace("ana", "ben")
-    ben = Caller(ana.house, ben_id, gender="man", seeking=["woman"], interests=interests)
+    ben = Caller(ana.server, ben_id, gender="man", seeking=["woman"], interests=interests)
     ana.arrive()
     ana.page.get_by_role("button", name="Spin").tap()
     ana.at("/spinning")
@@ -139,8 +139,8 @@ def test_without_dev_the_page_asks_for_a_token(
     tmp_path: Path, contexts: Callable[..., Any], axe: Path
 ) -> None:
     secret = "a secret that is long enough for HS256"
-    with open_house(tmp_path / "data", dev=False, auth__secret=secret) as house:
-        ana = Person(contexts(), house, "ana")
+    with running_server(tmp_path / "data", dev=False, auth__secret=secret) as server:
+        ana = Person(contexts(), server, "ana")
         critic = Critic(ana, axe, "light-laptop")
         ana.open()
         expect(ana.page.get_by_label("Your token")).to_be_visible()

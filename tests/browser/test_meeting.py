@@ -16,12 +16,12 @@ VOTE_WINDOW_S = 5
 
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
-    # Three of the votes end by the window; the others never wait for it.
+    # Three of the cases wait for the end of the vote window.
     return PATIENT | {"matching__vote_window_s": VOTE_WINDOW_S}
 
 
-def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., Person]) -> None:
-    ana = somebody("ana", timezone_id="Asia/Kathmandu")
+def test_a_new_user_fills_in_a_profile_and_spins(new_person: Callable[..., Person]) -> None:
+    ana = new_person("ana", timezone_id="Asia/Kathmandu")
     ana.sign_in()
     ana.at("/profile")
     ana.headed("Tell us about yourself")
@@ -55,7 +55,7 @@ def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., 
     interests.press("Enter")
     interests.fill("climbing, Old maps")
     ana.press("Save profile")
-    ana.told("Profile saved.")
+    ana.sees_notice("Profile saved.")
     ana.at("/spin")
     ana.open("/profile")
     expect(page.get_by_label("Latitude")).to_have_value("27.7")
@@ -63,7 +63,7 @@ def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., 
         [re.compile("^jazz"), re.compile("^climbing"), re.compile("^old maps")]
     )
     ana.press("Save profile")
-    ana.told("Profile saved.")
+    ana.sees_notice("Profile saved.")
     ana.at("/profile")
     page.locator("#notice").get_by_role("link", name="Spin").click()
     ana.spin()
@@ -73,11 +73,11 @@ def test_somebody_new_fills_in_a_profile_and_is_in_line(somebody: Callable[..., 
     ana.reads("Looking slightly beyond your age and distance limits")
     ana.press("Leave the line")
     ana.at("/spin")
-    ana.told("You left the line.")
+    ana.sees_notice("You left the line.")
 
 
-def test_the_place_of_the_browser_can_be_used(somebody: Callable[..., Person]) -> None:
-    ana = somebody(
+def test_the_location_of_the_browser_can_be_used(new_person: Callable[..., Person]) -> None:
+    ana = new_person(
         "ana",
         permissions=["geolocation"],
         geolocation={"latitude": 48.2082, "longitude": 16.3738},
@@ -88,8 +88,10 @@ def test_the_place_of_the_browser_can_be_used(somebody: Callable[..., Person]) -
     expect(ana.page.get_by_label("Longitude")).to_have_value("16.3738")
 
 
-def test_a_browser_that_tells_no_place_says_so(somebody: Callable[..., Person]) -> None:
-    ana = somebody("ana", permissions=[])
+def test_a_browser_that_does_not_share_the_location_shows_a_problem(
+    new_person: Callable[..., Person],
+) -> None:
+    ana = new_person("ana", permissions=[])
     ana.sign_in()
     ana.press("Use my location")
     expect(ana.page.get_by_label("Latitude")).to_have_accessible_description(
@@ -97,18 +99,18 @@ def test_a_browser_that_tells_no_place_says_so(somebody: Callable[..., Person]) 
     )
 
 
-def test_without_a_profile_a_spin_leads_to_it(somebody: Callable[..., Person]) -> None:
-    ana = somebody("ana")
+def test_a_spin_without_a_profile_leads_to_the_profile(new_person: Callable[..., Person]) -> None:
+    ana = new_person("ana")
     ana.sign_in()
     ana.at("/profile")
     ana.page.get_by_role("link", name="Spin").click()
     ana.at("/spin")
     ana.spin()
     ana.at("/profile")
-    ana.told("Complete your profile first.")
+    ana.sees_notice("Complete your profile first.")
 
 
-def test_both_sign_in_and_see_the_card_of_the_other_and_the_time_that_is_left(
+def test_both_see_each_others_card_and_the_time_left(
     couple: tuple[Person, Person],
 ) -> None:
     for person in couple:
@@ -174,10 +176,10 @@ def test_every_pair_of_votes_leads_where_it_should(
     for person, place, story in zip(couple, places, stories, strict=True):
         person.at(place)
         if story:
-            person.told(story)
+            person.sees_notice(story)
 
 
-def test_after_the_vote_one_waits_and_cannot_vote_again(couple: tuple[Person, Person]) -> None:
+def test_a_user_cannot_vote_twice(couple: tuple[Person, Person]) -> None:
     ana, ben = couple
     meet(ana, ben)
     ana.page.keyboard.press("y")
@@ -189,7 +191,7 @@ def test_after_the_vote_one_waits_and_cannot_vote_again(couple: tuple[Person, Pe
     ben.at("/video-date")
 
 
-def test_a_partner_who_leaves_is_explained_and_the_place_is_kept(
+def test_when_the_partner_leaves_a_notice_is_shown_and_the_place_is_kept(
     couple: tuple[Person, Person],
 ) -> None:
     ana, ben = couple
@@ -197,15 +199,15 @@ def test_a_partner_who_leaves_is_explained_and_the_place_is_kept(
     ben.press("Sign out")
     ben.headed("Meet someone now")
     ana.at("/spinning")
-    ana.told("They left before you could decide. You kept your place in line.")
+    ana.sees_notice("They left before you could decide. You kept your place in line.")
 
 
-def test_whoever_is_blocked_in_the_voting_window_is_gone(couple: tuple[Person, Person]) -> None:
+def test_a_block_in_the_voting_window_ends_the_match(couple: tuple[Person, Person]) -> None:
     ana, ben = couple
     meet(ana, ben)
     ana.press("Block")
     ana.page.get_by_role("dialog").get_by_role("button", name="Block").click()
-    ana.told(f"{ben.name} is blocked.")
-    ben.told("They left before you could decide.")
+    ana.sees_notice(f"{ben.name} is blocked.")
+    ben.sees_notice("They left before you could decide.")
     for person in couple:
         person.at("/spinning")

@@ -1,4 +1,4 @@
-"""The morning after: offers, accepts that meet, and a date with a connection."""
+"""Daily offers, mutual accepts, and a date with a connection."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from playwright.sync_api import expect
 
 from tests.browser.looks import Critic
 from tests.browser.pages import PHONE, Caller, Person
-from tests.process.house import House, open_house
+from tests.process.server import ServerProcess, running_server
 
 BEFORE_NINE_IN_BERLIN = "2026-01-01T07:59:00Z"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A server whose clock stands still until it is moved."""
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server on a mock clock."""
     flags = ("--mock-clock", "--mock-clock-start", BEFORE_NINE_IN_BERLIN)
-    with open_house(tmp_path_factory.mktemp("house") / "data", *flags) as house:
-        yield house
+    with running_server(tmp_path_factory.mktemp("server") / "data", *flags) as server:
+        yield server
 
 
 def test_two_who_accept_each_other_can_start_a_date(
-    somebody: Callable[..., Person], axe: Path
+    new_person: Callable[..., Person], axe: Path
 ) -> None:
-    ana, ben = somebody("ana", color_scheme="dark"), somebody("ben", viewport=PHONE)
+    ana, ben = new_person("ana", color_scheme="dark"), new_person("ben", viewport=PHONE)
     ana.has_profile(interests=["jazz", "climbing"])
     ben.has_profile(gender="man", seeking=["woman"], interests=["jazz", "night trains"])
-    carl = Caller(ana.house, "carl", gender="man", seeking=["woman"], lat=52.6)
+    carl = Caller(ana.server, "carl", gender="man", seeking=["woman"], lat=52.6)
     critics = [Critic(ana, axe, "dark-laptop"), Critic(ben, axe, "light-phone")]
     for person in (ana, ben):
         person.arrive()
@@ -39,7 +39,7 @@ def test_two_who_accept_each_other_can_start_a_date(
     # The open page shows them; other pages show a notice.
     ana.reads("you both like jazz")
     expect(ana.page.get_by_role("article").get_by_role("heading")).to_have_text(["Ben", "Carl"])
-    ben.told("Today's offers are here.")
+    ben.sees_notice("Today's offers are here.")
     ben.page.get_by_role("link", name="View offers").click()
     ben.headed("Today's offers")
     ben.reads("Ana")
@@ -56,7 +56,7 @@ def test_two_who_accept_each_other_can_start_a_date(
     ben.press("Accept Ana")
     ben.reads("You both said yes. You're connected.")
     for me, other in ((ana, "Ben"), (ben, "Ana")):
-        me.told(f"You and {other} both said yes. You're connected.")
+        me.sees_notice(f"You and {other} both said yes. You're connected.")
         me.page.get_by_role("link", name="View connections").click()
         me.headed("Connections")
         me.reads("Online")
@@ -72,10 +72,10 @@ def test_two_who_accept_each_other_can_start_a_date(
         person.at("/spin")
 
 
-def test_nobody_yet_and_a_server_out_of_reach_are_told_in_words(
-    somebody: Callable[..., Person],
+def test_no_connections_and_an_unreachable_server_are_explained(
+    new_person: Callable[..., Person],
 ) -> None:
-    ana = somebody("ana")
+    ana = new_person("ana")
     ana.has_profile()
     ana.arrive()
     ana.open("/connections")

@@ -1,4 +1,4 @@
-"""A call through a real TURN server, Debian's coturn, with credentials as the server makes them."""
+"""A call through a real TURN server, Debian's coturn, with credentials from our server."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from tests.browser.pages import PATIENT, Person, start_date
-from tests.browser.test_video_date import sees_moving_pictures
-from tests.process.house import PATIENCE_S
+from tests.browser.test_video_date import sees_moving_video
+from tests.process.server import PATIENCE_S
 
 SECRET = "a secret that two servers share"
 UNAUTHORIZED = 401
 
-# As in a network that lets nothing through but what a relay carries.
+# Simulates a network in which only relayed connections work.
 ONLY_RELAYED = """
 window.calls = [];
 window.RTCPeerConnection = class extends RTCPeerConnection {
@@ -29,8 +29,8 @@ window.RTCPeerConnection = class extends RTCPeerConnection {
 };
 """
 
-# The kinds of both ends of the way that the pictures take.
-CHOSEN_WAY = """
+# The candidate types of both ends of the selected pair.
+SELECTED_PAIR = """
 async () => {
   const stats = await calls.at(-1).getStats();
   const transport = [...stats.values()].find(({ type }) => type === "transport");
@@ -39,7 +39,7 @@ async () => {
 }
 """
 
-# What comes of asking the relay with these servers: addresses, or the codes of its refusals.
+# Asks the relay with these credentials: returns candidate types, or error codes.
 ASKED = """
 (iceServers) => new Promise((resolve) => {
   const pc = new RTCPeerConnection({ iceServers });
@@ -93,7 +93,7 @@ def settings(relay: str) -> dict[str, Any]:
     }
 
 
-def test_who_reaches_nobody_directly_is_seen_through_the_relay(
+def test_users_without_a_direct_connection_are_connected_by_the_relay(
     couple: tuple[Person, Person],
 ) -> None:
     for person in couple:
@@ -101,18 +101,18 @@ def test_who_reaches_nobody_directly_is_seen_through_the_relay(
         person.reload()
     start_date(*couple)
     for person in couple:
-        sees_moving_pictures(person)
-        assert person.page.evaluate(CHOSEN_WAY) == ["relay", "relay"]
+        sees_moving_video(person)
+        assert person.page.evaluate(SELECTED_PAIR) == ["relay", "relay"]
 
 
-def test_the_relay_refuses_credentials_that_nobody_made(couple: tuple[Person, Person]) -> None:
+def test_the_relay_refuses_forged_credentials(couple: tuple[Person, Person]) -> None:
     ana, ben = couple
     ana.page.add_init_script(ONLY_RELAYED)
     ana.reload()
     start_date(ana, ben)
     ana.sees_video()
-    (server,) = ana.page.evaluate("calls.at(-1).getConfiguration().iceServers")
-    assert "relay" in ana.page.evaluate(ASKED, [server])
-    later = str(int(server["username"].split(":")[0]) + 1)
-    forged = server | {"username": f"{later}:{ana.user_id}"}
+    (turn,) = ana.page.evaluate("calls.at(-1).getConfiguration().iceServers")
+    assert "relay" in ana.page.evaluate(ASKED, [turn])
+    later = str(int(turn["username"].split(":")[0]) + 1)
+    forged = turn | {"username": f"{later}:{ana.user_id}"}
     assert ana.page.evaluate(ASKED, [forged]) == [UNAUTHORIZED]

@@ -1,4 +1,4 @@
-"""Tokens that end while a page is open: yoked.js renews them, and so does the app."""
+"""Tokens that expire while a page is open: yoked.js renews them, and so does the app."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ async (user_id) => {
 
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
-    """Tokens of the development login are good for four seconds here."""
+    """Tokens of the development login are valid for four seconds."""
     return PATIENT | {"auth__dev_token_ttl_s": 4}
 
 
 @pytest.fixture
-def cleo(somebody: Callable[..., Person]) -> Person:
-    cleo = somebody("cleo")
+def cleo(new_person: Callable[..., Person]) -> Person:
+    cleo = new_person("cleo")
     cleo.has_profile()
     cleo.open()
     return cleo
@@ -43,7 +43,7 @@ def run(person: Person, body: str) -> Any:
     return person.page.evaluate(PROGRAM.replace("BODY", body), person.user_id)
 
 
-def test_a_client_that_can_renew_its_token_outlives_it(cleo: Person) -> None:
+def test_a_client_that_can_renew_its_token_stays_connected(cleo: Person) -> None:
     status, welcomes, renewed, is_api_well = run(
         cleo,
         """
@@ -62,17 +62,17 @@ def test_a_client_that_can_renew_its_token_outlives_it(cleo: Person) -> None:
         return found;
         """,
     )
-    # The first renewal is refused, so the socket ends and comes back once; from then on it stays.
+    # The first renewal fails, so the client reconnects once. Later renewals succeed.
     assert (status, welcomes, is_api_well) == ("online", 2, True)
     assert renewed >= 3
 
 
-def test_a_client_that_cannot_renew_its_token_ends_with_it(cleo: Person) -> None:
+def test_a_client_that_cannot_renew_its_token_is_closed(cleo: Person) -> None:
     assert run(cleo, "return closed(connect({ token }));") == 4003
 
 
-def test_the_app_stays_signed_in_on_a_development_server(somebody: Callable[..., Person]) -> None:
-    dora = somebody("dora")
+def test_the_app_stays_signed_in_on_a_development_server(new_person: Callable[..., Person]) -> None:
+    dora = new_person("dora")
     dora.has_profile()
     dora.sign_in()
     before = dora.page.evaluate("sessionStorage.getItem('yoked.token')")
@@ -81,7 +81,7 @@ def test_the_app_stays_signed_in_on_a_development_server(somebody: Callable[...,
     assert dora.page.locator("#sign-out").is_visible()
 
 
-def test_a_snapshot_after_a_match_that_was_left_is_that_of_the_server(cleo: Person) -> None:
+def test_the_snapshot_after_leaving_a_match_equals_the_servers(cleo: Person) -> None:
     cancelled, left, decided = run(
         cleo,
         """

@@ -1,4 +1,4 @@
-"""The video date: a real call between two windows, its endings, and what it is without a camera."""
+"""The video date: a real call between two windows, its ends, and dates without a camera."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.browser.pages import PATIENT, Person, start_date
 GRACE_S = 8
 REMOTE_STREAM = "document.querySelector('video.remote').srcObject"
 
-# Another picture than before, by what is drawn of it: frames do arrive.
+# Waits for a different frame: the video is moving.
 NEXT_PICTURE = """
 async () => {
   const video = document.querySelector("video.remote");
@@ -29,10 +29,10 @@ async () => {
     await new Promise((next) => video.requestVideoFrameCallback(next));
     const latest = picture();
     const colours = new Set(latest.split(",")).size;
-    // Not one even colour, as a camera that is off would give.
+    // More than one colour: a camera that is off would be black.
     if (latest !== first && colours > 2 && video.currentTime > begun) return colours;
   }
-  throw new Error("the picture stands still");
+  throw new Error("the video does not move");
 }
 """
 
@@ -42,13 +42,13 @@ def settings() -> dict[str, Any]:
     return PATIENT | {"matching__vote_window_s": 30, "matching__resume_grace_s": GRACE_S}
 
 
-def sees_moving_pictures(person: Person) -> None:
+def sees_moving_video(person: Person) -> None:
     person.sees_video()
     assert person.page.evaluate("document.querySelector('video.remote').videoWidth") > 0
     assert person.page.evaluate(NEXT_PICTURE) > 2
 
 
-def says_of_the_picture(person: Person, words: str) -> None:
+def shows_instead_of_video(person: Person, words: str) -> None:
     message = person.page.locator(".stage-message")
     expect(message).to_have_text(words)
     expect(message).to_be_visible()
@@ -59,25 +59,25 @@ def test_two_yeses_lead_to_a_call_in_which_both_see_each_other(
 ) -> None:
     start_date(*couple)
     for person in couple:
-        sees_moving_pictures(person)
+        sees_moving_video(person)
         expect(person.page.locator("video.own")).to_be_visible()
         expect(person.page.get_by_role("timer")).to_have_text(re.compile(r"^(5:00|4:[345]\d)$"))
     couple[0].shoot("8-date-light-laptop")
 
 
-def test_who_reloads_is_back_in_the_same_call(couple: tuple[Person, Person]) -> None:
+def test_a_reload_returns_to_the_same_call(couple: tuple[Person, Person]) -> None:
     start_date(*couple)
     for person in couple:
         person.sees_video()
-    # Whoever calls, and then whoever is called.
+    # First the initiator reloads, then the other one.
     for person, other in (couple, couple[::-1]):
         stream = other.page.evaluate(f"{REMOTE_STREAM}.id")
         person.reload()
         person.at("/video-date")
-        # What the other one sees until then is the last picture of the call that is over.
+        # Until then, the partner sees the last frame of the previous call.
         other.until(f"{REMOTE_STREAM}.id !== {stream!r}")
         for each in couple:
-            sees_moving_pictures(each)
+            sees_moving_video(each)
 
 
 def test_a_lost_socket_does_not_end_the_call(couple: tuple[Person, Person]) -> None:
@@ -86,24 +86,24 @@ def test_a_lost_socket_does_not_end_the_call(couple: tuple[Person, Person]) -> N
     for person in couple:
         person.sees_video()
         person.cut()
-        sees_moving_pictures(person)
+        sees_moving_video(person)
     ana.press("End date")
-    ana.told("You ended the date.")
-    ben.told("They ended the date.")
+    ana.sees_notice("You ended the date.")
+    ben.sees_notice("They ended the date.")
     for person in couple:
         person.at("/spin")
 
 
-def test_muting_and_the_camera_are_told_to_the_other(couple: tuple[Person, Person]) -> None:
+def test_the_partner_sees_that_the_camera_is_off(couple: tuple[Person, Person]) -> None:
     ana, ben = couple
     start_date(ana, ben)
     ben.sees_video()
     ana.press("Mute")
     expect(ana.page.get_by_role("button", name="Unmute")).to_have_attribute("aria-pressed", "true")
     ana.press("Camera off")
-    says_of_the_picture(ben, f"{ana.name}'s camera is off.")
+    shows_instead_of_video(ben, f"{ana.name}'s camera is off.")
     ana.press("Camera on")
-    sees_moving_pictures(ben)
+    sees_moving_video(ben)
 
 
 def test_a_block_ends_the_date_and_the_other_does_not_learn_why(
@@ -118,16 +118,16 @@ def test_a_block_ends_the_date_and_the_other_does_not_learn_why(
     expect(ana.page.get_by_role("button", name="Block")).to_be_focused()
     ana.press("Block")
     dialog.get_by_role("button", name="Block").click()
-    ana.told(f"{ben.name} is blocked.")
-    ben.told("They ended the date.")
+    ana.sees_notice(f"{ben.name} is blocked.")
+    ben.sees_notice("They ended the date.")
     for person in couple:
         person.at("/spin")
-    assert ana.house.read(f"SELECT blocked FROM blocks WHERE blocker = '{ana.user_id}'") == [
+    assert ana.server.read(f"SELECT blocked FROM blocks WHERE blocker = '{ana.user_id}'") == [
         (ben.user_id,)
     ]
 
 
-def test_a_report_reaches_the_operator_and_needs_words(couple: tuple[Person, Person]) -> None:
+def test_a_report_is_stored_and_needs_a_text(couple: tuple[Person, Person]) -> None:
     ana, ben = couple
     start_date(ana, ben)
     ana.press("Report")
@@ -136,9 +136,9 @@ def test_a_report_reaches_the_operator_and_needs_words(couple: tuple[Person, Per
     expect(dialog.get_by_role("alert")).to_have_text("Please describe what happened.")
     dialog.get_by_label("What happened?").fill("Was rude to the cat")
     dialog.get_by_role("button", name="Send report").click()
-    ana.told("Thank you. We've received your report.")
+    ana.sees_notice("Thank you. We've received your report.")
     ana.at("/video-date")
-    stored = ana.house.read(
+    stored = ana.server.read(
         f"SELECT reported, reason FROM reports WHERE reporter = '{ana.user_id}'"
     )
     assert stored == [(ben.user_id, "Was rude to the cat")]
@@ -159,7 +159,7 @@ WITHOUT_CAMERA = {
 }
 
 
-def test_without_a_camera_the_date_opens_and_one_sees_the_other(
+def test_without_a_camera_the_date_starts_and_the_partner_is_visible(
     couple: tuple[Person, Person],
 ) -> None:
     ana, ben = couple
@@ -169,13 +169,13 @@ def test_without_a_camera_the_date_opens_and_one_sees_the_other(
         ana.reload()
         ana.reads(words)
         expect(ana.page.get_by_role("button", name="Try the camera again")).to_be_visible()
-        sees_moving_pictures(ana)
-        says_of_the_picture(ben, f"{ana.name}'s camera is off.")
+        sees_moving_video(ana)
+        shows_instead_of_video(ben, f"{ana.name}'s camera is off.")
     ana.press("End date")
-    ana.told("You ended the date.")
+    ana.sees_notice("You ended the date.")
 
 
-def test_without_webrtc_the_date_opens_and_both_are_told(couple: tuple[Person, Person]) -> None:
+def test_without_webrtc_the_date_starts_and_both_see_why(couple: tuple[Person, Person]) -> None:
     ana, ben = couple
     ana.page.add_init_script("delete window.RTCPeerConnection")
     ana.reload()
@@ -187,10 +187,10 @@ def test_without_webrtc_the_date_opens_and_both_are_told(couple: tuple[Person, P
         person.at("/spin")
 
 
-def test_what_a_guest_of_the_demo_writes_is_shown_as_text(couple: tuple[Person, Person]) -> None:
+def test_the_text_of_a_simulated_person_is_shown_as_text(couple: tuple[Person, Person]) -> None:
     ana, ben = couple
     start_date(ana, ben)
-    # Ben's page is let go, and something else speaks for him.
+    # Another connection replaces Ben's page.
     ben.page.evaluate(
         """async () => {
           const { connect } = await import("/yoked.js");
@@ -204,10 +204,10 @@ def test_what_a_guest_of_the_demo_writes_is_shown_as_text(couple: tuple[Person, 
     ana.reads("is a simulated person")
 
 
-def test_a_partner_who_is_lost_ends_the_date_kindly(couple: tuple[Person, Person]) -> None:
+def test_a_lost_partner_ends_the_date(couple: tuple[Person, Person]) -> None:
     ana, ben = couple
     start_date(ana, ben)
     ben.sees_video()
     ben.page.close()
-    ana.told("Their connection was lost, so the date is over.")
+    ana.sees_notice("Their connection was lost, so the date is over.")
     ana.at("/spin")

@@ -1,4 +1,4 @@
-"""yoked.js by itself: what its page in the documents promises to other people's programs."""
+"""yoked.js without the app, as docs/yoked-js.md describes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.browser.pages import Caller, Person
 from tests.test_docs import ROOT, fences
 
-# What a test's program has at hand: the module, a token, and a way to wait for one event.
+# The prelude of a test's program: the module, a token, and a way to wait for an event.
 PROGRAM = """
 async (user_id) => {
   const { Api, connect, advance, microseconds } = await import("/yoked.js");
@@ -25,27 +25,29 @@ async (user_id) => {
 
 
 @pytest.fixture
-def cleo(somebody: Callable[..., Person]) -> Person:
-    """Somebody whose page is open and signs nobody in."""
-    cleo = somebody("cleo")
+def cleo(new_person: Callable[..., Person]) -> Person:
+    """A person whose page is open, but not signed in."""
+    cleo = new_person("cleo")
     cleo.has_profile()
     cleo.open()
     return cleo
 
 
 def run(person: Person, body: str) -> Any:
-    """Run a program in a person's page, and return what it returns."""
+    """Run a program in the page; returns its result."""
     return person.page.evaluate(PROGRAM.replace("BODY", body), person.user_id)
 
 
-def test_the_program_that_its_page_shows_meets_somebody(somebody: Callable[..., Person]) -> None:
+def test_the_program_in_the_documentation_works(
+    new_person: Callable[..., Person],
+) -> None:
     shown = fences(ROOT / "docs" / "yoked-js.md")
     [program] = [fence.text for fence in shown if fence.kind == "js runnable"]
-    cleo = somebody("cleo")
+    cleo = new_person("cleo")
     cleo.open()
     with cleo.page.expect_console_message() as said:
         cleo.page.evaluate(f"async () => {{ {program} }}")
-        ben = Caller(cleo.house, f"ben-of-{cleo.user_id}", gender="man", seeking=["woman"])
+        ben = Caller(cleo.server, f"ben-of-{cleo.user_id}", gender="man", seeking=["woman"])
         match_id = ben.spin()
         ben.acknowledge(match_id)
         cleo.until("heard.includes('voting')")
@@ -53,7 +55,7 @@ def test_the_program_that_its_page_shows_meets_somebody(somebody: Callable[..., 
     assert said.value.text == "It ends as both_yes"
 
 
-def test_a_command_given_while_the_socket_is_lost_is_done_once_it_is_back(cleo: Person) -> None:
+def test_a_command_during_a_lost_connection_is_sent_after_the_reconnect(cleo: Person) -> None:
     states, resumed = run(
         cleo,
         """
@@ -73,7 +75,7 @@ def test_a_command_given_while_the_socket_is_lost_is_done_once_it_is_back(cleo: 
     assert resumed is True
 
 
-def test_refusals_and_missing_answers_reject_with_a_code(cleo: Person) -> None:
+def test_errors_and_missing_replies_reject_with_a_code(cleo: Person) -> None:
     codes = run(
         cleo,
         """
@@ -99,13 +101,13 @@ def test_refusals_and_missing_answers_reject_with_a_code(cleo: Person) -> None:
     ]
 
 
-def test_what_was_under_way_in_a_session_that_is_gone_is_not_repeated(cleo: Person) -> None:
+def test_pending_commands_of_a_lost_session_are_not_sent_again(cleo: Person) -> None:
     code, resumed, state = run(
         cleo,
         """
         const client = connect({ token });
         await client.welcomed();
-        // A spin that never arrives, and a session that the server does not know any more.
+        // The spin is never sent, and the session ID is unknown to the server.
         const send = WebSocket.prototype.send;
         WebSocket.prototype.send = function (text) {
           const message = JSON.parse(text);
@@ -122,7 +124,7 @@ def test_what_was_under_way_in_a_session_that_is_gone_is_not_repeated(cleo: Pers
     assert (code, resumed, state) == ("connection_lost", False, "idle")
 
 
-def test_the_servers_time_is_known_whatever_the_clock_of_the_device_says(cleo: Person) -> None:
+def test_the_server_time_is_known_although_the_local_clock_is_wrong(cleo: Person) -> None:
     off_ms = run(
         cleo,
         """
@@ -140,7 +142,7 @@ def test_the_servers_time_is_known_whatever_the_clock_of_the_device_says(cleo: P
     assert abs(off_ms) < 2000
 
 
-def test_instants_keep_all_of_their_digits(cleo: Person) -> None:
+def test_times_keep_their_microseconds(cleo: Person) -> None:
     assert run(
         cleo,
         """

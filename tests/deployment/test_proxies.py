@@ -17,7 +17,7 @@ import trio
 import trustme
 
 from tests.edge.raw_client import upgrade_request
-from tests.process.house import PATIENCE_S, open_house
+from tests.process.server import PATIENCE_S, running_server
 from yoked_actor.client import Api, open_client
 from yoked_actor.client.dialing import Address, Dial
 from yoked_actor.settings import load_settings
@@ -67,10 +67,10 @@ def running(port: int, log: Path, *command: str | Path, **environment: str) -> I
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
+def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("behind")
-    with open_house(folder / "data", edge__trusted_proxies='["127.0.0.1"]') as house:
-        yield house
+    with running_server(folder / "data", edge__trusted_proxies='["127.0.0.1"]') as server:
+        yield server
 
 
 @contextmanager
@@ -135,9 +135,9 @@ PROXIES = {"nginx": behind_nginx, "caddy": behind_caddy}
 
 
 @pytest.fixture(params=PROXIES)
-def public(request, house, tmp_path) -> Iterator[tuple[str, Dial]]:
+def public(request, server, tmp_path) -> Iterator[tuple[str, Dial]]:
     """The public address of a server behind a proxy, and a way to dial it."""
-    with PROXIES[request.param](house.port, tmp_path) as found:
+    with PROXIES[request.param](server.port, tmp_path) as found:
         yield found
 
 
@@ -167,11 +167,11 @@ async def test_two_meet_through_a_proxy(public, request):
                 await one.leave()
 
 
-async def test_what_is_for_operators_stays_inside(public, house):
+async def test_what_is_for_operators_stays_inside(public, server):
     url, dial = public
     for path in ("/metrics", "/readyz", "/healthz"):
         assert (await Api(url, dial=dial).request("GET", path)).status == 404, path
-        assert (await Api(house.url).request("GET", path)).status == 200, path
+        assert (await Api(server.url).request("GET", path)).status == 200, path
 
 
 async def test_a_page_of_the_public_name_may_connect(public):

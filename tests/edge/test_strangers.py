@@ -148,7 +148,7 @@ async def test_a_stranger_who_is_gone_is_not_kept_until_it_would_have_been_due(a
             await (await Talker.dial(world)).vanish()
         await Talker.greet(world, "ana")
         await wait_all_tasks_blocked()
-        assert len(world.server.edge.conversations.strangers) == 0
+        assert len(world.server.edge.conversations.hello_timeouts) == 0
 
 
 # A process that stood still

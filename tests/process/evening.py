@@ -1,4 +1,4 @@
-"""An evening of bots at a real server, which a test disturbs as it likes."""
+"""Bots on a real server, which a test kills or restarts meanwhile."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 
 import trio
 
-from tests.process.house import House
+from tests.process.server import ServerProcess
 from tests.process.witnesses import (
     FAST,
     Books,
@@ -21,24 +21,24 @@ from yoked_actor.bots import Crowd
 from yoked_actor.domain.time import from_datetime
 
 WALLFLOWERS = 5
-# Silence of a client on a busy machine must not be taken for its loss.
+# Long: clients on a busy machine may be slow, and must not count as lost.
 LIVENESS_S = 60
 
 
 class Evening:
-    """A server and its guests: those who cycle, and some for whom nobody comes."""
+    """A server, bots that meet again and again, and wallflowers whom nobody is looking for."""
 
-    def __init__(self, house: House, *, users: int, seed: int) -> None:
-        self.house = house
+    def __init__(self, server: ServerProcess, *, users: int, seed: int) -> None:
+        self.server = server
         self.users = users
         self.witness = Witness()
         self.wallflowers = Wallflowers()
         self._seed = seed
 
     async def run(self, disturb: Callable[[], Awaitable[None]]) -> None:
-        """Let everybody come and cycle until `disturb` has done its work."""
+        """Run the bots until `disturb` returns."""
         crowd = Crowd(
-            self.house.url,
+            self.server.url,
             users=self.users,
             persona="mix",
             seed=self._seed,
@@ -52,8 +52,8 @@ class Evening:
             async with trio.open_nursery() as sidelines:
                 for number in range(WALLFLOWERS):
                     name = f"wallflower{number}"
-                    sidelines.start_soon(self.wallflowers.wait_for_ever, name, self.house.url)
-                await until(self.house, self._all_wallflowers_wait, "wallflowers wait")
+                    sidelines.start_soon(self.wallflowers.keep_waiting, name, self.server.url)
+                await until(self.server, self._all_wallflowers_wait, "wallflowers wait")
                 await disturb()
                 sidelines.cancel_scope.cancel()
             for bot in self.witness.bots.values():
@@ -62,28 +62,28 @@ class Evening:
             crowd.stop()
 
     async def matches_more(self, count: int) -> None:
-        """Wait for so many matches more."""
+        """Wait for this many more matches."""
         enough = self.witness.matches + count
-        await until(self.house, lambda: self.witness.matches >= enough, f"{count} matches more")
+        await until(self.server, lambda: self.witness.matches >= enough, f"{count} matches more")
 
     async def most_are_here(self) -> float:
-        """Wait until hardly anybody is missing; returns how long that took."""
-        # Those who drop on purpose may be away for a while.
+        """Wait until most bots are connected; returns how long that took."""
+        # Some bots disconnect on purpose, and stay away for a while.
         enough = 0.8 * self.users
         return await until(
-            self.house, lambda: self.witness.connected >= enough, "most people are here"
+            self.server, lambda: self.witness.connected >= enough, "most people are here"
         )
 
     async def wallflowers_are_back(self) -> None:
-        """Wait for the return of all who only wait."""
-        await until(self.house, self._all_wallflowers_returned, "wallflowers are back")
+        """Wait until all wallflowers have reconnected."""
+        await until(self.server, self._all_wallflowers_returned, "wallflowers are back")
 
     def places_kept(self) -> int:
-        """How often somebody who waited came back to their place."""
+        """How often a waiting user reconnected and had the same place in line."""
         return self.witness.places_kept + self.wallflowers.returns
 
     def check(self, books: Books) -> None:
-        """Whatever was told to anybody stands in the books, and everybody has their place."""
+        """Compare the database with what clients were told, and with the places in line."""
         witness, told = self.witness, told_matches(self.witness)
         assert witness.errors == {}, witness.first_error
         assert witness.objections == []
@@ -93,7 +93,7 @@ class Evening:
         for user_id, since in self.wallflowers.since.items():
             waits_since = from_datetime(datetime.fromisoformat(since))
             assert books.seats[user_id][:2] == ["waiting", waits_since]
-        assert witness.sessions_lost >= self.users, "they have seen the restarts"
+        assert witness.sessions_lost >= self.users, "clients have seen the restarts"
 
     def _all_wallflowers_wait(self) -> bool:
         return len(self.wallflowers.since) == WALLFLOWERS

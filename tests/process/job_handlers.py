@@ -1,4 +1,4 @@
-"""A server or a worker, as the command line starts them, with a type of jobs for tests.
+"""A server or a worker, as the command line starts them, with a job type for tests.
 
 Run as a program: `python -m tests.process.job_handlers serve|worker DIRECTORY`.
 """
@@ -21,19 +21,19 @@ from yoked_actor.settings import load_settings
 from yoked_actor.store import Tx
 from yoked_actor.telemetry import configure_logging
 
-# A claimed job that was not begun costs a run when the process is killed.
+# A claimed job that was not started loses an attempt when the process is killed.
 MANY_RUNS = RetryPolicy(base_s=0.2, cap_s=0.2, runs=1000)
 
 
 class Tick(BaseModel):
-    """One of many."""
+    """The payload of a tick."""
 
     n: int
     pause_s: float = 0.0
 
 
 def register(dispatcher: Dispatcher) -> None:
-    """Let a dispatcher run ticks: each writes down once who ran it."""
+    """Register the handler of ticks, which stores the PID of the process that ran it."""
 
     async def tick(run: JobRun[Tick]) -> None:
         await trio.sleep(run.payload.pause_s)

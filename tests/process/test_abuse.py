@@ -1,6 +1,6 @@
-"""Everything a client can do wrong, to one running server: the documented code each time (R50).
+"""Invalid input from clients to one running server: each gets the documented code (R50).
 
-After each of these tests the same server still matches two people who behave.
+After each test, the same server still matches two normal clients.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.edge.raw_client import (
     frame,
     upgrade_request,
 )
-from tests.process.house import PATIENCE_S, House, open_house
+from tests.process.server import PATIENCE_S, ServerProcess, running_server
 from tests.process.visitors import close_code, dial, hello, meet, receive, text, welcomed
 from yoked_actor.client import Api, CallRefused, open_client
 from yoked_actor.edge.auth import Tokens
@@ -36,26 +36,26 @@ WORKERS = 12
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    with open_house(tmp_path_factory.mktemp("abused") / "data") as house:
-        yield house
+def server(tmp_path_factory):
+    with running_server(tmp_path_factory.mktemp("abused") / "data") as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)
-async def still_well(house):
-    """Whatever the test did, the server has not been harmed by it."""
+async def still_well(server):
+    """Check after each test that the server still works."""
     yield
     with trio.fail_after(PATIENCE_S):
-        await meet(house)
-    assert house.is_running()
-    assert house.starts == 1
-    assert "crashed" not in house.log
-    assert "session_failed" not in house.log
-    assert "Traceback" not in house.log
+        await meet(server)
+    assert server.is_running()
+    assert server.starts == 1
+    assert "crashed" not in server.log
+    assert "session_failed" not in server.log
+    assert "Traceback" not in server.log
 
 
-def expired_token(house: House) -> str:
-    tokens = Tokens("HS256", (house.data_dir / "dev-secret").read_text())
+def expired_token(server: ServerProcess) -> str:
+    tokens = Tokens("HS256", (server.data_dir / "dev-secret").read_text())
     return tokens.sign("ana", time.time_ns() // 1000, -5.0)
 
 
@@ -98,20 +98,20 @@ BEFORE_HELLO: dict[str, tuple[bytes, int]] = {
 
 
 @pytest.mark.parametrize("what", list(BEFORE_HELLO))
-async def test_before_hello_is_closed_with_the_documented_code(house, what):
+async def test_before_hello_is_closed_with_the_documented_code(server, what):
     sent, code = BEFORE_HELLO[what]
-    async with dial(house) as raw:
+    async with dial(server) as raw:
         await raw.stream.send_all(sent)
         assert await close_code(raw) == code
 
 
-async def test_an_expired_token_is_closed_with_4003_and_refused_with_401(house):
-    token = expired_token(house)
-    async with dial(house) as raw:
+async def test_an_expired_token_is_closed_with_4003_and_refused_with_401(server):
+    token = expired_token(server)
+    async with dial(server) as raw:
         await raw.stream.send_all(hello(token))
         assert await close_code(raw) == 4003
     with pytest.raises(CallRefused) as refused:
-        await Api(house.url, token).call("POST", "/api/spin")
+        await Api(server.url, token).call("POST", "/api/spin")
     assert (refused.value.status, refused.value.code) == (401, "unauthorized")
 
 
@@ -140,8 +140,8 @@ AFTER_HELLO: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-async def test_after_hello_every_mistake_gets_its_code_and_changes_nothing(house):
-    async with welcomed(house, "mallory") as raw:
+async def test_after_hello_every_mistake_gets_its_code_and_changes_nothing(server):
+    async with welcomed(server, "mallory") as raw:
         for what, (command, code) in AFTER_HELLO.items():
             await raw.stream.send_all(text({"id": what[:64]} | command))
             reply = await receive(raw)
@@ -154,24 +154,24 @@ async def test_after_hello_every_mistake_gets_its_code_and_changes_nothing(house
             assert (reply["type"], reply["re"], reply["code"]) == ("error", None, "bad_request")
         await raw.stream.send_all(text({"type": "spin"}))
         assert (await receive(raw))["re"] is None
-        token = await Api(house.url).login("mallory")
-        assert (await Api(house.url, token).call("GET", "/api/match/status"))["state"] == "idle"
+        token = await Api(server.url).login("mallory")
+        assert (await Api(server.url, token).call("GET", "/api/match/status"))["state"] == "idle"
         await raw.stream.send_all(frame(TEXT, b"]["))
         assert await close_code(raw) == 4000
 
 
-async def test_a_spin_without_a_profile_is_refused(house):
-    token = await Api(house.url).login("nobody-yet")
-    async with open_client(house.url, token) as client:
+async def test_a_spin_without_a_profile_is_refused(server):
+    token = await Api(server.url).login("nobody-yet")
+    async with open_client(server.url, token) as client:
         with pytest.raises(Exception, match="profile_incomplete"):
             await client.spin()
 
 
-async def test_a_match_of_others_is_unknown(house):
+async def test_a_match_of_others_is_unknown(server):
     async with (
-        welcomed(house, "ida", gender="woman", seeking=["man"]) as ida,
-        welcomed(house, "jon", gender="man", seeking=["woman"]) as jon,
-        welcomed(house, "eve") as eve,
+        welcomed(server, "ida", gender="woman", seeking=["man"]) as ida,
+        welcomed(server, "jon", gender="man", seeking=["woman"]) as jon,
+        welcomed(server, "eve") as eve,
     ):
         for raw in (ida, jon):
             await raw.stream.send_all(text({"type": "spin", "id": "s"}))
@@ -189,8 +189,8 @@ async def test_a_match_of_others_is_unknown(house):
                 pass
 
 
-async def test_too_many_commands_are_refused_and_too_many_frames_closed_with_4009(house):
-    async with welcomed(house, "flood") as raw:
+async def test_too_many_commands_are_refused_and_too_many_frames_closed_with_4009(server):
+    async with welcomed(server, "flood") as raw:
         beats = b"".join(text({"type": "heartbeat", "id": f"b{n}"}) for n in range(400))
         await raw.stream.send_all(beats)
         replies: Counter[str] = Counter()
@@ -206,8 +206,8 @@ async def test_too_many_commands_are_refused_and_too_many_frames_closed_with_400
         assert set(replies) == {"ok", "rate_limited"}
 
 
-async def test_a_newer_device_replaces_the_older_with_4001(house):
-    async with welcomed(house, "twice") as first, welcomed(house, "twice"):
+async def test_a_newer_device_replaces_the_older_with_4001(server):
+    async with welcomed(server, "twice") as first, welcomed(server, "twice"):
         assert await close_code(first) == 4001
 
 
@@ -250,9 +250,9 @@ CALLS: dict[str, tuple[str, str, Any, int, str]] = {
 }
 
 
-async def test_every_bad_call_gets_its_status_and_code(house):
-    token = await Api(house.url).login("http", GOOD)
-    api = Api(house.url, token)
+async def test_every_bad_call_gets_its_status_and_code(server):
+    token = await Api(server.url).login("http", GOOD)
+    api = Api(server.url, token)
     for what, (method, path, body, status, code) in CALLS.items():
         answer = await api.request(method, path, body)
         assert answer.headers["content-type"] == "application/problem+json", what
@@ -261,7 +261,7 @@ async def test_every_bad_call_gets_its_status_and_code(house):
         assert problem["title"], what
         assert problem["detail"], what
     for bad in (None, "nonsense", "a.b.c", foreign_token()):
-        answer = await Api(house.url, bad).request("GET", "/api/match/status")
+        answer = await Api(server.url, bad).request("GET", "/api/match/status")
         assert (answer.status, answer.json()["code"]) == (401, "unauthorized")
     assert (await api.call("GET", "/api/match/status"))["state"] == "idle"
     assert await api.call("GET", "/api/profile") == GOOD
@@ -274,7 +274,7 @@ def byte_strings(seed: int, number: int) -> Iterable[bytes]:
 
 
 async def for_each(items: Iterable[T], act: Callable[[T], Awaitable[None]]) -> None:
-    """Do it with every item, several at a time."""
+    """Call the function with every item, several at a time."""
     remaining = iter(items)
 
     async def work() -> None:
@@ -286,22 +286,22 @@ async def for_each(items: Iterable[T], act: Callable[[T], Awaitable[None]]) -> N
             nursery.start_soon(work)
 
 
-async def test_three_thousand_byte_strings_instead_of_frames(house):
+async def test_three_thousand_byte_strings_instead_of_frames(server):
     codes: Counter[int | None] = Counter()
 
     async def send(garbage: bytes) -> None:
-        async with dial(house) as raw:
+        async with dial(server) as raw:
             await raw.stream.send_all(garbage)
             await cast(trio.SocketStream, raw.stream).send_eof()
             codes[await close_code(raw)] += 1
 
     await for_each(byte_strings(1, 3000), send)
-    # Without a code: the frame's own beginning was all that came.
+    # Closed without a code if only the beginning of a frame was sent.
     assert set(codes) <= {None, 1002, 1003, 1007, 1009, 4000}
     assert codes[1002] > 2000
 
 
-async def test_three_thousand_byte_strings_as_messages(house):
+async def test_three_thousand_byte_strings_as_messages(server):
     async def send(garbage: bytes) -> None:
         try:
             garbage.decode()
@@ -309,7 +309,7 @@ async def test_three_thousand_byte_strings_as_messages(house):
             expected = 1007
         else:
             expected = 4000
-        async with dial(house) as raw:
+        async with dial(server) as raw:
             await raw.stream.send_all(frame(TEXT, garbage))
             assert await close_code(raw) == expected, garbage
 
@@ -317,11 +317,11 @@ async def test_three_thousand_byte_strings_as_messages(house):
     await for_each((*byte_strings(2, 1500), *latin), send)
 
 
-async def test_three_thousand_byte_strings_instead_of_requests(house):
+async def test_three_thousand_byte_strings_instead_of_requests(server):
     statuses: Counter[bytes] = Counter()
 
     async def send(garbage: bytes) -> None:
-        stream = await trio.open_tcp_stream("127.0.0.1", house.port)
+        stream = await trio.open_tcp_stream("127.0.0.1", server.port)
         async with stream:
             with trio.fail_after(PATIENCE_S):
                 await stream.send_all(garbage + b"\r\n\r\n")
@@ -344,9 +344,9 @@ async def test_three_thousand_byte_strings_instead_of_requests(house):
     assert statuses[b"HTTP/1.1 400"] > 2000
 
 
-async def test_a_thousand_byte_strings_as_bodies(house):
+async def test_a_thousand_byte_strings_as_bodies(server):
     async def post(garbage: bytes) -> None:
-        answer = await Api(house.url).request("POST", "/api/dev/login", garbage)
+        answer = await Api(server.url).request("POST", "/api/dev/login", garbage)
         assert (answer.status, answer.json()["code"]) == (400, "bad_request"), garbage
 
     with trio.fail_after(PATIENCE_S):

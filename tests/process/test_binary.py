@@ -1,6 +1,6 @@
-"""The one-file binary, in an environment that offers it nothing.
+"""The one-file binary, in an environment without Python.
 
-Building it takes about a minute. It is built once for each state of what goes into it, and kept in
+Building it takes about a minute. It is built once for each digest of its sources, and kept in
 `.cache/binary`.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.process.house import PATIENCE_S, House
+from tests.process.server import PATIENCE_S, ServerProcess
 from tests.process.visitors import meet
 from yoked_actor.client import Api, open_client
 from yoked_actor.testing import make_profile
@@ -35,7 +35,7 @@ LONGEST_BUILD_S = 600.0
 
 
 def digest() -> str:
-    """Of everything that goes into the binary."""
+    """The digest of everything that goes into the binary."""
     found = hashlib.sha256(sys.version.encode())
     files = [path for path in (ROOT / "yoked_actor").rglob("*") if "__pycache__" not in path.parts]
     files += [ROOT / name for name in ("pyproject.toml", "constraints.txt", "scripts/build-binary")]
@@ -47,7 +47,7 @@ def digest() -> str:
 
 @pytest.fixture(scope="session")
 def binary() -> Path:
-    """The binary of these sources."""
+    """The binary, built from the current sources."""
     folder = CACHE / digest()
     program = folder / "yoked-actor"
     if not program.exists():
@@ -68,8 +68,8 @@ def binary() -> Path:
     return program
 
 
-class EmptyHouse(House):
-    """The binary, with no Python to be found, no home to write to, and somewhere else."""
+class BinaryProcess(ServerProcess):
+    """The binary, with an empty PATH, its own home, and another working directory."""
 
     def __init__(self, binary: Path, folder: Path, *flags: str) -> None:
         super().__init__(folder / "data", *flags)
@@ -105,19 +105,19 @@ class EmptyHouse(House):
         return emptied | self.given
 
     def interrupt(self) -> int:
-        """Ctrl-C: a terminal sends it to both processes that there are."""
+        """Ctrl-C: a terminal sends SIGINT to both processes of the binary."""
         assert self._process is not None
         os.killpg(self._process.pid, signal.SIGINT)
         return self.wait()
 
     def kill(self) -> None:
-        """kill -9 to both: the one that unpacked would leave the one that serves behind."""
+        """kill -9 to both: the bootloader does not pass SIGKILL on to the server."""
         assert self._process is not None
         os.killpg(self._process.pid, signal.SIGKILL)
         self.wait()
 
     def run(self, *arguments: str, code: int = 0) -> str:
-        """What a command prints, and complains about."""
+        """The output and errors of a command."""
         done = subprocess.run(
             [self._binary, *arguments],
             env=self.environment(),
@@ -132,44 +132,44 @@ class EmptyHouse(House):
 
 
 @contextmanager
-def open_empty_house(binary: Path, folder: Path, *flags: str) -> Iterator[EmptyHouse]:
-    house = EmptyHouse(binary, folder, *flags)
-    house.start()
+def run_binary(binary: Path, folder: Path, *flags: str) -> Iterator[BinaryProcess]:
+    server = BinaryProcess(binary, folder, *flags)
+    server.start()
     try:
-        yield house
+        yield server
     finally:
-        if house.is_running():
-            house.kill()
+        if server.is_running():
+            server.kill()
 
 
 @pytest.fixture
-def house(binary, tmp_path):
-    with open_empty_house(binary, tmp_path) as house:
-        yield house
+def server(binary, tmp_path):
+    with run_binary(binary, tmp_path) as server:
+        yield server
 
 
-async def test_two_people_meet_on_a_binary_that_has_nothing_but_itself(house):
+async def test_two_people_meet_on_the_binary_without_python(server):
     with trio.fail_after(PATIENCE_S):
-        await meet(house)
-    assert await trio.to_thread.run_sync(house.stop) == 0
-    assert '"stopped"' in house.log
-    assert list(house.home.iterdir()) == []
-    assert list(house.scratch.iterdir()) == [], "what it unpacked is gone with it"
+        await meet(server)
+    assert await trio.to_thread.run_sync(server.stop) == 0
+    assert '"stopped"' in server.log
+    assert list(server.home.iterdir()) == []
+    assert list(server.scratch.iterdir()) == [], "the unpacked files are removed"
 
 
-async def test_people_keep_their_places_when_the_binary_is_restarted(house):
-    token = await Api(house.url).login("ana", make_profile("Ana"))
-    async with open_client(house.url, token) as ana:
+async def test_people_keep_their_places_when_the_binary_is_restarted(server):
+    token = await Api(server.url).login("ana", make_profile("Ana"))
+    async with open_client(server.url, token) as ana:
         await ana.spin()
         since = (await ana.wait_for("waiting")).since
-        assert await trio.to_thread.run_sync(house.stop) == 0
-        await trio.to_thread.run_sync(house.start)
+        assert await trio.to_thread.run_sync(server.stop) == 0
+        await trio.to_thread.run_sync(server.start)
         with trio.fail_after(PATIENCE_S):
             welcome = await ana.wait_for("welcome")
         assert welcome.snapshot["waiting_since"] == since
 
 
-async def test_the_pages_the_contract_and_the_metrics_are_inside(house):
+async def test_the_pages_the_contract_and_the_metrics_are_inside(server):
     for path, text in (
         ("/", b"<!doctype html>"),
         ("/yoked.js", b"WebSocket"),
@@ -179,69 +179,69 @@ async def test_the_pages_the_contract_and_the_metrics_are_inside(house):
         ("/asyncapi.json", b'"asyncapi"'),
         ("/metrics", b"yoked_loop_lag_seconds"),
     ):
-        answer = await Api(house.url).request("GET", path)
+        answer = await Api(server.url).request("GET", path)
         assert answer.status == 200, path
         assert text in answer.body, path
 
 
-async def test_every_time_zone_is_inside(house):
-    api = Api(house.url)
+async def test_every_time_zone_is_inside(server):
+    api = Api(server.url)
     await api.login("ana", make_profile("Ana") | {"time_zone": "Antarctica/Troll"})
     assert (await api.call("GET", "/api/profile"))["time_zone"] == "Antarctica/Troll"
 
 
-def test_ctrl_c_reaches_both_of_its_processes_and_drains_once(house):
-    assert house.interrupt() == 0
-    assert house.log.count('"stopping"') == 1
+def test_ctrl_c_reaches_both_of_its_processes_and_drains_once(server):
+    assert server.interrupt() == 0
+    assert server.log.count('"stopping"') == 1
 
 
-def test_the_process_that_serves_speaks_to_systemd_for_the_one_that_was_started(binary, tmp_path):
-    house = EmptyHouse(binary, tmp_path)
+def test_the_child_process_notifies_systemd_for_the_bootloader(binary, tmp_path):
+    server = BinaryProcess(binary, tmp_path)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(PATIENCE_S)
-        house.given = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "200000"}
-        # As systemd does it: the variable names the process that was started.
-        house.wrapper = ("/bin/sh", "-c", 'WATCHDOG_PID=$$ exec "$0" "$@"')
-        house.start()
+        server.given = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "200000"}
+        # As systemd does it: the variable has the PID of the process that was started.
+        server.wrapper = ("/bin/sh", "-c", 'WATCHDOG_PID=$$ exec "$0" "$@"')
+        server.start()
         try:
-            assert manager.recv(4096).decode() == f"READY=1\nSTATUS=ready on {house.url}"
+            assert manager.recv(4096).decode() == f"READY=1\nSTATUS=ready on {server.url}"
             assert [manager.recv(4096) for _ in range(3)] == [b"WATCHDOG=1"] * 3
-            assert house.stop() == 0
+            assert server.stop() == 0
             heard = [b"WATCHDOG=1"]
             while heard[-1] == b"WATCHDOG=1":
                 heard.append(manager.recv(4096))
             assert heard[-1] == b"STOPPING=1\nSTATUS=draining"
         finally:
-            if house.is_running():
-                house.kill()
+            if server.is_running():
+                server.kill()
 
 
 def test_it_knows_its_version_and_its_settings_and_has_what_sentry_needs(binary, tmp_path):
-    house = EmptyHouse(binary, tmp_path)
+    server = BinaryProcess(binary, tmp_path)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert house.run("--version") == f"yoked-actor, version {version}\n"
-    assert house.run("config") == (ROOT / "config" / "yoked.toml").read_text("utf-8")
-    house.given = {"YOKED_LOG__SENTRY_DSN": "nonsense"}
-    assert "is not the DSN of a Sentry project" in house.run("serve", code=1), "the SDK is inside"
-    assert house.run("simulate", "--help").startswith("Usage: yoked-actor simulate")
+    assert server.run("--version") == f"yoked-actor, version {version}\n"
+    assert server.run("config") == (ROOT / "config" / "yoked.toml").read_text("utf-8")
+    server.given = {"YOKED_LOG__SENTRY_DSN": "nonsense"}
+    assert "is not the DSN of a Sentry project" in server.run("serve", code=1), "the SDK is inside"
+    assert server.run("simulate", "--help").startswith("Usage: yoked-actor simulate")
 
 
 async def test_offers_come_at_nine_on_the_day_that_the_clocks_go_forward(binary, tmp_path):
     """In Berlin 9:00 is 8:00 UTC on the 28th of March 2026, and 7:00 on the 29th, 23 hours on."""
     clock = ("--mock-clock", "--mock-clock-start", "2026-03-28T07:30:00Z")
-    with open_empty_house(binary, tmp_path, *clock) as house:
-        dev = Api(house.url)
+    with run_binary(binary, tmp_path, *clock) as server:
+        dev = Api(server.url)
 
         async def advance(minutes: float) -> None:
             with trio.fail_after(PATIENCE_S):
                 await dev.call("POST", "/api/dev/clock/advance", {"seconds": 60 * minutes})
 
-        ana = Api(house.url)
+        ana = Api(server.url)
         await ana.login("ana", make_profile("Ana", gender="woman", seeking=["man"]))
         for number in range(12):
             him = make_profile(f"Ben {number}", gender="man", seeking=["woman"])
-            await Api(house.url).login(f"ben{number}", him)
+            await Api(server.url).login(f"ben{number}", him)
         assert await ana.call("GET", "/api/offers") == {"date": None, "offers": []}
 
         await advance(29.9)
@@ -259,4 +259,4 @@ async def test_offers_come_at_nine_on_the_day_that_the_clocks_go_forward(binary,
         assert {one["expires_at"] for one in sunday["offers"]} == {"2026-03-30T07:00:00Z"}
         met = {one["candidate"]["user_id"] for one in saturday["offers"]}
         assert met.isdisjoint(one["candidate"]["user_id"] for one in sunday["offers"])
-        assert await trio.to_thread.run_sync(house.stop) == 0
+        assert await trio.to_thread.run_sync(server.stop) == 0

@@ -9,34 +9,34 @@ import time
 
 import pytest
 
-from tests.process.house import PATIENCE_S, environment, open_house, run_cli
+from tests.process.server import PATIENCE_S, environment, run_cli, running_server
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    with open_house(tmp_path_factory.mktemp("bots") / "data") as house:
-        yield house
+def server(tmp_path_factory):
+    with running_server(tmp_path_factory.mktemp("bots") / "data") as server:
+        yield server
 
 
-def test_a_crowd_plays_for_its_time_and_sums_up(house):
-    played = run_cli("bots", "--users", "20", "--seconds", "6", "--seed", "4", "--url", house.url)
+def test_bots_run_for_the_given_time_and_print_a_summary(server):
+    played = run_cli("bots", "--users", "20", "--seconds", "6", "--seed", "4", "--url", server.url)
     assert played.returncode == 0, played.stderr
     lines = played.stdout.splitlines()
     assert lines[0].startswith("5 s: connected ")
     assert lines[1].startswith("20 guests, 20 at a time, for ")
     assert "seed 4" in lines[1]
     assert "errors: none" in lines
-    assert house.read("SELECT count(*) FROM people WHERE user_id LIKE 'bot4-%'") == [(20,)]
-    [(matches,)] = house.read("SELECT count(*) FROM matches")
+    assert server.read("SELECT count(*) FROM people WHERE user_id LIKE 'bot4-%'") == [(20,)]
+    [(matches,)] = server.read("SELECT count(*) FROM matches")
     assert matches
 
 
-def test_ctrl_c_ends_it_with_the_summary(house):
+def test_ctrl_c_ends_it_with_the_summary(server):
     command = [sys.executable, "-m", "yoked_actor", "bots", "--users", "5", "--seed", "7"]
     with subprocess.Popen(
-        [*command, "--url", house.url],
+        [*command, "--url", server.url],
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -44,8 +44,8 @@ def test_ctrl_c_ends_it_with_the_summary(house):
     ) as bots:
         try:
             end = time.monotonic() + PATIENCE_S
-            while house.read("SELECT count(*) FROM seats WHERE user_id LIKE 'bot7-%'") != [(5,)]:
-                assert time.monotonic() < end, "the bots have not come"
+            while server.read("SELECT count(*) FROM seats WHERE user_id LIKE 'bot7-%'") != [(5,)]:
+                assert time.monotonic() < end, "the bots have not connected"
                 time.sleep(0.05)
             bots.send_signal(signal.SIGINT)
             rest, errors = bots.communicate(timeout=PATIENCE_S)
@@ -56,10 +56,10 @@ def test_ctrl_c_ends_it_with_the_summary(house):
     assert "Traceback" not in errors
 
 
-def test_a_server_without_dev_mode_is_named_as_such(tmp_path):
+def test_a_server_without_dev_mode_is_refused(tmp_path):
     secret = "thirty-two bytes or more of a secret that is none"
-    with open_house(tmp_path / "data", dev=False, auth__secret=secret) as house:
-        tried = run_cli("bots", "--seconds", "1", "--url", house.url)
+    with running_server(tmp_path / "data", dev=False, auth__secret=secret) as server:
+        tried = run_cli("bots", "--seconds", "1", "--url", server.url)
     assert tried.returncode == 1
     assert "does not run with --dev" in tried.stderr
     assert "Traceback" not in tried.stderr

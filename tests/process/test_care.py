@@ -1,4 +1,4 @@
-"""Backup under load, and what a deployer does beside a server that runs."""
+"""Backup under load, and operators' commands beside a running server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.process.house import PATIENCE_S, House, environment, open_house, run_cli
+from tests.process.server import PATIENCE_S, ServerProcess, environment, run_cli, running_server
 
 pytestmark = pytest.mark.process
 
@@ -24,19 +24,19 @@ def wait_until(what: str, condition: Callable[[], bool]) -> None:
 
 
 @pytest.fixture(scope="module")
-def busy_house(tmp_path_factory):
-    """A server on which thirty guests meet each other."""
-    with open_house(tmp_path_factory.mktemp("care") / "data") as house:
+def busy_server(tmp_path_factory):
+    """A server on which thirty bots meet."""
+    with running_server(tmp_path_factory.mktemp("care") / "data") as server:
         command = [sys.executable, "-m", "yoked_actor", "bots", "--users", "30", "--seed", "3"]
         with subprocess.Popen(
-            [*command, "--url", house.url, "--seconds", "120"],
+            [*command, "--url", server.url, "--seconds", "120"],
             env=environment(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         ) as bots:
             try:
-                wait_until("the guests do not meet", lambda: matches(house) > 5)
-                yield house
+                wait_until("the bots do not meet", lambda: matches(server) > 5)
+                yield server
             finally:
                 bots.send_signal(signal.SIGINT)
                 try:
@@ -45,33 +45,33 @@ def busy_house(tmp_path_factory):
                     bots.kill()
 
 
-def matches(house: House) -> int:
-    [(count,)] = house.read("SELECT count(*) FROM matches")
+def matches(server: ServerProcess) -> int:
+    [(count,)] = server.read("SELECT count(*) FROM matches")
     return int(str(count))
 
 
-def test_a_backup_taken_under_load_restores_to_a_house_that_is_well(busy_house, tmp_path):
+def test_a_backup_taken_under_load_restores_to_a_healthy_server(busy_server, tmp_path):
     file, data = tmp_path / "backup.db", tmp_path / "data"
-    before = matches(busy_house)
-    made = run_cli("backup", str(file), "--data", str(busy_house.data_dir))
+    before = matches(busy_server)
+    made = run_cli("backup", str(file), "--data", str(busy_server.data_dir))
     assert made.returncode == 0, made.stderr
-    wait_until("nobody plays on", lambda: matches(busy_house) > before)
-    well = run_cli("doctor", "--dev", "--json", "--data", str(busy_house.data_dir))
+    wait_until("the bots have stopped", lambda: matches(busy_server) > before)
+    well = run_cli("doctor", "--dev", "--json", "--data", str(busy_server.data_dir))
     assert well.returncode == 0, well.stdout
     back = run_cli("restore", str(file), "--data", str(data))
     assert back.returncode == 0, back.stderr
     looked = run_cli("doctor", "--full", "--dev", "--json", "--data", str(data))
     assert looked.returncode == 0, looked.stdout
-    with open_house(data) as restored:
+    with running_server(data) as restored:
         assert matches(restored) >= before
         assert restored.stop() == 0
 
 
-def test_a_guest_who_plays_is_erased_beside_the_server(busy_house):
-    [(guest,)] = busy_house.read(
+def test_an_active_user_is_erased_beside_the_server(busy_server):
+    [(guest,)] = busy_server.read(
         "SELECT user_id FROM seats WHERE state <> 'idle' AND user_id LIKE 'bot3-%' LIMIT 1"
     )
-    data = ("--data", str(busy_house.data_dir))
+    data = ("--data", str(busy_server.data_dir))
     erased = run_cli("erase", guest, "--yes", "--json", *data)
     assert (erased.returncode, json.loads(erased.stdout)["by"]) == (0, "server"), erased.stderr
     named = " UNION ALL ".join(
@@ -81,21 +81,21 @@ def test_a_guest_who_plays_is_erased_beside_the_server(busy_house):
             *(("met", "a"), ("met", "b"), ("dates", "a"), ("dates", "b")),
         )
     )
-    assert {count for (count,) in busy_house.read(named)} == {0}
+    assert {count for (count,) in busy_server.read(named)} == {0}
     assert run_cli("doctor", "--dev", *data).returncode == 0
-    assert '"level": "error"' not in busy_house.log
+    assert '"level": "error"' not in busy_server.log
 
 
-def test_a_guest_who_plays_is_suspended_beside_the_server(busy_house):
-    [(guest,)] = busy_house.read(
+def test_an_active_user_is_suspended_beside_the_server(busy_server):
+    [(guest,)] = busy_server.read(
         "SELECT user_id FROM seats WHERE state <> 'idle' AND user_id LIKE 'bot3-%' LIMIT 1"
     )
-    data = ("--data", str(busy_house.data_dir))
+    data = ("--data", str(busy_server.data_dir))
     done = run_cli("users", "suspend", guest, "--reason", "a test", *data)
     assert done.returncode == 0, done.stderr
     wait_until(
-        "they are still there",
+        "the user is still active",
         lambda: (
-            busy_house.read(f"SELECT state FROM seats WHERE user_id = '{guest}'") == [("idle",)]
+            busy_server.read(f"SELECT state FROM seats WHERE user_id = '{guest}'") == [("idle",)]
         ),
     )

@@ -1,4 +1,4 @@
-"""`yoked-actor demo` as somebody meets it who tries the program for the first time."""
+"""`yoked-actor demo`, as a first-time user runs it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.process.house import PATIENCE_S, environment, open_house, run_cli
+from tests.process.server import PATIENCE_S, environment, run_cli, running_server
 from yoked_actor.client import Api, open_client
 from yoked_actor.testing import make_profile
 
@@ -24,7 +24,7 @@ READY = "yoked-actor ready on "
 
 @contextmanager
 def running_demo(data_dir: Path, *flags: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A demo, and its address."""
+    """Run a demo; yields the process and its address."""
     with subprocess.Popen(
         [
             *(sys.executable, "-m", "yoked_actor", "demo"),
@@ -45,7 +45,7 @@ def running_demo(data_dir: Path, *flags: str) -> Iterator[tuple[subprocess.Popen
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_one_visitor_alone_is_matched_and_a_signal_ends_it_with_0(tmp_path, number):
+async def test_a_single_visitor_is_matched_and_a_signal_ends_the_demo_with_0(tmp_path, number):
     with running_demo(tmp_path / "demo", "--people", "6") as (process, url):
         token = await Api(url).login("vera", make_profile("Vera"))
         with trio.fail_after(PATIENCE_S):
@@ -54,14 +54,14 @@ async def test_one_visitor_alone_is_matched_and_a_signal_ends_it_with_0(tmp_path
                 matched = await vera.wait_for("matched")
                 assert matched.partner["user_id"].startswith("demo-")
                 assert matched.partner["display_name"].endswith(" (demo)")
-                # The person has moved into the visitor's limits, and is shown there.
+                # The simulated person has moved into the visitor's distance limit.
                 assert matched.partner["distance_km"] <= 100
                 await vera.acknowledge(matched.match_id)
                 await vera.wait_for("voting")
                 await vera.vote(matched.match_id, "yes")
                 date = await vera.wait_for("date_started")
                 assert (await vera.wait_for("signal")).data["kind"] == "demo"
-                # In the middle of a date, with everybody connected.
+                # During a date, with all clients connected.
                 process.send_signal(number)
                 told = await vera.wait_for("draining", "date_ended")
                 assert told.type == "draining", date
@@ -75,12 +75,12 @@ async def test_one_visitor_alone_is_matched_and_a_signal_ends_it_with_0(tmp_path
     assert errors == ""
 
 
-def test_a_demo_goes_on_with_its_own_data_and_with_no_other(tmp_path):
+def test_a_demo_continues_on_its_own_data_and_refuses_other_data(tmp_path):
     own, other = tmp_path / "demo", tmp_path / "real"
     for _ in range(2):
         with running_demo(own, "--people", "1"):
             assert "made-up people" in (own / "DEMO").read_text()
-    with open_house(other):
+    with running_server(other):
         pass
     refused = run_cli("demo", "--port", "0", "--data", str(other))
     assert refused.returncode == 1
@@ -89,12 +89,12 @@ def test_a_demo_goes_on_with_its_own_data_and_with_no_other(tmp_path):
     assert "Traceback" not in refused.stderr
 
 
-def test_a_server_of_real_people_refuses_the_data_of_a_demo(tmp_path):
+def test_a_server_without_dev_refuses_the_data_of_a_demo(tmp_path):
     with running_demo(tmp_path / "demo", "--people", "1"):
         pass
     flags = ("serve", "--port", "0", "--data", str(tmp_path / "demo"))
     refused = run_cli(*flags, auth__secret=SECRET)
     assert refused.returncode == 1
     assert "holds demo data" in refused.stderr
-    with open_house(tmp_path / "demo", port=0) as house:
-        assert house.is_running()
+    with running_server(tmp_path / "demo", port=0) as server:
+        assert server.is_running()

@@ -1,4 +1,4 @@
-"""kill -9 at any moment: no job is lost, none has its effect twice; two processes share them."""
+"""After kill -9 at any moment no job is lost or has its effect twice; two processes share jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import IO, Any
 import pytest
 import trio
 
-from tests.process.house import PATIENCE_S, environment, run_cli
+from tests.process.server import PATIENCE_S, environment, run_cli
 from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.store import InlineRunner, open_store
@@ -24,13 +24,13 @@ from yoked_actor.store import InlineRunner, open_store
 pytestmark = pytest.mark.process
 JOBS = 5_000
 KILLS = 10
-# No unique key on purpose: a second effect has to be seen, not prevented.
+# No unique key on purpose: a second effect must be detected, not prevented.
 TICKS = "CREATE TABLE ticks (n INTEGER NOT NULL, job_id INTEGER NOT NULL, pid INTEGER NOT NULL)"
 
 
 @contextmanager
 def process(kind: str, directory: Path, *, log: IO[str] | None = None, **settings: object):
-    """A server or a worker that is killed in the end, if not before."""
+    """Run a server or a worker, and kill it at the end."""
     env = environment() | {f"YOKED_{name.upper()}": str(v) for name, v in settings.items()}
     with subprocess.Popen(
         [sys.executable, "-m", "tests.process.job_handlers", kind, str(directory)],
@@ -48,14 +48,14 @@ def process(kind: str, directory: Path, *, log: IO[str] | None = None, **setting
 
 
 def fill(directory: Path, jobs: int, pause_s: float) -> None:
-    """A database with so many jobs, all due."""
+    """Create a database with this many jobs, all due."""
     enqueue_ticks(directory, jobs, pause_s)
     with closing(sqlite3.connect(directory / "yoked.db")) as books:
         books.execute(TICKS)
 
 
 def enqueue_ticks(directory: Path, jobs: int, pause_s: float, *, shared: bool = False) -> None:
-    """Enqueue so many jobs, all due; `shared` while a server runs."""
+    """Enqueue this many jobs, all due; `shared` while a server runs."""
 
     async def enqueue() -> None:
         database = directory / "yoked.db"
@@ -90,7 +90,7 @@ def wait_for(directory: Path, jobs: int) -> None:
 
 
 def problems(directory: Path, jobs: int) -> list[str]:
-    """Where the books are not what they should be when all jobs have run."""
+    """Inconsistencies in the database when all jobs have run."""
     found = [text for (text,) in read(directory, "PRAGMA integrity_check") if text != "ok"]
     effects = Counter(n for (n,) in read(directory, "SELECT n FROM ticks"))
     found += [f"job {n} has {effects[n]} effects" for n in range(jobs) if effects[n] != 1]
@@ -105,7 +105,7 @@ def problems(directory: Path, jobs: int) -> list[str]:
     return found
 
 
-def test_every_effect_is_there_once_however_often_the_server_is_killed(tmp_path: Path) -> None:
+def test_every_job_has_its_effect_once_although_the_server_is_killed(tmp_path: Path) -> None:
     fill(tmp_path, JOBS, pause_s=0.01)
     chance = random.Random(4)
     settings: dict[str, Any] = {"jobs__lease_s": 0.5, "jobs__concurrency": 16}
@@ -122,18 +122,18 @@ def test_every_effect_is_there_once_however_often_the_server_is_killed(tmp_path:
     with process("serve", tmp_path, **settings):
         wait_for(tmp_path, JOBS)
     assert problems(tmp_path, JOBS) == []
-    assert kills >= 5, "it was killed while there was work"
+    assert kills >= 5, "killed while jobs were running"
     [(rescued,)] = read(tmp_path, "SELECT count(*) FROM job_attempts")
-    assert rescued > 0, "kills have struck jobs that ran"
+    assert rescued > 0, "kills interrupted running jobs"
 
 
 def test_a_server_and_a_worker_share_the_work_and_neither_starves(tmp_path: Path) -> None:
     jobs = 2_000
     fill(tmp_path, 0, pause_s=0.02)
     settings: dict[str, Any] = {"jobs__concurrency": 8}
-    with ExitStack() as house:
-        server = house.enter_context(process("serve", tmp_path, **settings))
-        worker = house.enter_context(process("worker", tmp_path, **settings))
+    with ExitStack() as stack:
+        server = stack.enter_context(process("serve", tmp_path, **settings))
+        worker = stack.enter_context(process("worker", tmp_path, **settings))
         # Both are ready before there is work: on a busy machine one may start long after the other.
         enqueue_ticks(tmp_path, jobs, pause_s=0.02, shared=True)
         wake_other_processes(tmp_path)
@@ -144,12 +144,12 @@ def test_a_server_and_a_worker_share_the_work_and_neither_starves(tmp_path: Path
     assert min(by.values()) > jobs * 0.15
 
 
-def test_a_worker_hears_of_what_the_server_and_the_command_line_do(tmp_path: Path) -> None:
+def test_the_server_and_the_command_line_wake_a_worker(tmp_path: Path) -> None:
     fill(tmp_path, 1, pause_s=0.0)
     with process("worker", tmp_path) as worker:
         wait_for(tmp_path, 1)
         assert worker.poll() is None
-        # It sleeps now; a dead letter is queued again by another process, which rings.
+        # The worker sleeps. Another process requeues a dead letter and wakes it.
         with closing(sqlite3.connect(tmp_path / "yoked.db", timeout=30)) as books:
             books.execute("UPDATE jobs SET status = 'dead_letter' WHERE type = 'test.tick'")
             books.commit()
@@ -180,7 +180,7 @@ def test_a_worker_restarts_a_side_actor_that_failed_and_runs_jobs_again(tmp_path
         wake_other_processes(tmp_path)
         end = time.monotonic() + PATIENCE_S
         while "dispatcher" not in failed_actors(log):
-            assert time.monotonic() < end, "the dispatcher does not miss its table"
+            assert time.monotonic() < end, "the dispatcher has not noticed the missing table"
             time.sleep(0.05)
         rename(tmp_path, "jobs_away", "jobs")
         enqueue_ticks(tmp_path, 5, pause_s=0.0, shared=True)
@@ -191,7 +191,7 @@ def test_a_worker_restarts_a_side_actor_that_failed_and_runs_jobs_again(tmp_path
     assert {pid for (pid,) in read(tmp_path, "SELECT pid FROM ticks")} == {worker.pid}
 
 
-def test_a_worker_needs_a_database_that_a_server_has_made(tmp_path: Path) -> None:
+def test_a_worker_needs_a_database_created_by_a_server(tmp_path: Path) -> None:
     answer = run_cli("worker", "--data", str(tmp_path / "nowhere"))
     assert answer.returncode == 1
     assert "there is no database" in answer.stderr

@@ -1,9 +1,8 @@
-"""kill -9 at any moment: what was told is there, and everybody takes up where they were (R17-R19).
+"""After kill -9 the database has everything that clients were told, and they continue (R17-R19).
 
-Bots cycle over real sockets with the real client. The server is killed at moments drawn by a seed,
-some of them while it is still greeting those who come back, and started again on the same directory
-and port. Witnesses write down everything that the clients were told; in the end that is held
-against the SQLite file.
+Bots meet again and again over real sockets with the real client. The server is killed at random
+times (by a seed), some of them while clients reconnect, and restarted on the same directory and
+port. Everything that clients were told is recorded, and compared with the SQLite file at the end.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import pytest
 import trio
 
 from tests.process.evening import LIVENESS_S, Evening
-from tests.process.house import open_house
+from tests.process.server import running_server
 from tests.process.witnesses import Books, told_matches
 
 pytestmark = pytest.mark.process
@@ -29,7 +28,7 @@ SEED = 20260101
 
 
 class Blackouts:
-    """Somebody who pulls the plug."""
+    """Kills the server again and again."""
 
     def __init__(self, evening: Evening, copies: Path) -> None:
         self.evening = evening
@@ -38,38 +37,38 @@ class Blackouts:
         self._random = Random(SEED)
 
     async def kill_again_and_again(self) -> None:
-        """Kill the server so many times, and see that it goes on."""
+        """Kill and restart the server this many times."""
         for kill in range(KILLS):
             await self._kill(self._copies / f"kill{kill}", is_early=kill % 3 == 1)
         await self.evening.matches_more(10)
         await self._wait_for_returns()
 
     async def _kill(self, copy: Path, *, is_early: bool) -> None:
-        """Kill at any moment; an early kill hits a server that is still greeting its guests."""
+        """Kill at a random time; an early kill hits a server while clients reconnect."""
         evening = self.evening
         if not is_early:
             await self._wait_for_returns()
             await evening.matches_more(10)
         await trio.sleep(self._random.uniform(0.0, 0.3 if is_early else 1.5))
-        evening.house.kill()
-        assert Books(evening.house, copy).problems(evening.witness.accounts) == []
+        evening.server.kill()
+        assert Books(evening.server, copy).problems(evening.witness.accounts) == []
         evening.wallflowers.returned.clear()
-        await trio.to_thread.run_sync(evening.house.start)
+        await trio.to_thread.run_sync(evening.server.start)
 
     async def _wait_for_returns(self) -> None:
         took_s = await self.evening.most_are_here()
-        if self.evening.house.starts > 1:
+        if self.evening.server.starts > 1:
             self.back_after_s.append(took_s)
             await self.evening.wallflowers_are_back()
 
 
-async def test_nothing_told_is_lost_when_the_server_is_killed_again_and_again(tmp_path):
-    with open_house(tmp_path / "data", matching__liveness_s=LIVENESS_S) as house:
-        evening = Evening(house, users=USERS, seed=SEED)
+async def test_nothing_that_clients_were_told_is_lost_when_the_server_is_killed(tmp_path):
+    with running_server(tmp_path / "data", matching__liveness_s=LIVENESS_S) as server:
+        evening = Evening(server, users=USERS, seed=SEED)
         blackouts = Blackouts(evening, tmp_path)
         await evening.run(blackouts.kill_again_and_again)
-        assert await trio.to_thread.run_sync(house.stop) == 0
-        books = Books(house, tmp_path / "end")
+        assert await trio.to_thread.run_sync(server.stop) == 0
+        books = Books(server, tmp_path / "end")
 
     witness = evening.witness
     _log.info(

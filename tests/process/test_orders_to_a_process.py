@@ -1,4 +1,4 @@
-"""A real process under orders: draining, hurrying, and reading its settings again."""
+"""Signals to a real process: drain, stop immediately, reload the settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.process.house import PATIENCE_S, House, environment, open_house
+from tests.process.server import PATIENCE_S, ServerProcess, environment, running_server
 from tests.process.witnesses import until
 from yoked_actor.client import Api, CallRefused, Client, open_client
 from yoked_actor.edge.auth import Tokens
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.process
 SECRET = "a secret of thirty-two bytes or more, for tokens"
 
 
-async def log_in(house: House, user_id: str, gender: str, seeking: str) -> str:
+async def log_in(server: ServerProcess, user_id: str, gender: str, seeking: str) -> str:
     profile = make_profile(user_id, gender=gender, seeking=[seeking])
-    return await Api(house.url).login(user_id, profile)
+    return await Api(server.url).login(user_id, profile)
 
 
 async def open_voting(ana: Client, ben: Client) -> str:
@@ -40,59 +40,59 @@ async def open_voting(ana: Client, ben: Client) -> str:
     return str(match_id)
 
 
-async def readiness(house: House) -> str:
-    answer = await Api(house.url).request("GET", "/readyz")
+async def readiness(server: ServerProcess) -> str:
+    answer = await Api(server.url).request("GET", "/readyz")
     return f"{answer.status} {answer.json()['status']}"
 
 
-async def test_a_vote_in_flight_is_waited_for_and_readiness_is_told_meanwhile(tmp_path):
-    with open_house(tmp_path / "data", server__drain_votes_s=PATIENCE_S) as house:
-        hers = await log_in(house, "ana", "woman", "man")
-        his = await log_in(house, "ben", "man", "woman")
+async def test_a_drain_waits_for_a_vote_and_the_server_is_not_ready_meanwhile(tmp_path):
+    with running_server(tmp_path / "data", server__drain_votes_s=PATIENCE_S) as server:
+        hers = await log_in(server, "ana", "woman", "man")
+        his = await log_in(server, "ben", "man", "woman")
         with trio.fail_after(PATIENCE_S):
-            async with open_client(house.url, hers) as ana, open_client(house.url, his) as ben:
+            async with open_client(server.url, hers) as ana, open_client(server.url, his) as ben:
                 match_id = await open_voting(ana, ben)
                 await ana.vote(match_id, "yes")
-                house.signal(signal.SIGTERM)
-                await until(house, lambda: '"draining"' in house.log, "it drains")
-                assert await readiness(house) == "503 draining"
+                server.signal(signal.SIGTERM)
+                await until(server, lambda: '"draining"' in server.log, "it drains")
+                assert await readiness(server) == "503 draining"
                 with pytest.raises(CallRefused) as refused:
-                    await Api(house.url, hers).call("POST", "/api/spin")
+                    await Api(server.url, hers).call("POST", "/api/spin")
                 assert refused.value.code == "draining"
                 await ben.vote(match_id, "yes")
                 assert (await ana.wait_for("outcome")).outcome == "both_yes"
                 await ana.wait_for("draining")
-                assert await trio.to_thread.run_sync(house.wait) == 0
+                assert await trio.to_thread.run_sync(server.wait) == 0
 
 
-async def test_a_second_signal_hurries(tmp_path):
-    with open_house(tmp_path / "data", server__drain_votes_s=10 * PATIENCE_S) as house:
-        hers = await log_in(house, "ana", "woman", "man")
-        his = await log_in(house, "ben", "man", "woman")
+async def test_a_second_signal_stops_immediately(tmp_path):
+    with running_server(tmp_path / "data", server__drain_votes_s=10 * PATIENCE_S) as server:
+        hers = await log_in(server, "ana", "woman", "man")
+        his = await log_in(server, "ben", "man", "woman")
         with trio.fail_after(PATIENCE_S):
-            async with open_client(house.url, hers) as ana, open_client(house.url, his) as ben:
+            async with open_client(server.url, hers) as ana, open_client(server.url, his) as ben:
                 await open_voting(ana, ben)
-                house.signal(signal.SIGTERM)
-                await until(house, lambda: '"draining"' in house.log, "it drains")
+                server.signal(signal.SIGTERM)
+                await until(server, lambda: '"draining"' in server.log, "it drains")
                 await trio.sleep(1.1)
-                house.signal(signal.SIGTERM)
-                assert await trio.to_thread.run_sync(house.wait) == 0
-        assert '"hurrying"' in house.log
+                server.signal(signal.SIGTERM)
+                assert await trio.to_thread.run_sync(server.wait) == 0
+        assert '"hurrying"' in server.log
 
 
-async def test_an_operator_can_let_it_end_over_http(tmp_path):
-    with open_house(tmp_path / "data", auth__secret=SECRET, dev=False) as house:
+async def test_an_operator_can_drain_over_http(tmp_path):
+    with running_server(tmp_path / "data", auth__secret=SECRET, dev=False) as server:
         token = operators_token()
-        answer = await Api(house.url, token).call("POST", "/api/admin/drain")
+        answer = await Api(server.url, token).call("POST", "/api/admin/drain")
         assert answer["status"] == "draining"
-        assert await trio.to_thread.run_sync(house.wait) == 0
+        assert await trio.to_thread.run_sync(server.wait) == 0
 
 
 def operators_token() -> str:
     return Tokens("HS256", SECRET).sign("root", time.time_ns() // 1000, 600.0, admin=True)
 
 
-async def test_a_hangup_reads_the_settings_again_and_says_what_has_to_wait(
+async def test_sighup_reloads_the_settings_and_logs_which_need_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -101,33 +101,33 @@ async def test_a_hangup_reads_the_settings_again_and_says_what_has_to_wait(
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
     file = tmp_path / "yoked.toml"
     file.write_text("[jobs]\nalert_depth = 5\n")
-    with open_house(
+    with running_server(
         tmp_path / "data", "--config", str(file), dev=False, auth__secret=SECRET
-    ) as house:
+    ) as server:
         assert manager.recv(1000).startswith(b"READY=1")
         file.write_text('[jobs]\nalert_depth = 6\nconcurrency = 3\n[log]\nlevel = "debug"\n')
-        house.signal(signal.SIGHUP)
+        server.signal(signal.SIGHUP)
         assert manager.recv(1000).startswith(b"RELOADING=1\nMONOTONIC_USEC=")
         assert manager.recv(1000).startswith(b"READY=1")
-        lines = {line["event"]: line for line in map(json.loads, house.log.splitlines())}
+        lines = {line["event"]: line for line in map(json.loads, server.log.splitlines())}
         assert lines["settings_reloaded"]["changed"] == ["jobs.alert_depth", "log.level"]
         assert lines["settings_not_reloaded"]["names"] == ["jobs.concurrency"]
 
         file.write_text("[jobs]\nalert_depth = 'many'\n")
-        house.signal(signal.SIGHUP)
+        server.signal(signal.SIGHUP)
         assert manager.recv(1000).startswith(b"RELOADING=1")
         assert manager.recv(1000).startswith(b"READY=1")
-        lines = {line["event"]: line for line in map(json.loads, house.log.splitlines())}
+        lines = {line["event"]: line for line in map(json.loads, server.log.splitlines())}
         assert "jobs.alert_depth" in lines["settings_not_usable"]["problems"][0]
-        assert await readiness(house) == "200 ok"
-        assert await trio.to_thread.run_sync(house.stop) == 0
+        assert await readiness(server) == "200 ok"
+        assert await trio.to_thread.run_sync(server.stop) == 0
     manager.close()
 
 
 async def test_a_closed_terminal_ends_a_server_in_development(tmp_path):
-    with open_house(tmp_path / "data") as house:
-        house.signal(signal.SIGHUP)
-        assert await trio.to_thread.run_sync(house.wait) == 0
+    with running_server(tmp_path / "data") as server:
+        server.signal(signal.SIGHUP)
+        assert await trio.to_thread.run_sync(server.wait) == 0
 
 
 PRESSED_TWICE = """
@@ -150,7 +150,7 @@ print("over", flush=True)
 """
 
 
-def test_a_signal_that_comes_when_all_is_over_does_not_spoil_the_end():
+def test_a_late_signal_does_not_change_the_exit_status():
     with subprocess.Popen(
         [sys.executable, "-c", PRESSED_TWICE],
         env=environment(),

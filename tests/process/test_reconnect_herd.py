@@ -1,4 +1,4 @@
-"""Everybody comes back at the same moment after a kill -9, and nobody is turned away."""
+"""All clients reconnect at the same time after a kill -9, and none is refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from tests.edge.raw_client import CLOSE, TEXT, RawWebSocket, upgrade_request
-from tests.process.house import PATIENCE_S, House, open_house
+from tests.process.server import PATIENCE_S, ServerProcess, running_server
 from tests.process.visitors import hello, metric, receive, text
 from yoked_actor.client import Api
 from yoked_actor.testing import make_profile
@@ -22,9 +22,9 @@ HERD = 150
 HELLO_TIMEOUT_S = 1
 
 
-async def come(house: House, token: str) -> tuple[RawWebSocket, str | int]:
-    """Connect and say hello at once: the type of the first message, or how it was closed."""
-    raw = RawWebSocket(await trio.open_tcp_stream("127.0.0.1", house.port))
+async def come(server: ServerProcess, token: str) -> tuple[RawWebSocket, str | int]:
+    """Connect and send hello: returns the type of the first message, or how it was closed."""
+    raw = RawWebSocket(await trio.open_tcp_stream("127.0.0.1", server.port))
     await raw.stream.send_all(upgrade_request() + hello(token))
     head = await raw.read_head()
     if b" 101 " not in head:
@@ -36,12 +36,14 @@ async def come(house: House, token: str) -> tuple[RawWebSocket, str | int]:
     return raw, "welcome" if b'"welcome"' in payload else payload.decode()
 
 
-async def everybody_comes(house: House, tokens: list[str]) -> tuple[list[RawWebSocket], Answers]:
+async def everybody_comes(
+    server: ServerProcess, tokens: list[str]
+) -> tuple[list[RawWebSocket], Answers]:
     sockets: list[RawWebSocket] = []
     answers: Answers = Counter()
 
     async def one(token: str) -> None:
-        raw, answer = await come(house, token)
+        raw, answer = await come(server, token)
         sockets.append(raw)
         answers[answer] += 1
 
@@ -51,30 +53,30 @@ async def everybody_comes(house: House, tokens: list[str]) -> tuple[list[RawWebS
     return sockets, answers
 
 
-async def test_a_herd_that_comes_back_after_a_crash_is_welcomed_whole(tmp_path):
-    with open_house(
+async def test_all_clients_that_reconnect_after_a_crash_are_welcomed(tmp_path):
+    with running_server(
         tmp_path / "data",
         edge__hello_timeout_s=HELLO_TIMEOUT_S,
         matching__liveness_s=120,
         matching__resume_grace_s=300,
-    ) as house:
+    ) as server:
         with trio.fail_after(PATIENCE_S):
-            api = Api(house.url)
-            # All seek whom nobody is, so that everybody in line stays there.
+            api = Api(server.url)
+            # Nobody is compatible, so all of them stay in line.
             profile = make_profile("Herd", gender="woman", seeking=["nonbinary"])
             tokens = [await api.login(f"herd{number}", profile) for number in range(HERD)]
-            before, answers = await everybody_comes(house, tokens)
+            before, answers = await everybody_comes(server, tokens)
             assert answers == {"welcome": HERD}
-            # The others are idle, and have to be loaded from the disk when they come back.
+            # The others are idle, and are loaded from the database when they reconnect.
             for raw in before[::2]:
                 await raw.stream.send_all(text({"type": "spin", "id": "s"}))
                 assert (await receive(raw))["state"] == "waiting"
-            house.kill()
+            server.kill()
             for raw in before:
                 await trio.aclose_forcefully(raw.stream)
-            await trio.to_thread.run_sync(house.start)
-            after, answers = await everybody_comes(house, tokens)
+            await trio.to_thread.run_sync(server.start)
+            after, answers = await everybody_comes(server, tokens)
             assert answers == {"welcome": HERD}
-            assert await metric(house, "yoked_waiting_users") == HERD // 2
+            assert await metric(server, "yoked_waiting_users") == HERD // 2
             for raw in after:
                 await trio.aclose_forcefully(raw.stream)

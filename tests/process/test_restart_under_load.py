@@ -1,7 +1,7 @@
-"""SIGTERM and a start, three times, while bots cycle: nothing told is lost, and all come back.
+"""Three restarts under load: nothing that clients were told is lost, and all reconnect.
 
-As `systemctl restart` does it: the server drains, ends with 0, and the next one takes over its
-directory and port. Clients come back by themselves, after the time that they were told.
+As with `systemctl restart`: the server drains, exits with 0, and the next one uses the same
+directory and port. Clients reconnect after the time that the server told them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from tests.process.evening import LIVENESS_S, WALLFLOWERS, Evening
-from tests.process.house import PATIENCE_S, open_house
+from tests.process.server import PATIENCE_S, running_server
 from tests.process.witnesses import Books, told_matches
 
 pytestmark = pytest.mark.process
@@ -30,18 +30,18 @@ RECONNECT_AFTER_S = 0.5
 
 
 class Restart(msgspec.Struct):
-    """How one went, in seconds."""
+    """Durations of one restart, in seconds."""
 
     drained_s: float
-    """From the signal to the end of the process."""
+    """From the signal to the exit of the process."""
     down_s: float
-    """From there until the next one was ready."""
+    """From the exit until the next process was ready."""
     back_s: float
-    """From then until most clients had been welcomed again."""
+    """From then until most clients had reconnected."""
 
 
 class Upgrades:
-    """An operator who upgrades the server again and again."""
+    """Restarts the server again and again."""
 
     def __init__(self, evening: Evening, copies: Path) -> None:
         self.evening = evening
@@ -49,43 +49,43 @@ class Upgrades:
         self._copies = copies
 
     async def restart_again_and_again(self) -> None:
-        """Restart the server so many times, and see that it goes on."""
+        """Restart the server this many times."""
         for number in range(RESTARTS):
             await self._restart(self._copies / f"stop{number}")
         await self.evening.matches_more(5)
 
     async def _restart(self, copy: Path) -> None:
-        evening, house = self.evening, self.evening.house
+        evening, server = self.evening, self.evening.server
         await evening.most_are_here()
         await evening.matches_more(5)
         evening.wallflowers.returned.clear()
         began = trio.current_time()
-        house.signal(signal.SIGTERM)
-        assert await trio.to_thread.run_sync(house.wait) == 0
+        server.signal(signal.SIGTERM)
+        assert await trio.to_thread.run_sync(server.wait) == 0
         ended = evening.wallflowers.gone_at = trio.current_time()
-        log = house.data_dir / "yoked.db-wal"
-        assert not log.exists() or log.stat().st_size == 0, "the log is folded into the database"
-        assert Books(house, copy).problems(evening.witness.accounts) == []
-        await trio.to_thread.run_sync(house.start)
+        log = server.data_dir / "yoked.db-wal"
+        assert not log.exists() or log.stat().st_size == 0, "the WAL is checkpointed"
+        assert Books(server, copy).problems(evening.witness.accounts) == []
+        await trio.to_thread.run_sync(server.start)
         ready = trio.current_time()
         await evening.most_are_here()
         await evening.wallflowers_are_back()
         self.restarts.append(Restart(ended - began, ready - ended, trio.current_time() - ready))
 
 
-async def test_nothing_is_lost_and_all_come_back_when_it_is_restarted_under_load(tmp_path):
-    with open_house(
+async def test_nothing_is_lost_and_all_clients_reconnect_after_restarts_under_load(tmp_path):
+    with running_server(
         tmp_path / "data",
         matching__liveness_s=LIVENESS_S,
         server__drain_votes_s=VOTES_S,
         server__reconnect_after_s=RECONNECT_AFTER_S,
-    ) as house:
-        evening = Evening(house, users=USERS, seed=SEED)
+    ) as server:
+        evening = Evening(server, users=USERS, seed=SEED)
         upgrades = Upgrades(evening, tmp_path)
         with trio.fail_after(PATIENCE_S):
             await evening.run(upgrades.restart_again_and_again)
-        assert await trio.to_thread.run_sync(house.stop) == 0
-        books = Books(house, tmp_path / "end")
+        assert await trio.to_thread.run_sync(server.stop) == 0
+        books = Books(server, tmp_path / "end")
 
     witness, wallflowers = evening.witness, evening.wallflowers
     _log.info(
@@ -96,5 +96,5 @@ async def test_nothing_is_lost_and_all_come_back_when_it_is_restarted_under_load
         [round(gap_s, 2) for gap_s in wallflowers.gaps_s],
     )
     evening.check(books)
-    assert wallflowers.warnings == RESTARTS * WALLFLOWERS, "each was told, each time"
+    assert wallflowers.warnings == RESTARTS * WALLFLOWERS, "each got a warning at each restart"
     assert len(wallflowers.gaps_s) == RESTARTS * WALLFLOWERS

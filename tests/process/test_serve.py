@@ -1,4 +1,4 @@
-"""The program as a deployer meets it: one process, one port, one data directory."""
+"""`yoked-actor serve`: one process, one port, one data directory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import trio
 import trustme
 
 from tests.edge.raw_client import CLOSE, frame
-from tests.process.house import PATIENCE_S, open_house, run_cli
+from tests.process.server import PATIENCE_S, run_cli, running_server
 from tests.process.visitors import receive, welcomed
 from yoked_actor.client import Api, CallRefused, open_client
 from yoked_actor.client.dialing import Address
@@ -21,23 +21,23 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def house(tmp_path):
-    with open_house(tmp_path / "data") as house:
-        yield house
+def server(tmp_path):
+    with running_server(tmp_path / "data") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A house for tests that leave it as it was."""
-    with open_house(tmp_path_factory.mktemp("shared") / "data") as house:
-        yield house
+    """A server that several tests share."""
+    with running_server(tmp_path_factory.mktemp("shared") / "data") as server:
+        yield server
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_drains_tells_everybody_and_ends_with_0(house, number):
-    async with welcomed(house, "ana") as raw:
+async def test_a_signal_drains_notifies_clients_and_exits_with_0(server, number):
+    async with welcomed(server, "ana") as raw:
         with trio.fail_after(PATIENCE_S):
-            house.signal(number)
+            server.signal(number)
             draining = await receive(raw)
             assert draining["type"] == "draining"
             assert draining["reconnect_after_s"] > 0
@@ -45,30 +45,30 @@ async def test_a_signal_drains_tells_everybody_and_ends_with_0(house, number):
             assert opcode == CLOSE
             assert int.from_bytes(payload[:2]) == 4010
             await raw.stream.send_all(frame(CLOSE, payload[:2]))
-            assert await trio.to_thread.run_sync(house.wait) == 0
+            assert await trio.to_thread.run_sync(server.wait) == 0
 
 
-async def test_who_is_drained_comes_back_to_the_next_server_in_the_same_place(house):
-    token = await Api(house.url).login("ana", make_profile("Ana"))
-    async with open_client(house.url, token) as ana:
+async def test_a_drained_client_keeps_its_place_on_the_next_server(server):
+    token = await Api(server.url).login("ana", make_profile("Ana"))
+    async with open_client(server.url, token) as ana:
         await ana.spin()
         since = (await ana.wait_for("waiting")).since
-        assert await trio.to_thread.run_sync(house.stop) == 0
-        await trio.to_thread.run_sync(house.start)
+        assert await trio.to_thread.run_sync(server.stop) == 0
+        await trio.to_thread.run_sync(server.start)
         with trio.fail_after(PATIENCE_S):
             assert (await ana.wait_for("draining")).reconnect_after_s > 0
             welcome = await ana.wait_for("welcome")
         assert welcome.snapshot["state"] == "waiting"
         assert welcome.snapshot["waiting_since"] == since
-    profile = await Api(house.url, token).call("GET", "/api/profile")
-    assert profile["display_name"] == "Ana", "the token is good there, too"
+    profile = await Api(server.url, token).call("GET", "/api/profile")
+    assert profile["display_name"] == "Ana", "the token is still valid"
 
 
 async def test_port_0_takes_a_free_port_and_says_which(tmp_path):
-    with open_house(tmp_path / "data", port=0) as house:
-        assert house.url == f"http://127.0.0.1:{house.port}"
-        assert house.port > 0
-        assert await Api(house.url).call("GET", "/readyz") == {"status": "ok"}
+    with running_server(tmp_path / "data", port=0) as server:
+        assert server.url == f"http://127.0.0.1:{server.port}"
+        assert server.port > 0
+        assert await Api(server.url).call("GET", "/readyz") == {"status": "ok"}
 
 
 def test_a_second_server_on_the_same_data_directory_is_refused(shared):
@@ -101,23 +101,23 @@ async def test_a_token_of_the_command_line_is_accepted(shared):
     assert refused.value.code == "unauthorized"
 
 
-async def test_on_a_mock_clock_who_beats_stays_and_who_is_silent_is_lost_after_ten_seconds(
+async def test_on_a_mock_clock_a_client_without_heartbeats_is_lost_after_ten_seconds(
     tmp_path,
 ):
-    with open_house(
+    with running_server(
         tmp_path / "data", "--mock-clock", "--mock-clock-start", "2027-03-01T00:00:00Z"
-    ) as house:
-        api = Api(house.url)
+    ) as server:
+        api = Api(server.url)
 
         async def advance(seconds: float) -> datetime:
             answer = await api.call("POST", "/api/dev/clock/advance", {"seconds": seconds})
             return datetime.fromisoformat(answer["at"])
 
-        ana_token = await Api(house.url).login("ana", make_profile("Ana"))
-        eva_token = await Api(house.url).login("eva", make_profile("Eva"))
+        ana_token = await Api(server.url).login("ana", make_profile("Ana"))
+        eva_token = await Api(server.url).login("eva", make_profile("Eva"))
         async with (
-            open_client(house.url, ana_token) as ana,
-            open_client(house.url, eva_token) as eva,
+            open_client(server.url, ana_token) as ana,
+            open_client(server.url, eva_token) as eva,
         ):
             ana.beating = eva.beating = False
             await ana.spin()
@@ -142,21 +142,21 @@ async def test_on_a_mock_clock_who_beats_stays_and_who_is_silent_is_lost_after_t
                 assert (await eva.wait_for("idle")).reason == "lost"
                 await ana.heartbeat()
                 await eva.heartbeat()
-            assert (ana.welcomes, eva.welcomes) == (1, 1), "frozen time is no reason to hang up"
+            assert (ana.welcomes, eva.welcomes) == (1, 1), "frozen time does not close connections"
 
 
 async def test_moving_the_mock_clock_cuts_no_request_and_no_kept_connection(tmp_path):
-    """A browser opens connections ahead, keeps used ones, and sends bodies in their own time."""
+    """Browsers open connections in advance, keep used ones, and send bodies slowly."""
     request = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     body = b'{"user_id": "ana"}'
     login = (
         b"POST /api/dev/login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
     )
-    with open_house(tmp_path / "data", "--mock-clock") as house:
+    with running_server(tmp_path / "data", "--mock-clock") as server:
         with trio.fail_after(PATIENCE_S):
             opened_ahead, kept, half_sent = [
-                await trio.open_tcp_stream("127.0.0.1", house.port) for _ in range(3)
+                await trio.open_tcp_stream("127.0.0.1", server.port) for _ in range(3)
             ]
             async with opened_ahead, kept, half_sent:
                 await kept.send_all(request)
@@ -165,7 +165,7 @@ async def test_moving_the_mock_clock_cuts_no_request_and_no_kept_connection(tmp_
                     answer += await kept.receive_some()
                 assert answer.startswith(b"HTTP/1.1 200")
                 await half_sent.send_all(login)
-                await Api(house.url).call("POST", "/api/dev/clock/advance", {"seconds": 3600})
+                await Api(server.url).call("POST", "/api/dev/clock/advance", {"seconds": 3600})
                 await half_sent.send_all(body)
                 for stream in (opened_ahead, kept):
                     await stream.send_all(request)
@@ -173,10 +173,10 @@ async def test_moving_the_mock_clock_cuts_no_request_and_no_kept_connection(tmp_
                     assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
 
 
-async def test_a_frozen_server_stops_though_a_client_does_not_say_goodbye(tmp_path):
-    with open_house(tmp_path / "data", "--mock-clock", server__drain_s=1) as house:
-        async with welcomed(house, "ana"):
-            assert await trio.to_thread.run_sync(house.stop) == 0
+async def test_a_server_on_a_mock_clock_stops_although_a_client_stays_connected(tmp_path):
+    with running_server(tmp_path / "data", "--mock-clock", server__drain_s=1) as server:
+        async with welcomed(server, "ana"):
+            assert await trio.to_thread.run_sync(server.stop) == 0
 
 
 async def test_tls_by_certificate_settings(tmp_path):
@@ -186,21 +186,21 @@ async def test_tls_by_certificate_settings(tmp_path):
     certificate.cert_chain_pems[0].write_to_path(tmp_path / "certificate.pem")
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
-    with open_house(
+    with running_server(
         tmp_path / "data",
         edge__tls_certificate=tmp_path / "certificate.pem",
         edge__tls_key=tmp_path / "key.pem",
-    ) as house:
-        assert house.url.startswith("https://127.0.0.1:")
-        dial = Address.parse(house.url).dial(trusting)
+    ) as server:
+        assert server.url.startswith("https://127.0.0.1:")
+        dial = Address.parse(server.url).dial(trusting)
         with trio.fail_after(PATIENCE_S):
-            ana = Api(house.url, dial=dial)
-            ben = Api(house.url, dial=dial)
+            ana = Api(server.url, dial=dial)
+            ben = Api(server.url, dial=dial)
             await ana.login("ana", make_profile("Ana", gender="woman", seeking=["man"]))
             await ben.login("ben", make_profile("Ben", gender="man", seeking=["woman"]))
             assert ana.token is not None
-            async with open_client(house.url, ana.token, dial=dial) as client:
+            async with open_client(server.url, ana.token, dial=dial) as client:
                 await client.spin()
                 spun = await ben.call("POST", "/api/spin")
                 assert (await client.wait_for("matched")).match_id == spun["match_id"]
-        assert await trio.to_thread.run_sync(house.stop) == 0
+        assert await trio.to_thread.run_sync(server.stop) == 0

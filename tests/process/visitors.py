@@ -1,4 +1,4 @@
-"""Visitors of a real server: some who behave, and sockets on which one can do anything."""
+"""Clients of a real server: normal ones, and raw sockets."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from typing import Any
 import trio
 
 from tests.edge.raw_client import CLOSE, TEXT, RawWebSocket, frame
-from tests.process.house import PATIENCE_S, House
+from tests.process.server import PATIENCE_S, ServerProcess
 from yoked_actor.client import Api, open_client
 from yoked_actor.testing import make_profile
 
 _numbers = count(1)
 
 
-async def meet(house: House) -> None:
-    """Two people who behave come, meet, and go."""
+async def meet(server: ServerProcess) -> None:
+    """Two normal clients connect, meet and leave."""
     number = next(_numbers)
     ana, ben = f"ana{number}", f"ben{number}"
     tokens = {
-        ana: await Api(house.url).login(ana, make_profile("Ana", gender="woman", seeking=["man"])),
-        ben: await Api(house.url).login(ben, make_profile("Ben", gender="man", seeking=["woman"])),
+        ana: await Api(server.url).login(ana, make_profile("Ana", gender="woman", seeking=["man"])),
+        ben: await Api(server.url).login(ben, make_profile("Ben", gender="man", seeking=["woman"])),
     }
     async with (
-        open_client(house.url, tokens[ana]) as her,
-        open_client(house.url, tokens[ben]) as him,
+        open_client(server.url, tokens[ana]) as her,
+        open_client(server.url, tokens[ben]) as him,
     ):
         await her.spin()
         await him.spin()
@@ -47,9 +47,9 @@ async def meet(house: House) -> None:
 
 
 @asynccontextmanager
-async def dial(house: House) -> AsyncIterator[RawWebSocket]:
-    """A raw WebSocket that has said nothing yet."""
-    stream = await trio.open_tcp_stream("127.0.0.1", house.port)
+async def dial(server: ServerProcess) -> AsyncIterator[RawWebSocket]:
+    """A raw WebSocket, before hello."""
+    stream = await trio.open_tcp_stream("127.0.0.1", server.port)
     try:
         raw = RawWebSocket(stream)
         with trio.fail_after(PATIENCE_S):
@@ -68,10 +68,12 @@ def hello(token: str) -> bytes:
 
 
 @asynccontextmanager
-async def welcomed(house: House, user_id: str, **profile: Any) -> AsyncIterator[RawWebSocket]:
-    """A raw WebSocket of somebody with a profile, after the welcome."""
-    token = await Api(house.url).login(user_id, make_profile(user_id, **profile))
-    async with dial(house) as raw:
+async def welcomed(
+    server: ServerProcess, user_id: str, **profile: Any
+) -> AsyncIterator[RawWebSocket]:
+    """A raw WebSocket of a user with a profile, after the welcome."""
+    token = await Api(server.url).login(user_id, make_profile(user_id, **profile))
+    async with dial(server) as raw:
         await raw.stream.send_all(hello(token))
         assert (await receive(raw))["type"] == "welcome"
         yield raw
@@ -85,7 +87,7 @@ async def receive(raw: RawWebSocket) -> dict[str, Any]:
 
 
 async def close_code(raw: RawWebSocket) -> int | None:
-    """The code of the close frame that ends this connection; None when it ends without one."""
+    """The code of the close frame; None if the connection ends without one."""
     try:
         while True:
             opcode, payload = await raw.receive()
@@ -95,8 +97,8 @@ async def close_code(raw: RawWebSocket) -> int | None:
         return None
 
 
-async def metric(house: House, name: str) -> float:
-    """The present value of one of the server's metrics."""
-    answer = await Api(house.url).request("GET", "/metrics")
+async def metric(server: ServerProcess, name: str) -> float:
+    """The current value of a metric of the server."""
+    answer = await Api(server.url).request("GET", "/metrics")
     found = re.search(rf"^{re.escape(name)} (\S+)$", answer.body.decode(), re.MULTILINE)
     return float(found[1]) if found else 0.0

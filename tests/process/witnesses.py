@@ -1,7 +1,7 @@
-"""Witnesses of what clients were told, to be held against the books when a server has ended.
+"""Records what clients were told, to compare it with the database when a server has exited.
 
-Bots cycle over real sockets with the real client; wallflowers wait for ever. What any of them was
-told has to be in the SQLite file, whichever way the server went.
+Bots meet again and again over real sockets with the real client; wallflowers wait the whole time.
+Everything that a client was told must be in the SQLite file, however the server exited.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import trio
 
-from tests.process.house import PATIENCE_S, House
+from tests.process.server import PATIENCE_S, ServerProcess
 from yoked_actor.bots import Bot, Pace, Tally
 from yoked_actor.client import Api, Event, open_client
 from yoked_actor.testing import make_profile
@@ -32,7 +32,7 @@ FAST = Pace(
 
 
 def somebody(random: Random) -> dict[str, Any]:
-    """One of those who would meet anybody, so that there is always somebody left to meet."""
+    """A profile that is compatible with every other one, so that there is always a partner."""
     return make_profile("Somebody", gender=random.choice(BOTH), seeking=BOTH)
 
 
@@ -48,7 +48,7 @@ class Account:
 
 
 class Witness(Tally):
-    """Writes down what every bot is told, and objects to what must not be said."""
+    """Records what each bot was told, and objects to messages that are not allowed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -114,22 +114,22 @@ class Witness(Tally):
 
 
 class Wallflowers:
-    """People nobody is looking for: they wait from the first to the last minute."""
+    """Users whom nobody is looking for: they wait the whole time."""
 
     def __init__(self) -> None:
         self.since: dict[str, str] = {}
         self.returned: set[str] = set()
-        """Who has come back since the server last went."""
+        """Users who have reconnected since the last server exited."""
         self.returns = 0
         self.gaps_s: list[float] = []
-        """How long after the server's end each was welcomed by the next one."""
+        """Time from the exit of a server to the welcome of the next one."""
         self.warnings = 0
-        """How often one was told that the server is about to go."""
+        """Number of `draining` events."""
         self.gone_at: float | None = None
-        """When the server ended in good order."""
+        """When the server exited after a drain."""
         self.objections: list[str] = []
 
-    async def wait_for_ever(self, user_id: str, url: str) -> None:
+    async def keep_waiting(self, user_id: str, url: str) -> None:
         token = await Api(url).login(
             user_id, make_profile(user_id, gender="nonbinary", seeking=["woman"])
         )
@@ -152,12 +152,12 @@ class Wallflowers:
 
 
 class Books:
-    """A copy of the database, as a kill or an end has left it."""
+    """A copy of the database after the server was killed or has exited."""
 
-    def __init__(self, house: House, copy: Path) -> None:
-        # A copy, because merely opening the original would repair it before the server does.
+    def __init__(self, server: ServerProcess, copy: Path) -> None:
+        # A copy, because opening the original would recover the WAL before the server does.
         copy.mkdir()
-        for file in house.data_dir.glob("yoked.db*"):
+        for file in server.data_dir.glob("yoked.db*"):
             shutil.copy(file, copy)
         with closing(sqlite3.connect(copy / "yoked.db")) as books:
             [(self.integrity,)] = books.execute("PRAGMA integrity_check").fetchall()
@@ -175,7 +175,7 @@ class Books:
             }
 
     def problems(self, accounts: dict[str, Account]) -> list[str]:
-        """Where the books differ from what was told, or from what is possible."""
+        """Differences from what clients were told, and broken invariants."""
         found = [] if self.integrity == "ok" else [self.integrity]
         for user_id, account in accounts.items():
             found += self._differences(user_id, account)
@@ -214,7 +214,7 @@ class Books:
 
 
 def told_matches(witness: Witness) -> set[tuple[str, frozenset[str]]]:
-    """Every match that somebody was told of, with its two users as they were told."""
+    """Every match that a client was told of, with the two users."""
     return {
         (match_id, frozenset((user_id, partner)))
         for user_id, account in witness.accounts.items()
@@ -222,11 +222,11 @@ def told_matches(witness: Witness) -> set[tuple[str, frozenset[str]]]:
     }
 
 
-async def until(house: House, condition: Callable[[], bool], what: str) -> float:
-    """Wait until something is so; returns how long that took."""
+async def until(server: ServerProcess, condition: Callable[[], bool], what: str) -> float:
+    """Wait for a condition; returns how long that took."""
     start = trio.current_time()
     while not condition():
         await trio.sleep(0.02)
-        assert house.is_running(), f"the server has ended by itself:\n{house.log[-4000:]}"
+        assert server.is_running(), f"the server has exited unexpectedly:\n{server.log[-4000:]}"
         assert trio.current_time() - start < PATIENCE_S, f"waited in vain: {what}"
     return trio.current_time() - start

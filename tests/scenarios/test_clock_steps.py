@@ -29,7 +29,7 @@ from tests.scenarios.meeting import (
 )
 from tests.scenarios.test_mornings import BERLIN, MONDAY, SIX, TUESDAY, a_town, sets_of, unfinished
 from yoked_actor.actors.jobs import JobRun
-from yoked_actor.actors.offers.calendar import zone_run_job
+from yoked_actor.actors.offers.turn import zone_run_job
 from yoked_actor.actors.people import erase_job
 from yoked_actor.actors.people.care_jobs import Refresh
 from yoked_actor.client import Api, CallRefused

@@ -21,7 +21,7 @@ from tests.domain.crowds import person
 from tests.domain.world_clock import date_shown, expected_run
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.offers import Calendar
-from yoked_actor.actors.offers.calendar import ZONE_RUN
+from yoked_actor.actors.offers.turn import ZONE_RUN
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.lobby import Changes
 from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime, zone_names

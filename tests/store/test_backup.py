@@ -11,8 +11,16 @@ import trio
 
 from tests.domain.crowds import woman
 from yoked_actor.domain.lobby import Changes, Seat
-from yoked_actor.store import InlineRunner, StoreUnavailable, back_up, check, open_store, restore
-from yoked_actor.store.engine.backup import SEAL_BYTES, BadBackup
+from yoked_actor.store import (
+    BadBackup,
+    InlineRunner,
+    StoreUnavailable,
+    back_up,
+    check_backup,
+    open_store,
+    restore_backup,
+)
+from yoked_actor.store.engine.backup import SEAL_BYTES
 
 PEOPLE = 400
 
@@ -49,7 +57,7 @@ def count(path: Path, table: str = "people") -> int:
 
 
 def test_a_backup_is_whole_sealed_and_nobody_elses_to_read(backup: Path) -> None:
-    assert check(backup).sealed
+    assert check_backup(backup).sealed
     assert count(backup) == PEOPLE
     assert backup.stat().st_mode & 0o777 == 0o600
     assert {entry.name for entry in backup.parent.iterdir()} == {"data", "backup.db"}
@@ -178,7 +186,7 @@ def test_a_file_that_is_not_good_is_refused_in_words(
     damage(backup)
     before = database.read_bytes()
     with pytest.raises(BadBackup, match=words):
-        restore(backup, database, "now")
+        restore_backup(backup, database, "now")
     assert database.read_bytes() == before
     assert [entry.name for entry in database.parent.glob("*restor*")] == []
 
@@ -188,7 +196,7 @@ def test_a_restored_database_is_as_it_was_and_the_old_one_is_kept(
 ) -> None:
     with closing(sqlite3.connect(database, isolation_level=None)) as db:
         db.execute("DELETE FROM people")
-    checked, aside = restore(backup, database, "now")
+    checked, aside = restore_backup(backup, database, "now")
     assert checked.sealed
     assert aside == database.with_name("yoked.db.before-restore-now")
     assert (count(database), count(aside)) == (PEOPLE, 0)
@@ -206,7 +214,7 @@ def test_the_log_of_the_old_database_is_not_taken_for_one_of_the_new(
         old = database.read_bytes()
     database.write_bytes(old)
     Path(f"{database}-wal").write_bytes(log)
-    _, aside = restore(backup, database, "now")
+    _, aside = restore_backup(backup, database, "now")
     assert aside is not None
     assert (count(database), count(aside)) == (PEOPLE, 0)
 
@@ -214,14 +222,14 @@ def test_the_log_of_the_old_database_is_not_taken_for_one_of_the_new(
 def test_starts_are_counted_on_so_that_no_session_comes_twice(backup: Path, database: Path) -> None:
     for _ in range(3):
         fill(database, 1)
-    restore(backup, database, "now")
+    restore_backup(backup, database, "now")
     with closing(sqlite3.connect(database)) as db:
         assert db.execute("SELECT value FROM meta WHERE name = 'boot'").fetchone() == (4,)
 
 
 def test_a_damaged_database_can_be_replaced(backup: Path, database: Path) -> None:
     database.write_bytes(b"not a database any more")
-    _, aside = restore(backup, database, "now")
+    _, aside = restore_backup(backup, database, "now")
     assert aside is not None
     assert aside.read_bytes() == b"not a database any more"
     assert count(database) == PEOPLE
@@ -229,6 +237,6 @@ def test_a_damaged_database_can_be_replaced(backup: Path, database: Path) -> Non
 
 def test_a_backup_can_be_restored_where_there_was_nothing(backup: Path, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
-    _, aside = restore(backup, tmp_path / "new" / "yoked.db", "now")
+    _, aside = restore_backup(backup, tmp_path / "new" / "yoked.db", "now")
     assert aside is None
     assert count(tmp_path / "new" / "yoked.db") == PEOPLE

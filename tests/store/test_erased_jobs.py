@@ -12,7 +12,7 @@ import pytest
 from tests.store.test_erasure_store import TOMB, erase, raw
 from yoked_actor.domain.jobs import JobStatus, NewJob, Progress, user_part
 from yoked_actor.store import InlineRunner, open_store
-from yoked_actor.store.engine.opening import migrations
+from yoked_actor.store.engine.schema import migrations
 
 DAY = "2026-01-01"
 
@@ -78,9 +78,9 @@ async def test_a_key_that_names_its_user_without_the_mark_goes_with_the_job(tmp_
 def old_database(path: Path, version: int, keys: list[tuple[str, str, str]]) -> None:
     """A database as an earlier version left it, with jobs that have these keys."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        for number, text in migrations():
-            if number <= version:
-                db.executescript(text)
+        for step in migrations():
+            if step.version <= version:
+                db.executescript(step.text)
         db.execute(f"PRAGMA user_version = {version}")
         for number, (kind, key, payload) in enumerate(keys, 1):
             db.execute(

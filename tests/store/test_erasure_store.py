@@ -39,9 +39,9 @@ from yoked_actor.store import (
     ReceiverAnswer,
     Store,
     ThreadRunner,
-    migrate,
     open_store,
 )
+from yoked_actor.store.engine import migrate
 from yoked_actor.store.people.erasure import COLUMNS
 
 TOMB = "~erased-0001"

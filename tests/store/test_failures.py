@@ -27,7 +27,7 @@ from yoked_actor.store import (
     holder_of,
     open_store,
 )
-from yoked_actor.store.engine.opening import migrations
+from yoked_actor.store.engine.schema import migrations
 
 RUNNERS = [InlineRunner, ThreadRunner]
 HOLDER = """
@@ -141,8 +141,7 @@ async def test_a_reader_in_the_middle_of_things_does_not_stop_the_end(path: Path
 async def test_a_database_of_the_first_version_is_brought_up_to_date_with_all_that_is_in_it(
     path: Path,
 ) -> None:
-    [(_, first), *_] = migrations()
-    write_to(path, first)
+    write_to(path, migrations()[0].text)
     write_to(path, "INSERT INTO seats VALUES ('ana', 'idle', NULL, 10, NULL, NULL, NULL)")
     write_to(path, "PRAGMA user_version = 1")
     async with open_store(path, runner=InlineRunner()) as store:

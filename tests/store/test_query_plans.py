@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 import yoked_actor.store
-from yoked_actor.store import migrate
-from yoked_actor.store.engine.opening import statement
+from yoked_actor.store.engine import migrate, statement
 
 STORE = Path(yoked_actor.store.__file__).parent
 FILES = sorted(f"{file.parts[-3]}/{file.stem}" for file in STORE.glob("*/sql/*.sql"))
@@ -53,6 +52,7 @@ _START = "once, at the start"
 _OPERATOR = "for an operator who looks, on the reading connection"
 _TRACES = "before an erasure, on a connection that nobody waits for"
 _ERASURE = "an erasure, which is rare, in a table of what operators did"
+_DOCTOR = "yoked-actor doctor, on a copy or on a reading connection"
 _EXPORT = "an export of one's data, on a connection that nobody waits for"
 SCANS = {
     "lobby/busy_users": _START,
@@ -60,7 +60,8 @@ SCANS = {
     "jobs/list": _OPERATOR,
     "jobs/erased:SELECT type, key FROM job_ledger WHERE instr": _TRACES,
     "jobs/erased:SELECT detail, number FROM audit WHERE action = ?": _ERASURE,
-    "engine/invariants:": "yoked-actor doctor, on a copy or on a reading connection",
+    "engine/invariants:": _DOCTOR,
+    "inspection:": _DOCTOR,
     "ops/operators:SELECT user_id FROM people UNION SELECT user_id FROM seats": _OPERATOR,
     "ops/audit:SELECT number, at, who, action": _OPERATOR,
     "ops/operators:SELECT user_id, at, by, reason, until FROM suspended": _START,
@@ -77,7 +78,7 @@ SCANS = {
 }
 """What may scan, by how its name begins, with the reason."""
 
-MADE_UP = {"engine/pruning", "ops/operators", "people/erasure", "people/export"}
+MADE_UP = {"engine/pruning", "inspection", "ops/operators", "people/erasure", "people/export"}
 """Modules that put statements together from parts, which are not explained here."""
 
 

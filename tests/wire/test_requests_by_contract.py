@@ -16,7 +16,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import Case, GenerationMode
 
-from tests.process.house import House, open_house
+from tests.process.server import ServerProcess, running_server
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.wire.contract import openapi
 
@@ -64,24 +64,24 @@ INVALID = {
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory) -> Iterator[House]:
+def server(tmp_path_factory) -> Iterator[ServerProcess]:
     folder = tmp_path_factory.mktemp("contract")
-    with open_house(
+    with running_server(
         folder / "data",
         edge__commands_per_s=PLENTY,
         edge__commands_burst=PLENTY,
         privacy__export_every_s=0.001,
         matching__max_blocks=PLENTY,
-    ) as house:
-        yield house
-        assert "request_crashed" not in house.log
+    ) as server:
+        yield server
+        assert "request_crashed" not in server.log
 
 
-def call(house: House, case: Case[Any]) -> None:
-    secret = (house.data_dir / "dev-secret").read_text()
+def call(server: ServerProcess, case: Case[Any]) -> None:
+    secret = (server.data_dir / "dev-secret").read_text()
     now = time.time_ns() // 1000
     token = Tokens("HS256", secret).sign("root", now, 3600.0, admin=True)
-    response = case.call(house.url, headers={"Authorization": f"Bearer {token}"})
+    response = case.call(server.url, headers={"Authorization": f"Bearer {token}"})
     excluded: list[Any] = []
     if response.status_code == 400 and any(rule in response.text for rule in BEYOND_WORDS):
         excluded.append(schemathesis.checks.CHECKS.get_one("positive_data_acceptance"))
@@ -99,20 +99,20 @@ few = settings(
 
 
 @pytest.mark.parametrize("label", VALID)
-def test_what_the_contract_allows_is_taken(house, label):
+def test_what_the_contract_allows_is_taken(server, label):
     @few
     @given(case=VALID[label].as_strategy(generation_mode=GenerationMode.POSITIVE))
     def check(case: Case[Any]) -> None:
-        call(house, case)
+        call(server, case)
 
     check()
 
 
 @pytest.mark.parametrize("label", INVALID)
-def test_what_the_contract_does_not_allow_is_refused(house, label):
+def test_what_the_contract_does_not_allow_is_refused(server, label):
     @few
     @given(case=INVALID[label].as_strategy(generation_mode=GenerationMode.NEGATIVE))
     def check(case: Case[Any]) -> None:
-        call(house, case)
+        call(server, case)
 
     check()

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import ssl
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -26,7 +24,14 @@ from yoked_actor.domain.time import MICROSECONDS, Instant, to_datetime, tzdata_v
 from yoked_actor.edge.auth import NoSigningKey, Tokens
 from yoked_actor.edge.net import tls_context
 from yoked_actor.settings import EdgeSettings, Settings
-from yoked_actor.store import INVARIANTS, holder_of, migration_names, read_lease_clock
+from yoked_actor.store import (
+    Inspection,
+    StoreError,
+    engine_version,
+    holder_of,
+    inspect_database,
+    newest_schema,
+)
 
 _LEAST_FREE = 256 * 1024 * 1024
 _LARGE_LOG = 256 * 1024 * 1024
@@ -65,7 +70,7 @@ def examine_data(directory: Path, now: Instant, *, full: bool) -> Iterator[Findi
     process = f" (process {holder})" if holder else ""
     running = "no server runs here" if holder is None else f"a server runs here{process}"
     yield Finding("server", "ok", running)
-    yield Finding("time zones", "ok", f"tzdata {tzdata_version()}, SQLite {sqlite3.sqlite_version}")
+    yield Finding("time zones", "ok", f"tzdata {tzdata_version()}, {engine_version()}")
     database = directory / DATABASE
     if not database.exists():
         yield Finding("database", "note", f"{database} is not there yet", "a server will make it")
@@ -192,30 +197,23 @@ def _log_size(database: Path) -> Finding:
 
 def _database(database: Path, now: Instant, *, full: bool, is_served: bool) -> Iterator[Finding]:
     try:
-        connection = sqlite3.connect(database, timeout=_PATIENCE_S, isolation_level=None)
-        with closing(connection) as db:
-            db.execute("PRAGMA query_only = ON")
-            db.execute("BEGIN")  # one snapshot for all that follows
-            schema = _schema(db)
+        with inspect_database(database, busy_timeout_s=_PATIENCE_S) as inspection:
+            schema = _schema(inspection)
             yield schema
-            yield _integrity(db, full)
+            yield _integrity(inspection, full)
             if schema.result == "problem":
                 return
-            yield _clock(db, now)
-            yield from _invariants(db)
-            yield from _jobs(db, now, is_served)
-    except sqlite3.Error as error:
+            yield _clock(inspection, now)
+            yield from _invariants(inspection)
+            yield from _jobs(inspection, now, is_served)
+    except StoreError as error:
         yield Finding(
-            "database",
-            "problem",
-            f"{database} cannot be read: {error}",
-            "restore a backup: yoked-actor restore FILE",
+            "database", "problem", str(error), "restore a backup: yoked-actor restore FILE"
         )
 
 
-def _schema(db: sqlite3.Connection) -> Finding:
-    (found,) = db.execute("PRAGMA user_version").fetchone()
-    newest = migration_names()[-1][0]
+def _schema(inspection: Inspection) -> Finding:
+    found, newest = inspection.schema(), newest_schema()
     if found > newest:
         return Finding(
             "schema",
@@ -233,29 +231,24 @@ def _schema(db: sqlite3.Connection) -> Finding:
     return Finding("schema", "ok", f"version {found}")
 
 
-def _integrity(db: sqlite3.Connection, full: bool) -> Finding:
+def _integrity(inspection: Inspection, full: bool) -> Finding:
     name = "integrity_check" if full else "quick_check"
-    problems = [text for (text,) in db.execute(f"PRAGMA {name}(5)")]
-    if problems == ["ok"]:
+    damage = inspection.damage(full=full)
+    if not damage:
         return Finding("integrity", "ok", name if full else f"{name}; --full looks deeper")
     return Finding(
         "integrity",
         "problem",
-        "; ".join(problems),
+        "; ".join(damage),
         "stop the server and restore a backup: yoked-actor restore FILE",
     )
 
 
-def _clock(db: sqlite3.Connection, now: Instant) -> Finding:
+def _clock(inspection: Inspection, now: Instant) -> Finding:
     here = to_datetime(now)
     if not datetime(2025, 1, 1, tzinfo=UTC) < here < datetime(2100, 1, 1, tzinfo=UTC):
         return Finding("clock", "problem", f"it says {here:%Y-%m-%d}", "set the system's clock")
-    (newest,) = db.execute(
-        "SELECT max(coalesce((SELECT max(at) FROM audit), 0),"
-        " coalesce((SELECT max(at) FROM reports), 0),"
-        " coalesce((SELECT paired_at FROM matches ORDER BY number DESC LIMIT 1), 0),"
-        " coalesce((SELECT created_at FROM jobs ORDER BY id DESC LIMIT 1), 0))"
-    ).fetchone()
+    newest = inspection.newest_at()
     if newest > now + _CLOCK_SLACK:
         return Finding(
             "clock",
@@ -267,29 +260,17 @@ def _clock(db: sqlite3.Connection, now: Instant) -> Finding:
     return Finding("clock", "ok", f"{here:%Y-%m-%d %H:%M:%S} UTC")
 
 
-def _invariants(db: sqlite3.Connection) -> Iterator[Finding]:
-    sound = True
-    for invariant in INVARIANTS:
-        broken = db.execute(f"SELECT * FROM ({invariant.query}) LIMIT 5").fetchall()
-        if broken:
-            sound = False
-            which = ", ".join(str(row[0]) for row in broken)
-            yield Finding("rows", "problem", f"{invariant.broken}: {which}", invariant.fix)
-    if sound:
-        yield Finding("rows", "ok", f"{len(INVARIANTS)} rules between rows hold")
+def _invariants(inspection: Inspection) -> Iterator[Finding]:
+    broken = inspection.broken_invariants()
+    for one in broken:
+        yield Finding("rows", "problem", f"{one.broken}: {', '.join(one.rows)}", one.fix)
+    if not broken:
+        yield Finding("rows", "ok", f"{inspection.invariants} rules between rows hold")
 
 
-def _jobs(db: sqlite3.Connection, now: Instant, is_served: bool) -> Iterator[Finding]:
-    (dead,) = db.execute("SELECT count(*) FROM jobs WHERE status = 'dead_letter'").fetchone()
-    leases = read_lease_clock(db, read_machine_time)
-    (stuck,) = db.execute(
-        "SELECT count(*) FROM jobs WHERE status = 'in_progress' AND lease_until < ?",
-        ((now if leases is None else leases.at(now)) - _STUCK,),
-    ).fetchone()
-    (late,) = db.execute(
-        "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for < ?",
-        (now - _STUCK,),
-    ).fetchone()
+def _jobs(inspection: Inspection, now: Instant, is_served: bool) -> Iterator[Finding]:
+    found = inspection.job_trouble(now, _STUCK, read_machine_time)
+    dead, stuck, late = found.dead_letters, found.ended_leases, found.late
     if dead:
         yield Finding(
             "jobs",

@@ -49,7 +49,7 @@ async def open_edge(
     stop: Callable[[], None],
     dev: bool = False,
 ) -> AsyncIterator[Edge]:
-    """Serve clients until the block is left; then drain, tell clients, and close connections.
+    """Serve clients until the block is left; then drain, notify clients, and close connections.
 
     `stop` is called when an operator asks for a drain.
     """

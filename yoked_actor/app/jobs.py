@@ -1,4 +1,4 @@
-"""Opens the queue: runs the dispatcher, wakes it when another process has enqueued something."""
+"""Opens the job queue: runs the dispatcher, and wakes it for jobs of other processes."""
 
 from __future__ import annotations
 

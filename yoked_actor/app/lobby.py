@@ -31,14 +31,14 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     matchmaker: Matchmaker
     sessions: Sessions
     desk: OfferDesk
-    """Takes what users say about their offers."""
+    """Shows offers and takes answers."""
     opened: OpenedConnections
     drain: Drain
 
 
 @asynccontextmanager
 async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
-    """Take over what an earlier process left, and run the live loop until the block is left.
+    """Restore the lobby from the store, and run the live loop until the block is left.
 
     The matchmaker and the sessions are core actors: an error in one of them ends the server.
     """

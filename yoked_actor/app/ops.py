@@ -1,4 +1,4 @@
-"""Opens what watches over the process: the clock, alerts, the lag of the event loop."""
+"""Opens the monitoring of the process: clock steps, alerts, the lag of the event loop."""
 
 from __future__ import annotations
 

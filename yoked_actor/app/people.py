@@ -1,4 +1,4 @@
-"""Opens the care for users: erasure on request, suspensions."""
+"""Opens erasure and suspension of users."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from yoked_actor.app.lobby import Live
 
 @asynccontextmanager
 async def open_people(base: Base, live: Live) -> AsyncIterator[Care]:
-    """Run it until the block is left. Suspended users are out before the block is entered."""
+    """Run it until the block is left. Suspended users are removed before the block is entered."""
     care = Care(live.sessions, base.store, base.clock, base.settings.store)
     register_care(base.dispatcher, care, base.store, base.clock, base.settings.privacy)
     async with trio.open_nursery() as nursery:

@@ -1,8 +1,8 @@
-"""Tells the service manager how the server is: ready, stopping, reloading, alive (sd_notify).
+"""Notifies the service manager: ready, stopping, reloading, alive (sd_notify).
 
 The protocol is a datagram of `KEY=value` lines to the socket that systemd names in NOTIFY_SOCKET.
-Without that variable nothing is sent. The watchdog is fed only when the matchmaker has played a
-round since the last time: a timer alone would vouch for a server in which nobody decides any more.
+Without that variable nothing is sent. The watchdog is reset only when the matchmaker has run
+a round since the last time: a timer alone would also report a matchmaker that hangs.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _log = structlog.get_logger()
 
 
 class Notifier:
-    """Speaks to the service manager, if there is one; never blocks, never raises."""
+    """Sends to the service manager, if there is one. Never blocks, never raises."""
 
     def __init__(self, address: str | None) -> None:
         self._address = address and _socket_address(address)
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Notifier:
-        """The notifier for what a service manager has put into the environment."""
+        """A notifier for the address in the environment."""
         return cls(environment.get("NOTIFY_SOCKET") or None)
 
     def ready(self, status: str) -> None:
@@ -42,7 +42,7 @@ class Notifier:
         self._send("RELOADING=1", f"MONOTONIC_USEC={int(now_s * 1_000_000)}")
 
     def alive(self) -> None:
-        """The watchdog may go on sleeping."""
+        """Reset the watchdog."""
         self._send("WATCHDOG=1")
 
     def _send(self, *lines: str) -> None:
@@ -59,9 +59,9 @@ class Notifier:
 async def feed_watchdog(
     notifier: Notifier, every_s: float, alive: Callable[[], Awaitable[None]]
 ) -> None:
-    """Tell the service manager that the server lives, each time `alive` has returned.
+    """Reset the watchdog each time `alive` has returned.
 
-    A server that does not answer is not vouched for; if it answers late, it is again.
+    While `alive` does not return, the watchdog is not reset.
     """
     if math.isinf(every_s):
         return
@@ -72,7 +72,7 @@ async def feed_watchdog(
 
 
 def watchdog_interval_s(environment: Mapping[str, str], pids: tuple[int, ...] = ()) -> float:
-    """How often to feed the watchdog: half of what it allows; infinity when there is none.
+    """The interval for `feed_watchdog`: half of the time-out; infinity without a watchdog.
 
     The variables may be meant for another process and only inherited from it. The one-file binary
     unpacks itself in a process that waits for ours, so what names our parent is ours too.

@@ -1,4 +1,4 @@
-"""Reading the settings again while the server runs (SIGHUP): all that can change, or nothing.
+"""Reloads the settings while the server runs (SIGHUP): all valid changes, or none.
 
 Whoever uses a setting holds its section and reads it there when they need it. So a reload puts new
 values into the sections that are in use; which settings that is true of, each section says
@@ -18,14 +18,14 @@ _log = structlog.get_logger()
 
 
 class Reloaded(msgspec.Struct, frozen=True):
-    """What a reload has changed, and what it could not; each as `section.key`."""
+    """The settings that a reload changed, and those that need a restart, as `section.key`."""
 
     changed: list[str]
     needs_restart: list[str]
 
 
 def reload(settings: Settings, load: Callable[[], Settings]) -> Reloaded | None:
-    """Take over what `load` brings, as far as it can be; None, and no change, when it is bad."""
+    """Apply the settings that `load` returns; None, and no change, when they are invalid."""
     try:
         reloaded = take_over(settings, load())
     except SettingsError as error:
@@ -38,7 +38,7 @@ def reload(settings: Settings, load: Callable[[], Settings]) -> Reloaded | None:
 
 
 def take_over(settings: Settings, newer: Settings) -> Reloaded:
-    """Put what can change into the settings in use; `SettingsError` when it does not fit them."""
+    """Change the settings in use; `SettingsError` when old and new values conflict."""
     changed: list[str] = []
     needs_restart: list[str] = []
     updates: dict[str, dict[str, object]] = {}
@@ -59,7 +59,7 @@ def take_over(settings: Settings, newer: Settings) -> Reloaded:
 
 
 def _check_together(settings: Settings, updates: dict[str, dict[str, object]]) -> None:
-    """See that the new values fit the old ones that stay: the file was only judged as a whole."""
+    """Check the new values against old values that stay."""
     mixed = settings.model_copy(
         update={name: getattr(settings, name).model_copy(update=v) for name, v in updates.items()}
     )

@@ -1,4 +1,4 @@
-"""What a process is told from outside: stop, hurry, read the settings again."""
+"""Signals to the process: stop, stop at once, reload the settings."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ _log = structlog.get_logger()
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # One press may arrive twice: Ctrl-C reaches both processes of the one-file binary, and the first
-# hands it on.
+# forwards it.
 SAME_PRESS_S = 1.0
 
 
 @contextmanager
 def heard_signals() -> Iterator[AsyncIterator[int]]:
-    """The signals that come to this process; those that come when all is over are ignored.
+    """Receives signals. A signal that arrives after the block is ignored.
 
     The second half of a press may be that late, and the process has done as it was told.
     """
     for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)  # what is in force again in the end
+        signal.signal(number, signal.SIG_IGN)  # in force again after the block
     with trio.open_signal_receiver(*SIGNALS) as signals:
         yield signals
 
 
 class Orders:
-    """Signals, and what follows from them.
+    """Acts on signals.
 
     All are taken in, to the end: what is not would be delivered once more then, and kill.
     """
 
     def __init__(self, reload: Callable[[], object] | None = None) -> None:
         self.stop = trio.Event()
-        """Set when the process shall drain and end."""
+        """Set when the process has to drain and exit."""
         self.hurry: Callable[[], None] | None = None
-        """What a second order to stop does."""
+        """Called for a second signal to stop."""
         self.reload = reload
-        """What SIGHUP does; without it, it is an order to stop: the terminal is gone."""
+        """Called for SIGHUP. Without it SIGHUP stops the process, as a closed terminal should."""
         self._told_at: float | None = None
 
     async def hear(self, signals: AsyncIterator[int]) -> None:
-        """Heed signals until cancelled."""
+        """Handle signals until cancelled."""
         async for number in signals:
             if number == signal.SIGHUP and self.reload is not None:
                 if not self.stop.is_set():

@@ -1,4 +1,4 @@
-"""What every command that starts a server has in common."""
+"""Shared by the commands that start a server."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _MENDABLE = (
     *(DataDirectoryInUse, DatabaseTooNew, StoreUnavailable),
     *(NoSigningKey, ssl.SSLError, OSError),
 )
-"""Errors that whoever starts a server can mend: the one line that is shown says how."""
+"""Errors that the deployer can fix: the one line that is shown says how."""
 
 
 def settings_of(file: Path | None, flags: Mapping[str, Mapping[str, object]]) -> Settings:
-    """The settings of a start, or one clear message that says what is wrong with them."""
+    """The settings, or a `ClickException` that says what is wrong with them."""
     try:
         return load_settings(file, os.environ, flags)
     except SettingsError as error:
@@ -44,7 +44,7 @@ def settings_of(file: Path | None, flags: Mapping[str, Mapping[str, object]]) ->
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Turn what a deployer can mend into one clear line; everything else is a crash, logged.
+    """Show errors that the deployer can fix in one line; log all others as a crash.
 
     A database that is damaged or lacks a table gets its line too, and an entry in the log: somebody
     has to find out how that came to be.
@@ -57,7 +57,7 @@ def explained() -> Iterator[None]:
             while isinstance(first, BaseExceptionGroup):
                 first = first.exceptions[0]
             if not isinstance(first, _MENDABLE):
-                # A damaged file is told in full by its line; a trace of ours would not help.
+                # The line says everything about a damaged file; a traceback would not help.
                 trace = None if isinstance(first, DatabaseCorrupt) else first
                 _log.critical("store_failed", error=str(first), exc_info=trace)
             raise click.ClickException(str(first)) from None
@@ -75,7 +75,7 @@ def explained() -> Iterator[None]:
 
 
 def tune_interpreter() -> None:
-    """Let the garbage collector look rarely, and let no thread keep the others waiting.
+    """Run the garbage collector rarely, and switch threads often.
 
     Almost nothing here is cyclic (`tests/edge/test_garbage.py` checks that), and everybody who
     waits is a few objects more to look at: with ten thousand in line, a server that looks rarely
@@ -101,7 +101,7 @@ def is_loopback(host: str) -> bool:
 
 
 def address_of(listeners: Sequence[socket.socket], *, secure: bool = False) -> str:
-    """The address at which a server can be reached."""
+    """The URL of the server."""
     host, port = listeners[0].getsockname()[:2]
     scheme = "https" if secure else "http"
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,4 +1,4 @@
-"""A worker: jobs only, in a second process on the database of a server, for a second core.
+"""A worker: a second process that only runs jobs, on the database of a server.
 
 It takes no lock on the data directory. Leases and fences keep it and the server from running the
 same job; SQLite keeps their writes apart.
@@ -27,7 +27,7 @@ from yoked_actor.settings import Settings
 from yoked_actor.store import ThreadRunner, open_store
 from yoked_actor.telemetry import Metrics
 
-# A server commits in batches; its lock may have to be waited for longer than by another server.
+# The server holds the write lock for a whole batch, so a worker waits longer for it.
 _PATIENCE_S = 10.0
 
 
@@ -58,7 +58,7 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         # The server knows who is connected: a worker wakes it after each commit, and it delivers.
         OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
-        # What it says is about its own jobs, and for the log: the server keeps and tells alerts.
+        # Its alerts concern its own jobs and go to its log; the server stores and sends alerts.
         alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=True)
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake)
         async with trio.open_nursery() as nursery:

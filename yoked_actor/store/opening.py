@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 
 import trio
@@ -49,9 +49,8 @@ async def open_store(
     `observer` is called after every transaction, and `on_connect` with the writing connection, for
     tracing.
     """
-    lock = None if path is None or shared else DirectoryLock(path.parent)
     reader_runner = runner.beside() if path is not None else runner
-    try:
+    with nullcontext() if path is None or shared else DirectoryLock(path.parent):
         with explained(path):
             connection, reader, boot, leases = await runner.run(
                 lambda: _open(
@@ -81,9 +80,6 @@ async def open_store(
                 yield store
             finally:
                 await store.aclose()
-    finally:
-        if lock is not None:
-            lock.release()
 
 
 def _open(

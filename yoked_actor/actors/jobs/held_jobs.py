@@ -1,9 +1,8 @@
-"""The jobs that a process has claimed, and their leases.
+"""The jobs that this process has claimed, and their leases.
 
-A lease goes on for as long as its job is held and not ended: all of them are extended together, a
-few times before they would end. What a run says of its progress is written together with its lease,
-and in between when there are news. Who has lost a lease, was cancelled, or takes too long is
-stopped.
+The leases of all running jobs are extended together, three times in the length of a lease. The
+progress of a run is written with its lease, and in between when it has changed. A run whose lease
+is lost, that is cancelled or takes too long is stopped.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from yoked_actor.store import Jobs, StoreUnavailable
 _log = structlog.get_logger()
 
 
-class Why(Enum):
-    """Why a held job should not go on."""
+class StopReason(Enum):
+    """Why a held job is stopped."""
 
     CANCELLED = "cancelled"
     LEASE_LOST = "lease_lost"
@@ -34,10 +33,10 @@ class Why(Enum):
     TOO_SLOW = "too_slow"
 
 
-class Held:
+class HeldJob:
     """A job that this process has claimed."""
 
-    __slots__ = ("began", "is_ended", "job", "run", "scope", "why", "written")
+    __slots__ = ("began", "is_ended", "job", "run", "scope", "stopped", "written")
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -46,69 +45,69 @@ class Held:
         self.scope: trio.CancelScope | None = None
         self.began = math.inf
         self.is_ended = False
-        self.why: Why | None = None
+        self.stopped: StopReason | None = None
 
     @property
-    def news(self) -> Progress | None:
-        """What the run has said of its progress and is not written yet."""
+    def unwritten(self) -> Progress | None:
+        """The progress that the run has reported and that is not written yet."""
         said = None if self.run is None else self.run.progress
         return None if said == self.written else said
 
-    def stop(self, why: Why) -> None:
-        """End it, if it has not been ended yet."""
-        if self.why is None:
-            self.why = why
+    def stop(self, reason: StopReason) -> None:
+        """Stop the run; the first reason counts."""
+        if self.stopped is None:
+            self.stopped = reason
             if self.scope is not None:
                 self.scope.cancel()
 
 
 class HeldJobs:
-    """All that is held, from the claim until its end is recorded."""
+    """The held jobs: from the claim until the outcome is recorded."""
 
     def __init__(
         self, jobs: Jobs, clock: Clock, limits: JobSettings, lost: Callable[[Job], None]
     ) -> None:
-        """`lost` is told of every lease that somebody else has, or nobody."""
+        """`lost` is called with each job whose lease has ended or is another process's."""
         self._jobs = jobs
         self._clock = clock
         self._limits = limits
         self._lost = lost
-        self._held: dict[int, Held] = {}
+        self._held: dict[int, HeldJob] = {}
         self._wakeup = trio.Event()
-        self._came = trio.lowlevel.ParkingLot()
-        self._went = trio.lowlevel.ParkingLot()
+        self._added = trio.lowlevel.ParkingLot()
+        self._released = trio.lowlevel.ParkingLot()
 
     def __len__(self) -> int:
         return len(self._held)
 
-    def __iter__(self) -> Iterator[Held]:
+    def __iter__(self) -> Iterator[HeldJob]:
         return iter(self._held.values())
 
-    def get(self, job_id: int) -> Held | None:
-        """A job, if it is held."""
+    def get(self, job_id: int) -> HeldJob | None:
+        """A held job, or None."""
         return self._held.get(job_id)
 
-    def add(self, job: Job) -> Held:
+    def add(self, job: Job) -> HeldJob:
         """Hold a job that was claimed."""
-        held = self._held[job.id] = Held(job)
-        self._came.unpark_all()
+        held = self._held[job.id] = HeldJob(job)
+        self._added.unpark_all()
         return held
 
     def release(self, jobs: list[Job]) -> None:
         """Hold these jobs no longer."""
         for job in jobs:
             self._held.pop(job.id, None)
-        self._went.unpark_all()
+        self._released.unpark_all()
 
     def clear(self) -> None:
-        """Hold nothing any more: nobody is left to run it. The leases end by themselves."""
+        """Hold no jobs: the tasks that ran them are gone. The leases end by themselves."""
         self._held.clear()
-        self._went.unpark_all()
+        self._released.unpark_all()
 
     async def until_empty(self) -> None:
         """Wait until nothing is held."""
         while self._held:
-            await self._went.park()
+            await self._released.park()
 
     def wake(self) -> None:
         """Extend the leases now: a job may be cancelled."""
@@ -118,7 +117,7 @@ class HeldJobs:
         """Extend leases until cancelled."""
         while True:
             while not self._held:
-                await self._came.park()
+                await self._added.park()
             extend_at = trio.current_time() + self._limits.lease_s / 3
             while (left_s := extend_at - trio.current_time()) > 0:
                 with trio.move_on_after(min(self._limits.progress_every_s, left_s)) as pause:
@@ -126,19 +125,21 @@ class HeldJobs:
                 if not pause.cancelled_caught:
                     break
                 if trio.current_time() < extend_at:
-                    await self._extend([held for held in self._running() if held.news is not None])
+                    await self._extend(
+                        [held for held in self._running() if held.unwritten is not None]
+                    )
             self._wakeup = trio.Event()
             self._stop_the_slow()
             await self._extend(self._running())
 
-    def _running(self) -> list[Held]:
+    def _running(self) -> list[HeldJob]:
         return [held for held in self._held.values() if not held.is_ended]
 
-    async def _extend(self, running: list[Held]) -> None:
+    async def _extend(self, running: list[HeldJob]) -> None:
         if not running:
             return
         leases = [(held.job.id, held.job.fence) for held in running]
-        said = {held.job.id: news for held in running if (news := held.news) is not None}
+        said = {held.job.id: news for held in running if (news := held.unwritten) is not None}
         try:
             extended = await self._jobs.extend(
                 leases, self._clock.now(), self._limits.lease_s, said
@@ -152,14 +153,14 @@ class HeldJobs:
             held = self._held.get(job_id)
             if held is not None and not held.is_ended:
                 self._lost(held.job)
-                held.stop(Why.LEASE_LOST)
+                held.stop(StopReason.LEASE_LOST)
         for job_id in extended.cancel_asked:
             held = self._held.get(job_id)
             if held is not None and not held.is_ended:
-                held.stop(Why.CANCELLED)
+                held.stop(StopReason.CANCELLED)
 
     def _stop_the_slow(self) -> None:
         line = trio.current_time() - self._limits.run_timeout_s
         for held in self._held.values():
             if held.began <= line and not held.is_ended:
-                held.stop(Why.TOO_SLOW)
+                held.stop(StopReason.TOO_SLOW)

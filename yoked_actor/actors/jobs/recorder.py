@@ -1,15 +1,15 @@
-"""Records how attempts ended: many in one transaction, then the log, the metrics, the telling.
+"""Records how attempts ended: commits many in one transaction, then logs and counts them.
 
-What happens first is the commit. An attempt whose lease is over by then has changed nothing, and
-is only counted. While the store is unavailable outcomes wait; should their leases end meanwhile,
-the jobs are somebody else's, which the fence makes harmless.
+An attempt whose lease has ended before the commit changes nothing, and is only counted. While the
+store is unavailable outcomes wait; if their leases end meanwhile, another process may run the jobs,
+and the fence rejects the old outcomes.
 """
 
 from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import structlog
@@ -18,7 +18,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs.job_types import JobType, kind_of, outline_of
 from yoked_actor.actors.jobs.watch import JobWatch
-from yoked_actor.domain.jobs import Job, Retry, after_failure, max_runs
+from yoked_actor.domain.jobs import Job, JobStatus, Retry, after_failure, max_runs
 from yoked_actor.settings import Settings
 from yoked_actor.store import (
     CancelAsked,
@@ -46,8 +46,8 @@ _RESULTS: dict[type[Outcome], str] = {
 }
 
 
-class Ended(msgspec.Struct):
-    """An attempt that has ended, and how that should be recorded."""
+class EndedAttempt(msgspec.Struct):
+    """An attempt that has ended, and its outcome."""
 
     job: Job
     kind: JobType
@@ -57,7 +57,7 @@ class Ended(msgspec.Struct):
 
 
 class JobRecorder:
-    """Takes outcomes, and commits whatever has come while it committed the last ones."""
+    """Commits outcomes in batches: those that came during one commit share the next."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class JobRecorder:
         self._metrics = metrics.jobs
         self._watch = watch
         self._recorded = recorded
-        self._waiting: list[Ended] = []
+        self._waiting: list[EndedAttempt] = []
         self._filled = trio.lowlevel.ParkingLot()
 
-    def put(self, ended: Ended) -> None:
-        """Have an outcome recorded."""
+    def put(self, ended: EndedAttempt) -> None:
+        """Record an outcome soon. Does not block."""
         self._waiting.append(ended)
         if self._filled:
             self._filled.unpark()
@@ -90,7 +90,7 @@ class JobRecorder:
         error: BaseException,
         seconds: float,
     ) -> None:
-        """Have a failure recorded, as the job's policy wants it."""
+        """Record a failure soon: a retry or a dead letter, by the job's policy."""
         now = self._clock.now()
         what = kind_of(error)
         decision = after_failure(kind.policy, job, what, now)
@@ -100,7 +100,7 @@ class JobRecorder:
         else:
             outline = f"{decision.reason}\n{outline_of(error)}"
             outcome = DeadLettered(job.id, job.fence, f"{decision.reason}\n{text}", what, outline)
-        self.put(Ended(job, kind, outcome, seconds))
+        self.put(EndedAttempt(job, kind, outcome, seconds))
 
     async def run(self) -> None:
         """Record until cancelled."""
@@ -109,8 +109,8 @@ class JobRecorder:
                 await self._filled.park()
             await self._record(self._take())
 
-    def _take(self) -> list[Ended]:
-        """What is recorded next: all that waits, up to so many effects."""
+    def _take(self) -> list[EndedAttempt]:
+        """The next batch: all waiting outcomes, with at most `_MOST_EFFECTS` effects."""
         waiting, effects = self._waiting, 0
         for index, one in enumerate(waiting):
             if isinstance(one.outcome, Completed) and one.outcome.effect is not None:
@@ -121,7 +121,7 @@ class JobRecorder:
         self._waiting = []
         return waiting
 
-    async def _record(self, taken: list[Ended]) -> None:
+    async def _record(self, taken: list[EndedAttempt]) -> None:
         delay_s = self._settings.store.retry_first_s
         outcomes = [one.outcome for one in taken]
         while True:
@@ -132,7 +132,7 @@ class JobRecorder:
                 _log.error("job_outcomes_not_stored", error=str(error), retry_in_s=delay_s)
                 await trio.sleep(delay_s)
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
-        done: list[Ended] = []
+        done: list[EndedAttempt] = []
         gone: list[Job] = []
         for one, failed in zip(taken, errors, strict=True):
             if failed is None:
@@ -143,21 +143,45 @@ class JobRecorder:
                 self.count_lost(one.job)
             elif isinstance(failed, CancelAsked):
                 outcome = Cancelled(one.job.id, one.job.fence, str(failed))
-                self.put(Ended(one.job, one.kind, outcome, one.seconds))
+                self.put(EndedAttempt(one.job, one.kind, outcome, one.seconds))
             else:
                 self.put_failure(one.job, one.kind, failed, one.seconds)
         self._count(done)
         for one in done:
-            self._tell(one)
+            self._report(one)
         waits = any(_may_leave_work(one.outcome) for one in done)
         self._recorded(gone, waits)
 
     def count_lost(self, job: Job) -> None:
-        """Count and log an attempt that no longer holds its job."""
+        """Count and log an attempt that has lost its lease."""
         self._metrics.leases_lost.inc()
         _log.warning("job_lease_lost", **_names(job))
 
-    def _count(self, done: list[Ended]) -> None:
+    def count_races(self, job_ids: Sequence[int]) -> None:
+        """Count jobs that another process claimed first: normal where several processes work."""
+        for job_id in job_ids:
+            self._metrics.races_lost.inc()
+            _log.debug("job_already_claimed", job_id=job_id)
+
+    def count_rescued(self, rescued: list[Job], types: Mapping[str, JobType]) -> None:
+        """Count and log jobs whose lease had ended; some have no attempts left."""
+        self._metrics.rescued.inc(len(rescued))
+        for job in rescued:
+            dead = job.status is JobStatus.DEAD_LETTER
+            (_log.error if dead else _log.warning)(
+                "job_dead_letter" if dead else "job_rescued",
+                status=job.status.value,
+                error=job.last_error,
+                **_names(job),
+            )
+            if dead:
+                self._metrics.ended.labels(job.type, "dead_letter").inc()
+                self._watch.note(completed=0, dead=1, seconds=[])
+                judge = types[job.type].judge
+                if judge is not None:
+                    judge("dead_letter", self._settings.jobs.lease_s)
+
+    def _count(self, done: list[EndedAttempt]) -> None:
         counts: Counter[tuple[str, str]] = Counter()
         seconds: list[float] = []
         for one in done:
@@ -177,7 +201,7 @@ class JobRecorder:
         if len(done) > 1:
             _log.debug("jobs_recorded", jobs=len(done), completed=completed)
 
-    def _tell(self, one: Ended) -> None:
+    def _report(self, one: EndedAttempt) -> None:
         outcome = one.outcome
         if isinstance(outcome, Completed):
             if one.then is not None:
@@ -215,12 +239,12 @@ class JobRecorder:
 
 
 def _may_leave_work(outcome: Outcome) -> bool:
-    """Whether something may be due sooner than before: a retry, or what an effect enqueued."""
+    """Whether a job may be due sooner than before: a retry, or one that an effect enqueued."""
     if isinstance(outcome, Completed):
         return outcome.effect is not None
     return isinstance(outcome, Failed | Snoozed)
 
 
 def _names(job: Job) -> dict[str, object]:
-    """What names an attempt: the job and its fence."""
+    """The fields of a log line that identify an attempt."""
     return {"job_id": job.id, "fence": job.fence, "type": job.type, "attempt": job.attempts}

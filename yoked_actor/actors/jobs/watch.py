@@ -72,7 +72,7 @@ class JobWatch:
         self._durations.extend((now_s, one) for one in seconds)
         self.wake()
 
-    async def look(self) -> Numbers | None:
+    async def measure(self) -> Numbers | None:
         """The numbers about jobs; None when the store cannot be asked."""
         try:
             now = self._clock.now()

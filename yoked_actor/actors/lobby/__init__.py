@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from yoked_actor.actors.lobby.drain import Drain
-from yoked_actor.actors.lobby.matchmaker import Matchmaker, Message
+from yoked_actor.actors.lobby.matchmaker import Matchmaker
+from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.session import Renew, Session
 from yoked_actor.actors.lobby.session_context import Connection
 from yoked_actor.actors.lobby.sessions import Sessions

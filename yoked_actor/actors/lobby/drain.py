@@ -63,7 +63,7 @@ class Drain:
             await self._over.wait()
         self._sessions.after_round = None
         self._sessions.say_draining(self._sessions.connected(), self._settings.reconnect_after_s)
-        self._sessions.hang_up()
+        self._sessions.close_connections()
         _log.info(
             "drained",
             seconds=round(trio.current_time() - self._began_at, 3),

@@ -1,27 +1,23 @@
-"""A session: everything that is said to one user, and heard from them.
+"""A session: receives the commands of one user, and puts events into the matchmaker's mailbox.
 
-It answers a command once, whatever the client repeats; it numbers events and keeps the last ones,
-so that a client that lost its socket can take up where it was; it lets one device speak for the
-user at a time. What is decided is the matchmaker's business: a session only puts events into the
-matchmaker's mailbox and says what comes back. Nothing here blocks: a client that does not read is
-hung up on by its connection.
+The matchmaker decides; `session_output` sends its replies and notices. A user has one connection at
+a time. Nothing here waits for a client: a connection closes when its client does not read.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
 import trio
 
-from yoked_actor.actors.lobby.ice import ice_servers
-from yoked_actor.actors.lobby.matchmaker import Message, Then
+from yoked_actor.actors.lobby.messages import Message, Then
 from yoked_actor.actors.lobby.session_context import Connection, SessionContext, event_of
+from yoked_actor.actors.lobby.session_output import SessionOutput
 from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.ops import Objective
 from yoked_actor.domain.people import Report, is_user_id
 from yoked_actor.domain.time import Instant, TokenBucket, to_datetime
@@ -29,56 +25,32 @@ from yoked_actor.store import StoreUnavailable, TooManyReports
 from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import problem_with, rendering
+from yoked_actor.wire.lobby import problem_with
 
-Renew = Callable[[cmd.Hello], Awaitable[told.Reply]]
-_STORE_AWAY = told.Refusal(told.Code.INTERNAL, "the store is not available; try again")
+Renew = Callable[[cmd.Hello], Awaitable[notices.Reply]]
+_STORE_AWAY = notices.Refusal(notices.Code.INTERNAL, "the store is not available; try again")
 
 
-class Session:
-    """One user's side of the conversation."""
+class Session(SessionOutput):
+    """A user in memory."""
 
-    __slots__ = (
-        "_bucket",
-        "_context",
-        "_kept",
-        "_pending",
-        "_replies",
-        "_signals",
-        "connection",
-        "in_flight",
-        "is_warned",
-        "leaving",
-        "loading",
-        "seq",
-        "session_id",
-        "spoke_s",
-        "unsent",
-        "user_id",
-    )
+    __slots__ = ("_bucket", "_signals", "in_flight", "leaving", "loading", "spoke_s")
 
     def __init__(self, user_id: str, context: SessionContext) -> None:
+        super().__init__(user_id, context)
         edge, now_s = context.settings.edge, trio.current_time()
-        self._context = context
-        self.user_id = user_id
-        self.session_id = context.new_session_id()
-        self.seq = 0
-        self.connection: Connection | None = None
         self.in_flight = 0
-        self.is_warned = False
-        """Whether the user was told that the server is about to stop."""
+        """How many of the user's messages the matchmaker has yet to decide."""
         self.leaving = False
+        """Whether `Sessions` will check if the user can leave memory."""
         self.loading: trio.Event | None = None
+        """Set when the user is in memory; None from then on."""
         self.spoke_s = now_s
-        """When the user was last heard, on trio's clock."""
-        self.unsent = False
+        """When a command or call was last received, on trio's clock."""
         self._bucket = TokenBucket(edge.commands_per_s, edge.commands_burst, now_s)
         self._signals: TokenBucket | None = None
-        self._kept: deque[bytes] | None = None
-        self._replies: dict[str, bytes] = {}
-        self._pending: dict[str, int] = {}
 
-    # To the matchmaker
+    # Events
 
     def post(self, event: ev.Event, then: Then | None = None) -> None:
         """Put an event into the matchmaker's mailbox, or raise `MailboxFull`. Does not block.
@@ -94,7 +66,7 @@ class Session:
             raise
         self.in_flight += 1
 
-    async def ask(self, event: ev.Event, then: Then | None = None) -> told.Reply:
+    async def ask(self, event: ev.Event, then: Then | None = None) -> notices.Reply:
         """Put an event into the matchmaker's mailbox, and wait for the reply.
 
         `then` is called with the reply as soon as the decision is stored, before other tasks run.
@@ -104,9 +76,9 @@ class Session:
         waiting: the event is decided all the same, and `then` is called.
         """
         replied = trio.Event()
-        replies: list[told.Reply] = []
+        replies: list[notices.Reply] = []
 
-        def receive(reply: told.Reply, now: Instant) -> None:
+        def receive(reply: notices.Reply, now: Instant) -> None:
             if then is not None:
                 then(reply, now)
             replies.append(reply)
@@ -129,54 +101,55 @@ class Session:
             self.in_flight -= 1
 
     def may_speak(self) -> bool:
-        """Whether the user is within the rate; if so, this is counted."""
+        """Whether the user is within the rate limit; if so, count this command or call."""
         self.spoke_s = trio.current_time()
         return self._bucket.take(self.spoke_s)
 
-    # From the client
+    # Commands
 
     def beat(self) -> None:
-        """Hear a sign of life that wants no reply."""
+        """Note a sign of life that needs no reply."""
         if self.may_speak():
-            self._heard()
+            self._note_alive()
 
     async def receive(self, text: bytes, renew: Renew) -> None:
-        """Hear one message. Raises `NotAnObject` when the protocol is broken.
+        """Handle one message. Raises `NotAnObject` when the protocol is broken.
 
-        `renew` judges the token of a hello that is said on an open socket.
+        `renew` checks the token of a hello on an open socket.
         """
         now = self._context.clock.now()
         try:
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
             if self.may_speak():
-                self._heard()
+                self._note_alive()
             if bad.id is None:
-                self._say(wire.Error(re=None, code=told.Code.BAD_REQUEST, message=bad.message))
-            elif not self._repeated(bad.id):
-                self._refuse(bad.id, told.Code.BAD_REQUEST, bad.message)
+                error = wire.Error(re=None, code=notices.Code.BAD_REQUEST, message=bad.message)
+                self._send(wire.encode(error))
+            elif not self._resend(bad.id):
+                self._refuse(bad.id, notices.Code.BAD_REQUEST, bad.message)
         else:
-            await self._obey(command, now, renew)
+            await self._handle(command, now, renew)
         if self.unsent and self.connection is not None:
             self.unsent = False
             self.connection.flush()
 
-    async def _obey(self, command: cmd.Command, now: Instant, renew: Renew) -> None:
+    async def _handle(self, command: cmd.Command, now: Instant, renew: Renew) -> None:
         id, within_rate = command.id, self.may_speak()
-        if self._repeated(id):
-            # It has no second effect, but a user who repeats a command is alive (R14).
+        if self._resend(id):
+            # A repeated command has no second effect, but it is a sign of life (R14).
             if within_rate:
-                self._heard()
+                self._note_alive()
             return
         if not within_rate:
-            self._refuse(id, told.Code.RATE_LIMITED, "too many commands; slow down")
+            self._refuse(id, notices.Code.RATE_LIMITED, "too many commands; slow down")
             return
         if len(self._pending) >= self._context.settings.session.max_pending_commands:
-            self._refuse(id, told.Code.RATE_LIMITED, "too many commands await their reply")
+            self._refuse(id, notices.Code.RATE_LIMITED, "too many commands await their reply")
             return
         kind = type(command)
         if kind is cmd.Heartbeat:
-            self._heard()
+            self._note_alive()
             self._reply(id, wire.Ok(re=id, at=to_datetime(now)))
         elif isinstance(command, cmd.Report):
             await self._report(command, now)
@@ -185,67 +158,56 @@ class Session:
         elif isinstance(command, cmd.StartDate):
             await self._start_date(command, now)
         elif isinstance(command, cmd.Hello):
-            self._heard()
+            self._note_alive()
             self._pending[id], session_id = 1, self.session_id
             self._answered(session_id, id, await renew(command), now)
         elif kind is cmd.Watch:
-            self._heard()
-            self._refuse(id, told.Code.WRONG_STATE, "hello was said already")
+            self._note_alive()
+            self._refuse(id, notices.Code.WRONG_STATE, "hello was said already")
         elif kind is cmd.Spin and self._context.draining:
-            self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
-        elif isinstance(command, cmd.Signal) and (refusal := self._objection(command, now)):
-            self._heard()
+            self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
+        elif isinstance(command, cmd.Signal) and (refusal := self._refusal_of(command)):
+            self._note_alive()
             self._refuse(id, refusal.code, refusal.message)
         else:
             self._put(id, event_of(self.user_id, command))
 
-    def _repeated(self, id: str) -> bool:
-        """Whether an id was used before; if so, it gets the reply that it got, or will get."""
-        known = self._replies.get(id)
-        if known is not None:
-            self._send(known)
-        elif id in self._pending:
-            self._pending[id] += 1
-        else:
-            return False
-        return True
-
     def _put(self, id: str, event: ev.Event) -> None:
-        """Put a command to the matchmaker; the reply comes when it is decided."""
+        """Put the event of a command into the mailbox; the reply is sent when it is decided."""
         try:
             self.post(event, partial(self._answered, self.session_id, id))
         except MailboxFull:
-            self._refuse(id, told.Code.INTERNAL, "the server is overloaded; try again")
+            self._refuse(id, notices.Code.INTERNAL, "the server is overloaded; try again")
         else:
             self._pending.setdefault(id, 1)
 
-    def _objection(self, command: cmd.Signal, now: Instant) -> told.Refusal | None:
-        """Why a signal is refused, whatever date it is for."""
+    def _refusal_of(self, command: cmd.Signal) -> notices.Refusal | None:
+        """Why a signal is refused, if it is; the lobby checks its date."""
         limits = self._context.settings.date
         if len(command.data) > limits.max_signal_bytes:
             message = f"data is larger than {limits.max_signal_bytes} bytes"
-            return told.Refusal(told.Code.TOO_LARGE, message)
+            return notices.Refusal(notices.Code.TOO_LARGE, message)
         problem = problem_with(command.data)
         if problem is not None:
-            return told.Refusal(told.Code.BAD_REQUEST, problem)
+            return notices.Refusal(notices.Code.BAD_REQUEST, problem)
         if self._signals is None:
             self._signals = TokenBucket(
                 limits.signals_per_s, limits.signals_burst, trio.current_time()
             )
         if not self._signals.take(trio.current_time()):
-            return told.Refusal(told.Code.RATE_LIMITED, "too many signals; slow down")
+            return notices.Refusal(notices.Code.RATE_LIMITED, "too many signals; slow down")
         return None
 
-    def _heard(self) -> None:
-        # Beats come again; one that finds the mailbox full is one lost beat, which is tolerated.
+    def _note_alive(self) -> None:
+        # Heartbeats are repeated: one may be lost when the mailbox is full.
         with suppress(MailboxFull):
             self.post(ev.Heard(self.user_id))
 
     async def _report(self, command: cmd.Report, now: Instant) -> None:
-        self._heard()
+        self._note_alive()
         if not is_user_id(command.user_id):
             message = "user_id is not the id of a user"
-            self._refuse(command.id, told.Code.BAD_REQUEST, message)
+            self._refuse(command.id, notices.Code.BAD_REQUEST, message)
             return
         self._pending[command.id] = 1
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
@@ -253,15 +215,15 @@ class Session:
         try:
             await self._context.store.add_report(report, self._context.report_limits())
         except TooManyReports as error:
-            reply: told.Reply = told.Refusal(told.Code.RATE_LIMITED, str(error))
+            reply: notices.Reply = notices.Refusal(notices.Code.RATE_LIMITED, str(error))
         except StoreUnavailable:
-            reply = told.Refusal(told.Code.INTERNAL, "it could not be stored")
+            reply = notices.Refusal(notices.Code.INTERNAL, "it could not be stored")
         else:
-            reply = told.Done()
+            reply = notices.Done()
         self._answered(session_id, command.id, reply, now)
 
     async def _answer_offer(self, command: cmd.AnswerOffer, now: Instant) -> None:
-        self._heard()
+        self._note_alive()
         id, session_id, desk = command.id, self.session_id, self._context.desk
         self._pending[id] = 1
         try:
@@ -271,10 +233,10 @@ class Session:
         self._answered(session_id, id, reply, now)
 
     async def _start_date(self, command: cmd.StartDate, now: Instant) -> None:
-        self._heard()
+        self._note_alive()
         id, session_id = command.id, self.session_id
         if self._context.draining:
-            self._refuse(id, told.Code.DRAINING, "the server is about to stop; come back soon")
+            self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
             return
         self._pending[id] = 1
         try:
@@ -286,41 +248,11 @@ class Session:
             return
         if partner is None:
             message = f"you have no connection {command.connection_id!r}"
-            self._refuse(id, told.Code.NOT_FOUND, message)
+            self._refuse(id, notices.Code.NOT_FOUND, message)
             return
         self._put(id, ev.StartDate(self.user_id, partner))
 
-    # To the client
-
-    def tell(self, notice: told.Notice, now: Instant) -> None:
-        """Tell the user something: numbered, kept, and sent if somebody listens."""
-        servers = self._ice_servers(now) if type(notice) is told.DateStarted else ()
-        self._emit(rendering.event_of(notice, self.seq + 1, to_datetime(now), servers))
-
-    def show(self, snapshot: told.Snapshot, now: Instant) -> wire.Snapshot:
-        """How things stand, as the user is told."""
-        return rendering.snapshot_part(snapshot, self._ice_servers(now) if snapshot.date else ())
-
-    def _ice_servers(self, now: Instant) -> wire.IceServers:
-        return ice_servers(self._context.settings.date, self.user_id, now)
-
-    def say_draining(self, now: Instant, reconnect_after_s: float) -> None:
-        """Tell the user, once, that the server is about to stop."""
-        if self.is_warned or self.connection is None:
-            return
-        self.is_warned = True
-        self._emit(
-            wire.Draining(
-                seq=self.seq + 1, at=to_datetime(now), reconnect_after_s=reconnect_after_s
-            )
-        )
-        self.connection.flush()
-
-    def hang_up(self, code: int, reason: str) -> None:
-        """Close the user's connection, if there is one."""
-        if self.connection is not None:
-            self.connection.flush()
-            self.connection.close(code, reason)
+    # The connection
 
     async def attach(
         self, connection: Connection, hello: cmd.Hello, device: int, expires_at: Instant
@@ -334,13 +266,14 @@ class Session:
         """
         abandoned = False
 
-        def bind(reply: told.Reply, now: Instant) -> None:
-            assert isinstance(reply, told.Snapshot)
+        def bind(reply: notices.Reply, now: Instant) -> None:
+            assert isinstance(reply, notices.Snapshot)
             if abandoned:
-                # To the lobby the newer device has replaced the older one, and is gone.
-                self.hang_up(CloseCode.INTERNAL_ERROR, "the server was too busy; try again")
+                # In the lobby this device has replaced the older one, which has to reconnect.
+                message = "the server was too busy; try again"
+                self.close_connection(CloseCode.INTERNAL_ERROR, message)
                 return
-            self._bind(connection, hello, reply, now, expires_at)
+            self._welcome(connection, hello, reply, now, expires_at)
 
         await self.wait_for_room()
         # The event that expels a suspended user may be in the mailbox: no other may follow it.
@@ -352,93 +285,9 @@ class Session:
             raise
 
     def detach(self, connection: Connection, device: int) -> None:
-        """The socket is gone."""
+        """The socket is closed. Does not block."""
         if self.connection is connection:
             self.connection = None
         self.spoke_s = trio.current_time()
         self._context.mailbox.put_always(Message(ev.Detached(self.user_id, device), self))
         self.in_flight += 1
-
-    def _bind(
-        self,
-        connection: Connection,
-        hello: cmd.Hello,
-        snapshot: told.Snapshot,
-        now: Instant,
-        expires_at: Instant,
-    ) -> None:
-        if self.connection is not None:
-            self.connection.flush()
-            self.connection.close(CloseCode.REPLACED, "replaced by a newer connection")
-        missed = self._missed(hello.resume)
-        if missed is None:
-            self.start_anew()
-        seq = self.seq - len(missed or ())
-        self.connection = connection
-        self._context.metrics.connections.count_hello(hello.resume is not None, missed is not None)
-        welcome = wire.Welcome(
-            seq=seq,
-            at=to_datetime(now),
-            re=hello.id,
-            session=self.session_id,
-            resumed=missed is not None,
-            snapshot=self.show(snapshot, now),
-            heartbeat_every_s=self._context.settings.matching.heartbeat_every_s,
-            expires_at=to_datetime(expires_at),
-        )
-        connection.send(wire.encode(welcome))
-        for text in missed or ():
-            connection.send(text)
-        self.unsent = True
-        connection.flush()
-
-    def _missed(self, resume: cmd.Resume | None) -> list[bytes] | None:
-        """The events a client has not seen; None when its session cannot be taken up."""
-        if resume is None or resume.session != self.session_id:
-            return None
-        behind = self.seq - resume.seq
-        kept = self._kept or ()
-        if not 0 <= behind <= len(kept):
-            return None
-        return list(kept)[len(kept) - behind :]
-
-    def start_anew(self) -> None:
-        """Remember nothing of what was said: a new conversation begins."""
-        self.session_id = self._context.new_session_id()
-        self.seq = 0
-        self._kept = None
-        self._replies = {}
-        self._pending = {}
-
-    def _answered(self, session_id: str, id: str, reply: told.Reply, now: Instant) -> None:
-        """A reply has come; a newer session of the same user knows nothing of the command."""
-        if session_id == self.session_id:
-            self._reply(id, rendering.ok_reply(id, reply))
-
-    def _reply(self, id: str, reply: wire.Ok | wire.Error) -> None:
-        """Send the reply to a command, and keep it for whoever repeats the command."""
-        text = wire.encode(reply)
-        self._replies[id] = text
-        if len(self._replies) > self._context.settings.session.kept_replies:
-            del self._replies[next(iter(self._replies))]
-        for _ in range(self._pending.pop(id, 1)):
-            self._send(text)
-
-    def _refuse(self, id: str, code: told.Code, message: str) -> None:
-        self._reply(id, wire.Error(re=id, code=code, message=message))
-
-    def _emit(self, event: wire.Event) -> None:
-        text = wire.encode(event)
-        self.seq += 1
-        if self._kept is None:
-            self._kept = deque(maxlen=self._context.settings.session.kept_events)
-        self._kept.append(text)
-        self._send(text)
-
-    def _say(self, message: wire.Ok | wire.Error) -> None:
-        self._send(wire.encode(message))
-
-    def _send(self, text: bytes) -> None:
-        if self.connection is not None:
-            self.connection.send(text)
-            self.unsent = True

@@ -8,12 +8,11 @@ from typing import Protocol
 import msgspec
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby.matchmaker import Message
+from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.suspensions import Suspensions
 from yoked_actor.actors.mailbox import Mailbox
-from yoked_actor.domain.lobby import Vote
+from yoked_actor.domain.lobby import Vote, notices
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.people import ReportLimits
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
@@ -37,7 +36,7 @@ class Connection(Protocol):
 class Desk(Protocol):
     """What a session sees of the desk of the daily offers."""
 
-    async def answer(self, user_id: str, offer_id: str, answer: str) -> told.Reply:
+    async def answer(self, user_id: str, offer_id: str, answer: str) -> notices.Reply:
         """Take an answer; what follows from it is told after the caller has replied."""
         ...
 

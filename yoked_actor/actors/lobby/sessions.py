@@ -15,13 +15,13 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby.matchmaker import Message
+from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.session import Session
 from yoked_actor.actors.lobby.session_context import Desk, SessionContext
 from yoked_actor.actors.lobby.suspensions import Suspensions
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
@@ -70,7 +70,7 @@ class Sessions:
         )
         """What all sessions share."""
         self.after_round: Callable[[], None] | None = None
-        """Called when a round is over and everybody has been told."""
+        """Called after each round, when its replies and notices are sent."""
 
     def __len__(self) -> int:
         return len(self._by_user)
@@ -142,8 +142,8 @@ class Sessions:
             self.leave_soon(session)
             return
 
-        def forgotten(reply: told.Reply, now: Instant) -> None:
-            if isinstance(reply, told.Forgotten) and reply.gone:
+        def forgotten(reply: notices.Reply, now: Instant) -> None:
+            if isinstance(reply, notices.Forgotten) and reply.gone:
                 del self._by_user[session.user_id]
             else:
                 self.leave_soon(session)
@@ -170,7 +170,7 @@ class Sessions:
 
     # For HTTP
 
-    async def ask(self, session: Session, event: ev.Event) -> told.Reply:
+    async def ask(self, session: Session, event: ev.Event) -> notices.Reply:
         """`Session.ask` for a user who calls over HTTP, which counts as a sign of life.
 
         Raises `UserSuspended`, and `MailboxFull` when the event was not put.
@@ -185,7 +185,7 @@ class Sessions:
 
     # The matchmaker's audience
 
-    def tell(self, user_id: str, notice: told.Notice, now: Instant) -> None:
+    def tell(self, user_id: str, notice: notices.Notice, now: Instant) -> None:
         """Say something to a user, who may or may not have a session now."""
         session = self._by_user.get(user_id)
         if session is None:
@@ -196,7 +196,7 @@ class Sessions:
             self._fail(session)
         self._talks(session)
 
-    def answer(self, message: Message, reply: told.Reply, now: Instant) -> None:
+    def answer(self, message: Message, reply: notices.Reply, now: Instant) -> None:
         """Bring the reply to who sent the message."""
         session = message.sender
         if isinstance(session, Session):
@@ -228,10 +228,10 @@ class Sessions:
             if session is not None and session.connection is not None:
                 session.say_draining(now, reconnect_after_s)
 
-    def hang_up(self) -> None:
+    def close_connections(self) -> None:
         """Close every connection: the server is about to stop."""
         for session in list(self._by_user.values()):
-            session.hang_up(CloseCode.DRAINING, "the server is about to stop")
+            session.close_connection(CloseCode.DRAINING, "the server is about to stop")
 
     def _talks(self, session: Session) -> None:
         if session.unsent:
@@ -240,7 +240,7 @@ class Sessions:
     def _fail(self, session: object) -> None:
         _log.exception("session_failed", user_id=getattr(session, "user_id", None))
         if isinstance(session, Session):
-            session.hang_up(CloseCode.INTERNAL_ERROR, "internal error")
+            session.close_connection(CloseCode.INTERNAL_ERROR, "internal error")
 
     def _new_session_id(self) -> str:
         self._count += 1

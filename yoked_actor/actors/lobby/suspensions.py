@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.people import Suspension
 
 
@@ -54,6 +54,6 @@ class Suspensions:
         self._by_user.pop(user_id, None)
 
 
-def notice_of(suspension: Suspension) -> told.Suspended:
+def notice_of(suspension: Suspension) -> notices.Suspended:
     """What a user is told of their suspension."""
-    return told.Suspended(suspension.reason, suspension.until)
+    return notices.Suspended(suspension.reason, suspension.until)

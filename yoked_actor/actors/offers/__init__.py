@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from yoked_actor.actors.offers.calendar import ByHand, Calendar, NoSuchRun
+from yoked_actor.actors.offers.calendar import Calendar
 from yoked_actor.actors.offers.check import NoRun, Verdict, verify_run
 from yoked_actor.actors.offers.delivery import OfferDelivery
 from yoked_actor.actors.offers.desk import OfferDesk, OpenedConnections
+from yoked_actor.actors.offers.turn import NoSuchRun, RequestedRun
 from yoked_actor.actors.offers.zone_jobs import OfferJobs, refreeze
 
 __all__ = [
-    "ByHand",
     "Calendar",
     "NoRun",
     "NoSuchRun",
@@ -17,6 +17,7 @@ __all__ = [
     "OfferDesk",
     "OfferJobs",
     "OpenedConnections",
+    "RequestedRun",
     "Verdict",
     "refreeze",
     "verify_run",

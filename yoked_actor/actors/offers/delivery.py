@@ -17,7 +17,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Sessions
 from yoked_actor.actors.offers.desk import OpenedConnections, pairs_of, view_of
-from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.people import ShownPlaces
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store, StoreUnavailable
@@ -134,7 +134,7 @@ class OfferDelivery:
             for viewer, other in ((user_id, connection.partner), (connection.partner, user_id)):
                 card = faces.of(viewer, other, self._places, now)
                 if card is not None:
-                    notice = told.ConnectionOpened(connection.connection_id, card)
+                    notice = notices.ConnectionOpened(connection.connection_id, card)
                     self._sessions.tell(viewer, notice, now)
         self._sessions.flush()
 

@@ -16,8 +16,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.wakeup import Wakeup
-from yoked_actor.domain.lobby import Code, OfferView
-from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.lobby import Code, OfferView, notices
 from yoked_actor.domain.offers import ONE, shown_points
 from yoked_actor.domain.people import Card, ShownPlaces
 from yoked_actor.domain.time import Instant
@@ -81,7 +80,7 @@ class OfferDesk:
         self._is_online = is_online
         self._places = places
 
-    async def current(self, user_id: str, day: date | None = None) -> told.OffersMade | None:
+    async def current(self, user_id: str, day: date | None = None) -> notices.OffersMade | None:
         """A user's set of a day, or the newest that has not expired; a fetch is a delivery."""
         now = self._clock.now()
         if day is not None:
@@ -96,7 +95,7 @@ class OfferDesk:
         self._metrics.fetched.inc()
         return view_of(kept, faces, self._places, now)
 
-    async def answer(self, user_id: str, offer_id: str, answer: str) -> told.Reply:
+    async def answer(self, user_id: str, offer_id: str, answer: str) -> notices.Reply:
         """Take an answer. If it opens a connection, both are told after the caller has replied."""
         # Whoever asks may hang up meanwhile: what was committed has to be told all the same.
         with trio.CancelScope(shield=True):
@@ -105,20 +104,20 @@ class OfferDesk:
                     user_id, offer_id, Answer(answer), self._clock.now()
                 )
             except NoSuchOffer:
-                return told.Refusal(Code.NOT_FOUND, f"you have no offer {offer_id!r}")
+                return notices.Refusal(Code.NOT_FOUND, f"you have no offer {offer_id!r}")
             except OfferExpired:
-                return told.Refusal(Code.WRONG_STATE, "the offer has expired")
+                return notices.Refusal(Code.WRONG_STATE, "the offer has expired")
             except AnswerGiven as error:
-                return told.Refusal(Code.WRONG_STATE, f"{error}, and the first answer is final")
+                return notices.Refusal(Code.WRONG_STATE, f"{error}, and the first answer is final")
         self._metrics.answers[answer].inc()
         connection = answered.connection
         if connection is None:
-            return told.OfferAnswered()
+            return notices.OfferAnswered()
         if answered.opened:
             self._metrics.connections.inc()
             _log.info("connection_opened", connection_id=connection.connection_id)
             self._opened.add(user_id, connection)
-        return told.OfferAnswered(connection.connection_id)
+        return notices.OfferAnswered(connection.connection_id)
 
     async def connections(self, user_id: str) -> list[ConnectionView]:
         """Everyone with whom a user has a connection, the oldest first."""
@@ -149,7 +148,7 @@ def pairs_of(sets: Iterable[KeptSet]) -> list[tuple[str, str]]:
     return [(kept.offers.user_id, offer.candidate) for kept in sets for offer in kept.offers.offers]
 
 
-def view_of(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> told.OffersMade:
+def view_of(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> notices.OffersMade:
     """A set as its user sees it now."""
     made, views = kept.offers, []
     for offer_id, offer, answer in zip(made.ids(), made.offers, kept.answers, strict=True):
@@ -164,4 +163,4 @@ def view_of(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> t
                     *(made.offered_at, made.expires_at, answer),
                 )
             )
-    return told.OffersMade(made.day, tuple(views))
+    return notices.OffersMade(made.day, tuple(views))

@@ -20,8 +20,8 @@ from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
-from yoked_actor.actors.offers.calendar import ZONE_RUN, zone_run_job
 from yoked_actor.actors.offers.runs import OfferRuns
+from yoked_actor.actors.offers.turn import ZONE_RUN, zone_run_job
 from yoked_actor.domain.jobs import Cancel, NewJob, Permanent, RetryPolicy, Snooze, user_part
 from yoked_actor.domain.ops import Objective
 from yoked_actor.domain.time import (

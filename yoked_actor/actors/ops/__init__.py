@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from yoked_actor.actors.ops.alarm import WEBHOOK, Alarm, AlertNews, free_share_of
+from yoked_actor.actors.ops.alarm import Alarm
+from yoked_actor.actors.ops.alert_jobs import WEBHOOK, AlertNotification
 from yoked_actor.actors.ops.loop_lag import LoopLag
+from yoked_actor.actors.ops.measuring import free_share_of
 from yoked_actor.actors.ops.status_board import StatusBoard, Watcher, alert_entries
 
 __all__ = [
     "WEBHOOK",
     "Alarm",
-    "AlertNews",
+    "AlertNotification",
     "LoopLag",
     "StatusBoard",
     "Watcher",

@@ -1,71 +1,48 @@
-"""The alarm: the one place where it is judged whether somebody has to look (R45).
+"""The alarm: raises and clears alerts (R45).
 
-It looks at every number now and then, raises an alert once and clears it once: in the log and the
-metric at once, for the console by being asked, and in the store together with the job that tells
-the webhook. While the store is away those last two wait here and are tried again with every look;
-commit failures are a reason for an alert, so that has to be so.
+It checks all numbers regularly, raises an alert once and clears it once. A change goes to the log
+and the metric at once, and to the store together with the job that notifies the webhook. While the
+store is unavailable changes wait here and are retried with every check; commit failures are
+themselves a reason for an alert. The console reads `standing`.
 
-What stands is stored, so a new process neither raises it again nor forgets to clear it. On a mock
-clock it looks only when something has happened or something is wrong; there an idle server does
-nothing at all.
+Raised alerts are stored, so a new process neither raises them again nor forgets to clear them. On a
+mock clock the alarm checks only when it is woken or a number is not normal: an idle server does
+nothing.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
 import structlog
 import trio
-from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import JobWatch
+from yoked_actor.actors.ops.alert_jobs import WEBHOOK, alert_job, dead_letter_job
 from yoked_actor.actors.ops.dead_letters import DeadLetterAlarm
-from yoked_actor.domain.jobs import NewJob
+from yoked_actor.actors.ops.measuring import Measurements
 from yoked_actor.domain.ops import (
     Alert,
     AlertChange,
     AlertState,
-    DeadLetterChange,
-    Numbers,
     RaisedAlert,
     judge,
     readings,
 )
-from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.settings import Settings
 from yoked_actor.store import Alerts, StoreError, StoreUnavailable
-from yoked_actor.telemetry import Metrics, count_of
+from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
 
-WEBHOOK = "alerts.webhook"
 MOST_UNSAVED = 1000
-_ABOUT_JOBS = frozenset({Alert.FAILURE_RATE, Alert.DURATION, Alert.DEPTH})
-
-
-class AlertNews(BaseModel):
-    """What a receiver is told of a change. Moments are ISO 8601, in UTC."""
-
-    alert: str
-    state: str
-    value: float
-    limit: float
-    at: str
-    raised_at: str
-    job_type: str | None = None
-    error_kind: str | None = None
-    count: int | None = None
-    job_id: int | None = None
-    """Of dead letters: which, how many, and the first."""
 
 
 class Alarm:
-    """Looks, judges, and says what has changed."""
+    """Checks the numbers, judges them, and reports what has changed."""
 
     def __init__(
         self,
@@ -81,37 +58,36 @@ class Alarm:
         lost_files: Callable[[], str | None] | None = None,
         is_restless: bool = False,
     ) -> None:
-        """Without `alerts` nothing is kept and no webhook is told.
+        """Without `alerts` nothing is stored and the webhook is not notified.
 
-        `enqueued` is called when jobs were added. `is_restless` looks at all times, because some
-        numbers change without anybody telling; not for a mock clock.
+        `enqueued` is called when jobs were added. `is_restless` checks regularly even without
+        being woken, because some numbers change by themselves; not for a mock clock.
         """
         self._watch = watch
         self._clock = clock
         self._settings = settings
         self._alerts = alerts
         self._enqueued = enqueued
-        self._loop_lag_s = loop_lag_s
-        self._free_share = free_share
-        self._lost_files = lost_files
         self._is_restless = is_restless
         self._gauges = dict(metrics.alerts)
         gauge = self._gauges.pop(Alert.DEAD_LETTER)
         self.dead: DeadLetterAlarm | None = None
-        """The alerts about dead letters; None when nothing is kept."""
+        """The alerts about dead letters; None when nothing is stored."""
         if alerts is not None:
-            self.dead = DeadLetterAlarm(alerts, settings.alerts, gauge, news_of_dead, WEBHOOK)
-        self._duplicates = _Recent(lambda: count_of(metrics.sets.duplicate_offers))
-        self._failures = _Recent(lambda: count_of(metrics.store.commit_failures))
-        self._violations = _Recent(lambda: count_of(metrics.lobby.audit_violations))
-        self._restarts = _Recent(lambda: metrics.actors.restarts)
+            self.dead = DeadLetterAlarm(alerts, settings.alerts, gauge, dead_letter_job, WEBHOOK)
+        self._measurements = Measurements(
+            *(metrics, settings.alerts),
+            loop_lag_s=loop_lag_s,
+            free_share=free_share,
+            lost_files=lost_files,
+        )
         self._unsaved: deque[AlertChange] = deque()
-        self._has_taken_over = False
+        self._is_loaded = False
         self._stepped_by = clock.stepped_by
         self._wakeup = trio.Event()
         self._wakeup.set()
         self.standing: dict[Alert, RaisedAlert] = {}
-        """The alerts that are raised and not over."""
+        """The alerts that are raised and not cleared."""
         watch.on_change(self.wake)
 
     def wake(self) -> None:
@@ -119,24 +95,24 @@ class Alarm:
         self._wakeup.set()
 
     async def run(self) -> None:
-        """Look until cancelled, while there is something to see."""
+        """Check until cancelled: whenever woken, and regularly while a number is not normal."""
         try:
-            await self._take_over()
+            await self._load()
         except StoreError:
-            # Without its table it still says what is wrong, in the log and in the metric.
-            await self._look()
+            # Without its table it still reports alerts in the log and the metric.
+            await self._check()
             raise
         while True:
             await self._wakeup.wait()
             self._wakeup = trio.Event()
-            is_calm = await self._look()
+            is_calm = await self._check()
             if self._is_restless or not is_calm:
                 self._wakeup.set()
                 await trio.sleep(self._settings.jobs.sample_every_s)
 
-    async def _take_over(self) -> None:
-        """Take up the alerts that the process before has left standing."""
-        if self._alerts is None or self._has_taken_over:
+    async def _load(self) -> None:
+        """Load the alerts that the previous process has left raised."""
+        if self._alerts is None or self._is_loaded:
             return
         while True:
             try:
@@ -144,45 +120,32 @@ class Alarm:
                 break
             except StoreUnavailable:
                 await trio.sleep(self._settings.jobs.sample_every_s)
-        self._has_taken_over = True
+        self._is_loaded = True
         self.standing = {one.alert: one for one in left} | self.standing
         for alert in (one.alert for one in left):
             _log.warning("alert_still_raised", alert=alert.value)
-        self._show()
+        self._set_gauges()
 
-    async def _look(self) -> bool:
-        """Look once; True when there is no reason to look again soon."""
-        limits = self._settings.alerts
+    async def _check(self) -> bool:
+        """Check once; True when all is normal."""
         broken: StoreError | None = None
         try:
-            jobs = await self._watch.look()
+            jobs = await self._watch.measure()
         except StoreError as error:
             jobs, broken = None, error
         now, now_s = self._clock.now(), trio.current_time()
         self._follow_clock()
-        numbers = msgspec.structs.replace(
-            Numbers() if jobs is None else jobs,
-            duplicate_offers=self._duplicates.grown(now_s, limits.fault_window_s),
-            commit_failures=self._failures.grown(now_s, limits.window_s),
-            audit_violations=self._violations.grown(now_s, limits.fault_window_s),
-            actor_restarts=self._restarts.grown(now_s, limits.window_s),
-            loop_lag_s=0.0 if self._loop_lag_s is None else self._loop_lag_s(),
-            lost_files=int(self._lost_files is not None and self._lost_files() is not None),
-        )
-        unread = set(_ABOUT_JOBS) if jobs is None else set()
-        free_share = None if self._free_share is None else self._free_share()
-        if free_share is None:
-            unread.add(Alert.DISK)
-        else:
-            numbers = msgspec.structs.replace(numbers, disk_free_share=free_share)
-        found = readings(numbers, limits.limits(self._settings.jobs))
+        numbers, unread = self._measurements.read(jobs, now_s)
+        found = readings(numbers, self._settings.alerts.limits(self._settings.jobs))
         found = [one for one in found if one.alert not in unread]
-        self.standing, changes = judge(self.standing, found, now, limits.clear_after_s)
-        self._say(changes)
+        self.standing, changes = judge(
+            self.standing, found, now, self._settings.alerts.clear_after_s
+        )
+        self._report(changes)
         await self._save()
         if broken is not None:
             raise broken
-        if self.dead is not None and await self.dead.look(now) and self._enqueued is not None:
+        if self.dead is not None and await self.dead.check(now) and self._enqueued is not None:
             self._enqueued()
         return jobs is not None and not (
             self.standing
@@ -190,14 +153,11 @@ class Alarm:
             or self._unsaved
             or self._watch.is_busy
             or self._watch.remembers
-            or self._duplicates.any
-            or self._failures.any
-            or self._violations.any
-            or self._restarts.any
+            or self._measurements.has_grown
         )
 
     def _follow_clock(self) -> None:
-        """How long a number has been within its limit stays the same when the clock is stepped."""
+        """Move the instants of raised alerts by the steps of the clock."""
         by = self._clock.stepped_by - self._stepped_by
         if by:
             self._stepped_by += by
@@ -208,30 +168,30 @@ class Alarm:
                 for alert, one in self.standing.items()
             }
 
-    def _say(self, changes: list[AlertChange]) -> None:
+    def _report(self, changes: list[AlertChange]) -> None:
         for one in changes:
             if one.state is AlertState.RAISED:
                 _log.error("alert_raised", alert=one.alert.value, value=one.value, limit=one.limit)
             else:
                 _log.info("alert_cleared", alert=one.alert.value, value=one.value, limit=one.limit)
-        self._show()
+        self._set_gauges()
         if self._alerts is not None:
             self._unsaved.extend(changes)
         while len(self._unsaved) > MOST_UNSAVED:
             dropped = self._unsaved.popleft()
             _log.error("alert_not_told", alert=dropped.alert.value, state=dropped.state.value)
 
-    def _show(self) -> None:
+    def _set_gauges(self) -> None:
         for alert, gauge in self._gauges.items():
             gauge.set(alert in self.standing)
 
     async def _save(self) -> None:
-        """Keep what has changed, and have it told; what cannot be kept now waits."""
+        """Store changes with the jobs that notify the webhook; on failure they wait."""
         if self._alerts is None or not self._unsaved:
             return
         changes = list(self._unsaved)
-        is_told = bool(self._settings.alerts.webhook_url)
-        jobs = [news_of(change) for change in changes] if is_told else []
+        is_notified = bool(self._settings.alerts.webhook_url)
+        jobs = [alert_job(change) for change in changes] if is_notified else []
         try:
             await self._alerts.record(changes, jobs, self._clock.now())
         except StoreUnavailable as error:
@@ -240,74 +200,3 @@ class Alarm:
         self._unsaved.clear()
         if jobs and self._enqueued is not None:
             self._enqueued()
-
-
-class _Recent:
-    """How much a counter has grown in a window, as far as somebody looked."""
-
-    def __init__(self, read: Callable[[], int]) -> None:
-        self._read = read
-        self._last = read()
-        self._growth: deque[tuple[float, int]] = deque(maxlen=10_000)
-
-    @property
-    def any(self) -> bool:
-        """Whether it had grown in the window at the last look."""
-        return bool(self._growth)
-
-    def grown(self, now_s: float, window_s: float) -> int:
-        """By how much it has grown in the window that ends now."""
-        total = self._read()
-        if total != self._last:
-            self._growth.append((now_s, total - self._last))
-            self._last = total
-        while self._growth and self._growth[0][0] <= now_s - window_s:
-            self._growth.popleft()
-        return sum(growth for _, growth in self._growth)
-
-
-def news_of(change: AlertChange) -> NewJob:
-    """The job that tells the webhook of a change; its key makes it the only one."""
-    payload = AlertNews(
-        alert=change.alert.value,
-        state=change.state.value,
-        value=change.value,
-        limit=change.limit,
-        at=_moment(change.at),
-        raised_at=_moment(change.raised_at),
-    )
-    return NewJob(
-        WEBHOOK, payload.model_dump(exclude_none=True), change.at, key=change.key, priority=-10
-    )
-
-
-def news_of_dead(change: DeadLetterChange) -> NewJob:
-    """The job that tells the webhook of dead letters; its key makes it the only one."""
-    dead = change.dead
-    payload = AlertNews(
-        alert=Alert.DEAD_LETTER.value,
-        state=change.state.value,
-        value=dead.count,
-        limit=0.0,
-        at=_moment(change.at),
-        raised_at=_moment(dead.raised_at),
-        job_type=dead.job_type,
-        error_kind=dead.kind,
-        count=dead.count,
-        job_id=dead.job_id,
-    )
-    fields = payload.model_dump(exclude_none=True)
-    return NewJob(WEBHOOK, fields, change.at, key=change.key, priority=-10)
-
-
-def free_share_of(directory: Path) -> float | None:
-    """The share of a directory's disk that is free for us; None when it does not say."""
-    try:
-        usage = shutil.disk_usage(directory)
-    except OSError:
-        return None
-    return usage.free / usage.total if usage.total else None
-
-
-def _moment(at: Instant) -> str:
-    return to_datetime(at).isoformat().replace("+00:00", "Z")

@@ -19,9 +19,8 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Session, Sessions, notice_of
-from yoked_actor.domain.lobby import TOMBSTONE
+from yoked_actor.domain.lobby import TOMBSTONE, notices
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.people import Suspension
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import StoreSettings
@@ -145,14 +144,14 @@ class Care:
         """Put an event that ends a user's stay, and hang up when it is stored."""
         suspensions = self._sessions.suspensions
 
-        def leave(reply: told.Reply, now: Instant) -> None:
+        def leave(reply: notices.Reply, now: Instant) -> None:
             suspension = suspensions.of(session.user_id)
             if isinstance(event, ev.Erase):
                 suspensions.drop(session.user_id)
             elif suspension is not None and session.connection is not None:
                 session.tell(notice_of(suspension), now)
-            session.start_anew()
-            session.hang_up(CloseCode.UNAUTHORIZED, reason)
+            session.reset()
+            session.close_connection(CloseCode.UNAUTHORIZED, reason)
 
         await session.wait_for_room()
         await session.ask(event, leave)

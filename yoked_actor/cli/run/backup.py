@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from yoked_actor import store
 from yoked_actor.app.base import DATABASE
 from yoked_actor.cli.common import Source
 from yoked_actor.cli.run.common import BUSY_TIMEOUT_S, json_text, settings_of
-from yoked_actor.store import DirectoryLock, StoreError, migration_names
+from yoked_actor.store import DirectoryLock, StoreError, newest_schema
 
 
 def backup(source: Source, file: Path, *, as_json: bool) -> None:
@@ -42,15 +41,12 @@ def restore(source: Source, file: Path, *, only_check: bool, as_json: bool) -> N
     directory = settings_of(source).server.data_dir
     with _one_line_errors():
         if only_check:
-            checked, previous = store.check(file), None
+            checked, previous = store.check_backup(file), None
         else:
-            lock = DirectoryLock(directory)
-            try:
+            with DirectoryLock(directory):
                 _refuse_beside_workers(directory)
                 time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-                checked, previous = store.restore(file, directory / DATABASE, time)
-            finally:
-                lock.release()
+                checked, previous = store.restore_backup(file, directory / DATABASE, time)
     if as_json:
         kept = None if previous is None else str(previous)
         click.echo(
@@ -63,22 +59,19 @@ def restore(source: Source, file: Path, *, only_check: bool, as_json: bool) -> N
         click.echo(f"restored to {directory / DATABASE}")
     if previous is not None:
         click.echo(f"the previous database is kept as {previous}; delete it when not needed")
-    if checked.version < migration_names()[-1][0]:
+    if checked.version < newest_schema():
         click.echo("the backup has an older schema; the server migrates it when it starts")
 
 
 def migrate(source: Source, *, only_check: bool, as_json: bool) -> None:
     """Apply pending migrations, or list them; exit with 1 if some stay pending."""
-    directory = settings_of(source).server.data_dir
-    database = directory / DATABASE
+    database = settings_of(source).server.data_dir / DATABASE
     if not database.exists():
         raise click.ClickException(f"there is no database at {database}")
-    with _one_line_errors(), store.explained(database):
-        with closing(sqlite3.connect(database, timeout=BUSY_TIMEOUT_S)) as db:
-            (version,) = db.execute("PRAGMA user_version").fetchone()
-        pending = [(number, name) for number, name in migration_names() if number > version]
+    with _one_line_errors():
+        version, pending = store.pending_migrations(database, busy_timeout_s=BUSY_TIMEOUT_S)
         if not only_check and pending:
-            _apply(directory, database)
+            store.migrate_database(database, busy_timeout_s=BUSY_TIMEOUT_S)
     if as_json:
         names = [{"version": number, "name": name} for number, name in pending]
         click.echo(json_text({"schema": version, "pending" if only_check else "applied": names}))
@@ -89,22 +82,9 @@ def migrate(source: Source, *, only_check: bool, as_json: bool) -> None:
             click.echo(f"the database has schema {version}")
             click.echo("take a backup first: yoked-actor backup FILE")
         else:
-            click.echo(f"the database is up to date: schema {migration_names()[-1][0]}")
+            click.echo(f"the database is up to date: schema {newest_schema()}")
     if only_check and pending:
         raise SystemExit(1)
-
-
-def _apply(directory: Path, database: Path) -> None:
-    lock = DirectoryLock(directory)
-    try:
-        with closing(
-            store.connect_for_writing(
-                database, busy_timeout_s=BUSY_TIMEOUT_S, checkpoint_pages=1000
-            )
-        ) as db:
-            store.migrate(db, database)
-    finally:
-        lock.release()
 
 
 def _refuse_beside_workers(directory: Path) -> None:
@@ -120,7 +100,7 @@ def _one_line_errors() -> Iterator[None]:
     """End the command with one line when the store or the system fails."""
     try:
         yield
-    except (StoreError, OSError, sqlite3.Error) as error:
+    except (StoreError, OSError) as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -12,11 +12,11 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, listen_for_wakeups, wake_other_processes
 from yoked_actor.actors.offers import (
-    ByHand,
     Calendar,
     NoRun,
     NoSuchRun,
     OfferJobs,
+    RequestedRun,
     Verdict,
     verify_run,
 )
@@ -31,7 +31,7 @@ _POLL_EVERY_S = 0.25
 
 async def start_run(
     store: Store, settings: Settings, zone: str, day: date
-) -> tuple[ByHand, RunProgress | None]:
+) -> tuple[RequestedRun, RunProgress | None]:
     """Start a run and work on it until it is done; the progress is None if it had been started."""
     clock, metrics = Clock.real(settings.server.clock_step_s), Metrics()
     calendar = Calendar(
@@ -42,7 +42,7 @@ async def start_run(
         at=settings.offers.time_of_day(),
         metrics=metrics.calendar,
     )
-    started = await calendar.run_by_hand(zone, day)
+    started = await calendar.start_run(zone, day)
     if not started.is_new:
         return started, None
     directory = settings.server.data_dir

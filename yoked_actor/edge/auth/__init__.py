@@ -1,4 +1,4 @@
-"""Who a caller is: tokens and the keys that sign them."""
+"""Authentication of callers: tokens, and the keys that verify them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The public keys of an identity provider, by URL (a JSON Web Key Set, RFC 7517).
+"""The public keys of an identity provider, from a URL (a JSON Web Key Set, RFC 7517).
 
-The set is fetched at the start and again every so often; a token with an unknown `kid` has it
-fetched at once, but not more often than `retry_s`, whoever sends such tokens. When the URL fails,
-the last good set stays in use. Only keys that fit the one algorithm of the settings are kept, and
-only their public parts are read: a symmetric key is never among them.
+The set is fetched at the start and then periodically. A token with an unknown `kid` causes a fetch
+at once, but fetches are at least `jwks_retry_s` apart. When a fetch fails, the last good set stays
+in use. Only keys for the algorithm of the settings are kept, and only their public parts are read:
+a symmetric key is never accepted.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _log = structlog.get_logger()
 MOST_KEYS = 100
 _LEAST_RSA_BITS = 2048
 _KINDS = {"RS256": ("RSA", ("n", "e")), "EdDSA": ("OKP", ("crv", "x"))}
-"""By algorithm: the type of its keys, and their public parts."""
+"""For each algorithm: the type of its keys, and their public parts."""
 
 
 class KeySet:
-    """Keys by their `kid`, kept fresh by `run`."""
+    """Keys by their `kid`; `run` fetches them periodically."""
 
     def __init__(
         self, auth: AuthSettings, transport: httpx.AsyncBaseTransport | None = None
@@ -46,22 +46,22 @@ class KeySet:
         return len(self._keys)
 
     def find(self, kid: str | None) -> jwt.PyJWK | None:
-        """The key of a token; one without a `kid` fits a set of one key."""
+        """The key of a token; without a `kid`, the key of a set that has only one."""
         if kid is None and len(self._keys) == 1:
             return next(iter(self._keys.values()))
         return self._keys.get(kid)
 
     async def run(self) -> None:
-        """Keep the set fresh until cancelled."""
+        """Fetch the set periodically until cancelled."""
         while True:
             await self.refresh()
             settings = self._settings
             await trio.sleep(settings.jwks_refresh_s if self._is_fresh else settings.jwks_retry_s)
 
     async def refresh(self) -> None:
-        """Fetch the set, unless that was tried a moment ago. Never raises for the URL's faults.
+        """Fetch the set, unless that was tried less than `jwks_retry_s` ago. Failures are logged.
 
-        Callers that come while it is fetched wait for that.
+        Callers during a fetch wait for its end.
         """
         async with self._lock:
             if trio.current_time() < self._next_try_at:
@@ -99,7 +99,7 @@ def usable_keys(text: bytes, algorithm: str) -> dict[str | None, jwt.PyJWK]:
 
 
 def _usable(entry: Any, algorithm: str) -> jwt.PyJWK | None:
-    """A key that tokens of the algorithm may be judged by; None for every other."""
+    """The key of an entry, if it can verify tokens of the algorithm; otherwise None."""
     kind, parts = _KINDS[algorithm]
     if not isinstance(entry, dict) or entry.get("kty") != kind:
         return None

@@ -1,4 +1,4 @@
-"""Who somebody is: tokens signed for us, judged by our own clock (R1)."""
+"""Tokens (JWT) that identify a caller, verified against the clock of the server (R1)."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from yoked_actor.settings import AuthSettings
 ADMIN = "admin"
 _SECRET_FILE = "dev-secret"
 _LATEST_S = 253_402_300_799
-"""The last second that a wire time can show."""
+"""The last second that a time in the protocol can express."""
 _MOST_OVERTIME_S = 29.0
-"""How long a socket outlives its token at most, whatever the leeway; the contract says 30 s."""
+"""The longest that a socket outlives its token, whatever the leeway; the contract says 30 s."""
 _FARTHEST_S = 1e12
 """Times of a token lie within 30,000 years of 1970."""
 
 
 class BadToken(Exception):
-    """The token does not say who this is, and why it does not."""
+    """The token does not identify a user; the message says why."""
 
 
 class UnknownKey(BadToken):
-    """The token names a key that is not known; it may be a new one."""
+    """The token names a key that is not known, perhaps a new one."""
 
 
 class NoSigningKey(Exception):
-    """The settings give no key to judge tokens by."""
+    """The settings give no usable key to verify tokens with."""
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Who speaks, as a token says."""
+    """The caller that a token identifies."""
 
     user_id: str
     is_admin: bool = False
@@ -48,7 +48,7 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 class Tokens:
-    """Reads tokens, and signs them where the key is a shared secret."""
+    """Verifies tokens, and signs them where the key is a shared secret."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Tokens:
         issuer: str = "",
         audience: str = "",
     ) -> None:
-        """Issuer and audience are checked, and put into what is signed, unless empty."""
+        """Issuer and audience, unless empty, are checked, and put into signed tokens."""
         self._algorithm = algorithm
         self._key = key
         self._leeway_s = leeway_s
@@ -68,7 +68,7 @@ class Tokens:
 
     @classmethod
     def from_settings(cls, auth: AuthSettings, *, dev_data_dir: Path | None) -> Tokens:
-        """By the settings; with `dev_data_dir`, a secret of its own is made if there is none."""
+        """From the settings; with `dev_data_dir`, a secret is created there if there is none."""
         if auth.jwks_url:
             return cls(auth.algorithm, KeySet(auth), **_checks(auth))
         if auth.algorithm != "HS256":
@@ -83,23 +83,23 @@ class Tokens:
             key = _dev_secret(dev_data_dir)
         if not key:
             raise NoSigningKey(
-                "no key to judge tokens by: set auth.secret (or auth.algorithm with"
+                "no key to verify tokens with: set auth.secret (or auth.algorithm with"
                 " auth.public_key_file), or use --dev on your own machine"
             )
         return cls("HS256", key, **_checks(auth))
 
     @property
     def can_sign(self) -> bool:
-        """Whether tokens can be made here, not only judged."""
+        """Whether tokens can be signed here, not only verified."""
         return self._algorithm == "HS256"
 
     @property
     def keys(self) -> KeySet | None:
-        """The keys by URL, if that is where they are; `run` them while tokens are judged."""
+        """The key set, if the keys come from a URL; it must `run` while tokens are verified."""
         return self._key if isinstance(self._key, KeySet) else None
 
     def check_key(self) -> None:
-        """See that tokens could be judged by the key, or raise `NoSigningKey`."""
+        """Raise `NoSigningKey` unless the key fits the algorithm."""
         if isinstance(self._key, KeySet):
             return
         try:
@@ -108,7 +108,7 @@ class Tokens:
             raise NoSigningKey(f"the key does not fit {self._algorithm}: {error}") from None
 
     async def check(self, token: str, clock: Clock) -> Identity:
-        """As `identify`, now; for a key that is not known the set of keys is fetched again."""
+        """As `identify`, now; fetches the key set again for a key that is not known."""
         try:
             return self.identify(token, clock.now())
         except UnknownKey:
@@ -117,7 +117,7 @@ class Tokens:
         return self.identify(token, clock.now())
 
     def identify(self, token: str, now: Instant) -> Identity:
-        """Who a token speaks for at an instant, or `BadToken`; `UnknownKey` for its kind."""
+        """The caller of a token at an instant. Raises `BadToken`, or its subclass `UnknownKey`."""
         now_s = now / MICROSECONDS
         try:
             claims = jwt.decode(
@@ -126,7 +126,7 @@ class Tokens:
                 algorithms=[self._algorithm],
                 issuer=self._issuer or None,
                 audience=self._audience or None,
-                # Times are checked below: the library would read the system's clock.
+                # Times are checked below: PyJWT would read the system's clock.
                 options={
                     "require": ["sub", "exp"],
                     "verify_exp": False,
@@ -160,7 +160,7 @@ class Tokens:
         if not isinstance(self._key, KeySet):
             return self._key
         header = jwt.get_unverified_header(token)
-        # A token of another kind is refused, and is no reason to fetch anything.
+        # A token of another algorithm is refused without fetching keys.
         if header.get("alg") != self._algorithm:
             raise BadToken("the token is not valid")
         key = self._key.find(header.get("kid"))
@@ -173,7 +173,7 @@ class Tokens:
         return identity.expires_at + round(min(self._leeway_s, _MOST_OVERTIME_S) * MICROSECONDS)
 
     def sign(self, user_id: str, now: Instant, ttl_s: float, *, admin: bool = False) -> str:
-        """A token that speaks for a user from now on, for so long."""
+        """A token for a user that is valid from `now` for `ttl_s`."""
         now_s = now // MICROSECONDS
         claims: dict[str, object] = {"sub": user_id, "iat": now_s, "exp": now_s + round(ttl_s)}
         if admin:
@@ -197,25 +197,25 @@ def _checks(auth: AuthSettings) -> _Checks:
 
 
 def _seconds(claims: dict[str, object], name: str) -> float | None:
-    """A time of the token, if it has one."""
+    """The time in a claim, if the token has it."""
     value = claims.get(name)
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
-    # NaN is neither before nor after anything, and not every whole number fits into a float.
+    # Excludes NaN, which compares with nothing, and integers that do not fit into a float.
     if not -_FARTHEST_S <= value <= _FARTHEST_S:
         raise BadToken(f"the token's {name} is not a time")
     return float(value)
 
 
 def _dev_secret(data_dir: Path) -> str:
-    """A secret kept in the data directory, so that tokens outlive a restart."""
+    """A secret in the data directory, so that tokens stay valid after a restart."""
     path = data_dir / _SECRET_FILE
     try:
         return path.read_text()
     except FileNotFoundError:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         secret = secrets.token_urlsafe(48)
-        # Whole or not at all: a start that is killed here must not leave half a secret.
+        # Renamed when complete: a process that is killed here must not leave half a secret.
         draft = path.with_suffix(f".{os.getpid()}")
         draft.touch(mode=0o600)
         draft.write_text(secret)

@@ -35,7 +35,7 @@ class Refused(Exception):
 
 
 class Api(msgspec.Struct, kw_only=True):
-    """What the calls have in common: who calls, within which rate, and how to ask the lobby."""
+    """Shared by all calls: identifies the caller, limits the rate, asks the lobby."""
 
     settings: Settings
     clock: Clock
@@ -60,11 +60,11 @@ class Api(msgspec.Struct, kw_only=True):
             raise Refused(Code.UNAUTHORIZED, str(error)) from None
 
     async def caller(self, *, even_suspended: bool = False) -> Session:
-        """The session of who is calling, within the rate."""
+        """The session of the caller, within the rate."""
         return await self.session_of((await self.identify()).user_id, even_suspended=even_suspended)
 
     async def operator(self) -> Session:
-        """The session of who is calling, who must be an operator, within the rate."""
+        """The session of the caller, who must be an operator, within the rate."""
         identity = await self.identify()
         self.sessions.suspensions.check(identity.user_id)
         if not identity.is_admin:
@@ -72,7 +72,7 @@ class Api(msgspec.Struct, kw_only=True):
         return await self.session_of(identity.user_id)
 
     async def record(self, session: Session, action: str, subject: str, detail: str = "") -> None:
-        """Keep in the audit what an operator has done."""
+        """Record in the audit what an operator has done."""
         await self.store.audit.record(session.user_id, action, subject, detail, self.clock.now())
 
     async def session_of(self, user_id: str, *, even_suspended: bool = False) -> Session:
@@ -85,7 +85,7 @@ class Api(msgspec.Struct, kw_only=True):
         return session
 
     async def ask(self, session: Session, event: ev.Event) -> told.Reply:
-        """What the lobby replies; its refusal is raised."""
+        """The reply of the lobby. A refusal is raised as `Refused`."""
         timeout_s = self.settings.edge.request_timeout_s
         with trio.move_on_after(timeout_s):
             reply = await self.sessions.ask(session, event)
@@ -110,7 +110,7 @@ def answer(body: Any, status: int = 200) -> Response:
 
 
 def problem(code: Code, detail: str, status: int | None = None) -> Response:
-    """An answer that says what went wrong."""
+    """A problem response (RFC 9457)."""
     status = STATUS[code] if status is None else status
     body = encode(Problem(status, TITLES[code], detail, code))
     response = Response(body, status, content_type=PROBLEM_TYPE)

@@ -32,7 +32,7 @@ def create_app(edge: EdgeSettings, *, dev: bool = False) -> QuartTrio:
     # Merging slashes would redirect to whatever host the request names.
     app.url_map.merge_slashes = False
     origins = Origins(edge.allowed_origins, local_only=dev)
-    # Not on one's own machine: localhost is also the name of what listens on other ports there.
+    # Not with --dev: browsers would apply it to every other server on localhost too.
     hsts = None if dev or not edge.hsts_max_age_s else f"max-age={edge.hsts_max_age_s:.0f}"
 
     @app.errorhandler(Refused)
@@ -71,7 +71,7 @@ def create_app(edge: EdgeSettings, *, dev: bool = False) -> QuartTrio:
 
     @app.teardown_request
     async def forget_error(error: BaseException | None) -> None:
-        # Its traceback refers back to the request, and the garbage collector looks rarely.
+        # Its traceback refers to the request: a cycle, and the garbage collector runs rarely.
         request.routing_exception = None
 
     @app.after_request
@@ -91,7 +91,7 @@ def create_app(edge: EdgeSettings, *, dev: bool = False) -> QuartTrio:
 
     @app.before_request
     async def one_path_each() -> None:
-        # Quart drops slashes that a path begins with. A proxy whose rules name a path may not.
+        # Quart removes leading slashes; a proxy whose rules name a path may not.
         if request.scope["path"].startswith("//"):
             raise NotFound
 
@@ -107,7 +107,7 @@ def create_app(edge: EdgeSettings, *, dev: bool = False) -> QuartTrio:
 
     @app.before_request
     async def preflight() -> Response | None:
-        # Not a route: one for every path would turn what is not found into a wrong method.
+        # Not a route: a route for every path would turn 404 into 405.
         if request.method != "OPTIONS" or not request.path.startswith("/api/"):
             return None
         response = Response("", 204)

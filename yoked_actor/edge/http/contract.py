@@ -1,4 +1,4 @@
-"""The contract, given out: two documents for programs and one page for people."""
+"""Serves the contract: two documents for programs, one page for people."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_contract_calls(app: QuartTrio, api: Api, *, has_mock_clock: bool) -> Non
         return encode(http).decode(), encode(socket).decode(), contract_page(http, socket)
 
     def current() -> tuple[str, str, str]:
-        # Made anew when a reload has changed what they tell of.
+        # Rendered again after a reload has changed the limits.
         return documents(repr(api.settings.edge))
 
     current()

@@ -1,4 +1,4 @@
-"""What people may ask about themselves: all that is kept of them, and to be erased."""
+"""Calls of users about themselves: export of their data, erasure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_me_calls(app: QuartTrio, api: Api, care: Care) -> None:
     exported_s: dict[str, float] = {}
 
     def take_turn(user_id: str) -> None:
-        """An export reads long tables, so nobody gets one after the other."""
+        """Limit how often a user may export: an export reads long tables."""
         now_s, every_s = trio.current_time(), api.settings.privacy.export_every_s
         if exported_s.get(user_id, -math.inf) > now_s - every_s:
             raise Refused(Code.RATE_LIMITED, f"an export is made once in {every_s:g} s")
@@ -31,7 +31,7 @@ def add_me_calls(app: QuartTrio, api: Api, care: Care) -> None:
 
     @app.get("/api/me/export")
     async def export() -> Response:
-        # A suspended user may still know what is kept of them.
+        # A suspended user may still read what is stored about them.
         session = await api.caller(even_suspended=True)
         take_turn(session.user_id)
         with trio.move_on_after(api.settings.edge.request_timeout_s):

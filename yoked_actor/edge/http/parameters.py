@@ -46,13 +46,13 @@ def read_number(name: str, most: int = LARGEST, *, least: int = 1) -> int | None
 
 
 def read_limit(default: int = DEFAULT_LIMIT) -> int:
-    """How many entries are wanted."""
+    """The number of entries that the caller wants."""
     limit = read_number("limit", MOST_SHOWN)
     return default if limit is None else limit
 
 
 def read_truth(name: str) -> bool:
-    """Whether something of the query is `true`; it is not when it is not given."""
+    """A flag of the query; False when it is not given."""
     text = request.args.get(name, "false")
     if text not in ("true", "false"):
         raise Refused(Code.BAD_REQUEST, f"{name} must be true or false")
@@ -73,7 +73,7 @@ def read_day(name: str) -> date | None:
 
 
 def read_moment(name: str) -> Instant | None:
-    """An instant of the query, if it is given. It may lie outside of what a calendar can show."""
+    """An instant of the query, if it is given. It may lie outside the range of `datetime`."""
     text = request.args.get(name)
     if text is None:
         return None

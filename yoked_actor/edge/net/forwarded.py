@@ -1,8 +1,8 @@
-"""Who stands behind a proxy: read from X-Forwarded-For, and only if a trusted proxy wrote it.
+"""The client behind a proxy, from X-Forwarded-For, if a trusted proxy wrote it.
 
-Each proxy adds, at the end, the address that it was called from. So the list is read from its end,
-and only as far as those who wrote it are trusted: the first address that is not a trusted proxy's
-is the client's. What stands before it anybody could have made up.
+Each proxy appends the address that it was called from. So the list is read from its end, as long as
+the addresses are trusted proxies; the first other address is the client's. Anything before that can
+be forged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class TrustedProxies:
-    """The proxies whose word is taken; by default nobody's."""
+    """The proxies whose headers are trusted; none by default."""
 
     __slots__ = ("_networks",)
 
@@ -33,7 +33,7 @@ class TrustedProxies:
         return parsed is not None and self._has(parsed)
 
     def client_of(self, address: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """The address of the client for whom `address` calls; `address` itself if it is the one."""
+        """The client behind `address`; that itself if it is not a trusted proxy."""
         if not self.trusts(address):
             return address
         lines = [value for name, value in headers if name.lower() == _HEADER]
@@ -42,7 +42,7 @@ class TrustedProxies:
         for hop in reversed(hops[-_MOST_HOPS:]):
             parsed = _parse(hop)
             if parsed is None:
-                break  # not an address: nobody knows who stands further behind
+                break  # not an address: what is before it cannot be trusted
             client = str(parsed)
             if not self._has(parsed):
                 break
@@ -53,13 +53,13 @@ class TrustedProxies:
 
 
 def says_https(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether a proxy says that it was called over TLS. What it wrote itself stands last."""
+    """Whether a proxy was called over TLS. Its own entry in the header is the last one."""
     lines = [value for name, value in headers if name.lower() == _SCHEME_HEADER]
     return b",".join(lines).rpartition(b",")[2].strip().lower() == b"https"
 
 
 def _parse(text: str) -> Address | None:
-    """An address, with or without brackets, port and zone; IPv4 also when it comes as IPv6."""
+    """An address, with or without brackets, port and zone; an IPv4-mapped one as IPv4."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]

@@ -1,7 +1,7 @@
 """The timers of all WebSocket connections, in one task.
 
-It pings who is silent, drops who stays silent, and ends closing handshakes that do not end.
-These are transport-level timers: they decide nothing about people, so they read trio's clock.
+It pings silent clients, disconnects those that stay silent, and bounds closing handshakes. These
+are timers of the transport and decide nothing about users, so they read trio's clock.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _log = structlog.get_logger()
 
 
 class EdgeObserver(Protocol):
-    """Who counts what happens at the edge."""
+    """Counts what happens at the edge."""
 
     def connection_opened(self, kind: str) -> None:
-        """A connection was given to `websocket` or `http`."""
+        """A connection was passed to `websocket` or `http`."""
 
     def connection_closed(self, kind: str) -> None:
-        """That connection is over."""
+        """Such a connection has ended."""
 
     def connection_refused(self, reason: str) -> None:
-        """A client was turned away: `rate`, `full`, `draining`, `malformed`, `handshake`."""
+        """A client was refused: `rate`, `full`, `draining`, `malformed`, `handshake`."""
 
     def slow_reader(self) -> None:
-        """A client was hung up on because it did not read."""
+        """A client was disconnected because it did not read."""
 
     def silent_peer(self) -> None:
-        """A client was hung up on because it answered no ping."""
+        """A client was disconnected because it did not answer a ping."""
 
 
 class SilentObserver:
@@ -60,7 +60,7 @@ class SilentObserver:
 
 
 class Watched(Protocol):
-    """What the keepalive needs of a connection."""
+    """A connection, as the keepalive sees it."""
 
     peer: str
     heard: bool
@@ -70,20 +70,20 @@ class Watched(Protocol):
 
     @property
     def close_code(self) -> int | None:
-        """The code that ended or is ending it, if any."""
+        """The code that ended or is ending the connection, if any."""
 
     def ping(self) -> None:
-        """Ask for a sign of life."""
+        """Send a ping."""
 
     def close(self, code: int, reason: str) -> None:
         """Begin the closing handshake."""
 
     def abort(self) -> None:
-        """Hang up without a word."""
+        """Close at once, without a close frame."""
 
 
 class Keepalive:
-    """The one task that pings the silent, drops the dead and ends closings that do not end."""
+    """The task that pings silent clients, disconnects dead ones and ends closing handshakes."""
 
     def __init__(self, limits: EdgeLimits, observer: EdgeObserver | None = None) -> None:
         self.limits = limits
@@ -100,25 +100,25 @@ class Keepalive:
         return frozenset(self._watched)
 
     def watch(self, connection: Watched) -> None:
-        """Ping this connection when it falls silent."""
+        """Ping this connection when it is silent."""
         self._watched.add(connection)
         if self._next_sweep_at == math.inf:
-            # Nobody to watch means no sweeps at all: an idle mock clock can jump as it likes.
+            # Without connections there are no sweeps, so an idle mock clock can jump freely.
             self._next_sweep_at = trio.current_time() + self._sweep_every_s
             self._wake_by(self._next_sweep_at)
 
     def forget(self, connection: Watched) -> None:
-        """Watch it no longer."""
+        """Stop watching a connection."""
         self._watched.discard(connection)
 
     def expire(self, connection: Watched, after_s: float) -> None:
-        """Hang up on it after that time, unless it is gone by then."""
+        """Abort a connection after that time, unless it has ended by then."""
         at = trio.current_time() + after_s
         heapq.heappush(self._expiring, (at, next(self._sequence), connection))
         self._wake_by(at)
 
     async def run(self) -> None:
-        """Run for ever."""
+        """Run until cancelled."""
         while True:
             deadline = self._next_sweep_at
             if self._expiring:
@@ -126,8 +126,8 @@ class Keepalive:
             with trio.CancelScope(deadline=deadline) as self._sleep:
                 await trio.sleep_forever()
             self._sleep = None
-            # After a stall of the process the deadlines are over, and what the peers have sent is
-            # there. One pass of the loop lets every task read first what it waited for.
+            # After a stall of the process the deadlines have passed, but answers may be in the
+            # sockets. One pass of the event loop lets every task read them first.
             await trio.lowlevel.checkpoint()
             now = trio.current_time()
             while self._expiring and self._expiring[0][0] <= now:
@@ -152,7 +152,7 @@ class Keepalive:
             self._give_up(connection)
 
     def _give_up(self, connection: Watched) -> None:
-        """Watch a broken connection no longer: it must not keep the others from their turn."""
+        """Stop watching a connection that raises errors, so that the others get their turn."""
         _log.exception("connection_not_kept", peer=connection.peer)
         self._watched.discard(connection)
 
@@ -163,9 +163,8 @@ class Keepalive:
     def _sweep(self, now: float) -> None:
         ping_after_s, drop_after_s = self.limits.ping_interval_s, self.limits.ping_timeout_s
         for connection in list(self._watched):
-            # A flag costs the hot path less than reading the clock for every message would. What
-            # the peer sends while we are busy with its last message is not read, so it is no
-            # silence.
+            # A flag costs the hot path less than reading the clock for every message. While a
+            # message is handled nothing is read, so that is not silence.
             if connection.heard or connection.busy:
                 connection.heard = False
                 connection.pinged_at = None

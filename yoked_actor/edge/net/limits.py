@@ -1,7 +1,6 @@
-"""What the edge may spend: every bound of the byte level, and the rate of arrivals per address.
+"""The limits of the edge, and the rate of arrivals for each address.
 
-Nothing here reads a clock. Time comes in as float seconds of any monotonic origin; a caller that
-holds an instant divides by a million first.
+Nothing here reads a clock: times are parameters, in seconds from any monotonic origin.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from yoked_actor.domain.time import TokenBucket
 
 
 class EdgeLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Every number of the byte level, with its default."""
+    """Every limit of the edge, with its default."""
 
     # Admission.
     max_connections: int = 20_000
@@ -35,7 +34,7 @@ class EdgeLimits(msgspec.Struct, frozen=True, kw_only=True):
     ping_timeout_s: float = 20.0
     close_timeout_s: float = 2.0
 
-    # Slow readers. The kernel's buffer counts as well: unset, it would swallow megabytes first.
+    # Slow readers. The kernel's buffer is limited too: by default it can hold megabytes.
     send_buffer_bytes: int = 64 * 1024
     max_buffered_bytes: int = 256 * 1024
     stall_timeout_s: float = 5.0
@@ -48,7 +47,7 @@ class EdgeLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AddressLimiter:
-    """One bucket per client address, for a bounded number of addresses; loopback is exempt."""
+    """A token bucket per client address, for a bounded number of addresses; loopback is exempt."""
 
     __slots__ = ("_buckets", "_burst", "_max_addresses", "_rate_per_s")
 
@@ -59,7 +58,7 @@ class AddressLimiter:
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
 
     def allow(self, address: str, now_s: float) -> bool:
-        """Count one arrival from this address and say whether it is within the rate."""
+        """Count an arrival from this address; whether it is within the rate."""
         key = rate_key(address)
         if key is None:
             return True
@@ -78,7 +77,7 @@ class AddressLimiter:
 
 
 def rate_key(address: str) -> str | None:
-    """What an address is counted under: itself, its /64 for IPv6, None for loopback."""
+    """The key that counts an address: the address, its /64 for IPv6, None for loopback."""
     if ":" not in address:
         return None if address.startswith("127.") else address
     try:
@@ -90,5 +89,5 @@ def rate_key(address: str) -> str | None:
         return rate_key(str(mapped))
     if parsed.is_loopback:
         return None
-    # One subscriber usually owns a whole /64, so single IPv6 addresses are free to make up.
+    # A subscriber usually has a whole /64, and can use any address in it.
     return f"{ipaddress.IPv6Address(int(parsed) >> 64 << 64)}/64"

@@ -1,4 +1,4 @@
-"""Settings of the edge as sockets, TLS and limits; and what the edge reports, counted."""
+"""Sockets, TLS and limits from the settings of the edge, and its metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from yoked_actor.telemetry import Metrics
 
 
 def edge_limits(edge: EdgeSettings) -> EdgeLimits:
-    """The settings of the edge, as the byte level reads them."""
+    """The limits that the settings of the edge give."""
     return EdgeLimits(
         max_connections=edge.max_connections,
         connections_per_s=edge.connections_per_s,
@@ -37,11 +37,10 @@ def edge_limits(edge: EdgeSettings) -> EdgeLimits:
 
 
 def without_wire_timeouts(limits: EdgeLimits) -> EdgeLimits:
-    """Limits for real sockets under a mock clock, where an hour passes in no time on the wire.
+    """Limits for real sockets under a mock clock, whose time does not pass on the network.
 
-    A request that is on its way, or a connection that a browser keeps for its next request, must
-    not be closed because the clock was moved. Time-outs that the protocol promises (hello, slow
-    readers) stay.
+    Moving the clock must not close a connection whose request is in transit, or that a browser
+    keeps for its next request. Time-outs that the protocol promises (hello, slow readers) stay.
     """
     return msgspec.structs.replace(
         limits,
@@ -53,7 +52,7 @@ def without_wire_timeouts(limits: EdgeLimits) -> EdgeLimits:
 
 
 def open_listeners(host: str, port: int, backlog: int = 1024) -> list[socket.socket]:
-    """Listening sockets for every address of a host; all on the same port."""
+    """Listening sockets for every address of a host, all on the same port."""
     listeners: list[socket.socket] = []
     try:
         for family, _, _, _, address in socket.getaddrinfo(
@@ -71,7 +70,7 @@ def open_listeners(host: str, port: int, backlog: int = 1024) -> list[socket.soc
 
 
 def tls_context(edge: EdgeSettings) -> ssl.SSLContext | None:
-    """The TLS context of the settings, if they have one."""
+    """The TLS context, if the settings name a certificate."""
     if not edge.tls_certificate:
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -80,7 +79,7 @@ def tls_context(edge: EdgeSettings) -> ssl.SSLContext | None:
 
 
 class EdgeMetrics(EdgeObserver):
-    """What the byte level reports, counted."""
+    """Counts what the edge reports in the metrics."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics.connections

@@ -1,12 +1,12 @@
-"""Which pages may speak to the server, and by which names it is called.
+"""Which origins may call the server, and which host names it answers to.
 
-A browser sends the origin of the page with what the page asks for. A page of the server itself may
-ask anything, and so may pages of the origins that the settings name. A client that sends no origin
-is not a browser: nobody's address can be borrowed by it.
+A browser sends the origin of the page with each request. Pages of the server itself and of the
+origins in the settings are allowed. A client that sends no origin is not a browser, so no page can
+misuse it.
 
-With `--dev` anybody can be anybody, so only names of the machine itself are answered. Otherwise a
-page of another site could have its own name changed to 127.0.0.1 (DNS rebinding), and would then
-be a page of this server.
+With `--dev` anyone can log in as anyone, so only host names of the machine itself are answered.
+Otherwise a page of another site could resolve its own name to 127.0.0.1 (DNS rebinding) and would
+count as a page of this server.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# Reserved by RFC 6761: these lead to the machine itself, or nowhere, and nobody can register them.
+# Reserved by RFC 6761: they resolve to the machine itself or not at all; they cannot be registered.
 _OWN_NAMES = ("localhost", "test")
 
 
 class Origins:
-    """The origins and hosts that are taken. With `local_only`, only hosts of this machine."""
+    """The origins and hosts that are allowed. With `local_only`, only hosts of this machine."""
 
     __slots__ = ("_allowed", "_hosts", "_local_only", "any")
 
@@ -30,14 +30,14 @@ class Origins:
         self._hosts = {_host_of(urlsplit(origin).netloc) for origin in self._allowed} - {None}
         self._local_only = local_only
         self.any = "*" in self._allowed
-        """Whether pages of every site may speak to the server."""
+        """Whether pages of every origin are allowed."""
 
     def names(self, origin: str) -> bool:
         """Whether the settings name this origin."""
         return self.any or origin in self._allowed
 
     def take(self, origins: Sequence[str], hosts: Sequence[str]) -> bool:
-        """Whether a request may be made, by its `Origin` and `Host` headers."""
+        """Whether a request with these `Origin` and `Host` headers is allowed."""
         if not origins:
             return True
         if len(origins) > 1:
@@ -47,7 +47,7 @@ class Origins:
         return len(hosts) == 1 and _same_place(origins[0], hosts[0])
 
     def answer_to(self, hosts: Sequence[str]) -> bool:
-        """Whether the server is called by a name that it answers to."""
+        """Whether the server answers to the name in the `Host` header."""
         if not self._local_only:
             return True
         name = _host_of(hosts[0]) if len(hosts) == 1 else None
@@ -62,7 +62,7 @@ def _is_own(name: str) -> bool:
 
 
 def _host_of(authority: str) -> str | None:
-    """The name in a `Host` header, in small letters; None when there is none."""
+    """The name in a `Host` header, in lower case; None when there is none."""
     try:
         parts = urlsplit(f"//{authority}")
         _ = parts.port

@@ -1,4 +1,4 @@
-"""The stream that Hypercorn serves: bytes already read come first, and writes are bounded."""
+"""The stream that Hypercorn reads: first the bytes that were read already. Writes are bounded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _CHUNK_BYTES = 64 * 1024
 
 
 class ReplayingStream(trio.abc.HalfCloseableStream):
-    """A stream that yields bytes already read first, and whose writes are bounded in time."""
+    """A stream that first yields bytes already read, and whose writes have a time-out."""
 
     def __init__(self, stream: trio.abc.Stream, replay: bytes, stall_timeout_s: float) -> None:
         self._stream = stream
@@ -19,7 +19,7 @@ class ReplayingStream(trio.abc.HalfCloseableStream):
         self.received_bytes = 0
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """The replayed bytes first, then the stream's."""
+        """The replayed bytes, then those of the stream."""
         if not self._replay:
             data = bytes(await self._stream.receive_some(max_bytes))
             self.received_bytes += len(data)
@@ -30,7 +30,7 @@ class ReplayingStream(trio.abc.HalfCloseableStream):
         return data
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Send, or break the stream when the peer takes nothing for too long."""
+        """Send; closes the stream and raises when the peer does not read for too long."""
         view = memoryview(data)
         for start in range(0, len(view), _CHUNK_BYTES):
             with trio.move_on_after(self._stall_timeout_s) as self._sending:
@@ -44,17 +44,17 @@ class ReplayingStream(trio.abc.HalfCloseableStream):
                 raise trio.BrokenResourceError("the peer does not read")
 
     async def wait_send_all_might_not_block(self) -> None:
-        """As the stream's own."""
+        """As in the wrapped stream."""
         await self._stream.wait_send_all_might_not_block()
 
     async def send_eof(self) -> None:
-        """Half-close where that exists; TLS closes as a whole, in `aclose`."""
+        """Half-close. Does nothing on TLS, which `aclose` closes in both directions."""
         if isinstance(self._stream, trio.abc.HalfCloseableStream):
             with trio.move_on_after(self._stall_timeout_s):
                 await self._stream.send_eof()
 
     async def aclose(self) -> None:
-        """Close, politely for a bounded time."""
+        """Close; after the time-out, forcefully."""
         with trio.move_on_after(self._stall_timeout_s) as self._sending:
             if self._cut_off:
                 self._sending.cancel()
@@ -62,7 +62,7 @@ class ReplayingStream(trio.abc.HalfCloseableStream):
         self._sending = None
 
     def cut_off(self) -> None:
-        """Give up whatever is being sent, now and from now on."""
+        """Cancel the write in progress, and every later one."""
         self._cut_off = True
         if self._sending is not None:
             self._sending.cancel()

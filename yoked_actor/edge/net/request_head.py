@@ -1,4 +1,4 @@
-"""The head of the first request of a connection, read once, and the plain answers to bad ones."""
+"""Reads the head of the first request of a connection, and answers bad ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REASONS = {
 
 
 class RequestHead(msgspec.Struct, frozen=True):
-    """A request head: parsed, as all bytes read so far, and what came after the request."""
+    """A request head: parsed, all bytes read so far, and the bytes after the request."""
 
     request: h11.Request
     raw: bytes
@@ -27,7 +27,7 @@ class RequestHead(msgspec.Struct, frozen=True):
 
 
 class MalformedRequest(Exception):
-    """What came is not HTTP that we serve; `status` says how to answer."""
+    """The request is not HTTP that this server supports; `status` is the answer."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -35,7 +35,7 @@ class MalformedRequest(Exception):
 
 
 async def receive_head(transport: Transport, max_bytes: int) -> RequestHead | None:
-    """Read one request head; None when the peer leaves before it is whole."""
+    """Read one request head; None when the peer closes before it is complete."""
     parser = h11.Connection(h11.SERVER, max_incomplete_event_size=max_bytes)
     raw = b""
     try:
@@ -64,7 +64,7 @@ async def receive_head(transport: Transport, max_bytes: int) -> RequestHead | No
 
 
 def plain_answer(status: int) -> bytes:
-    """A whole response with nothing but its status, after which the connection closes."""
+    """A complete response that holds only its status; the connection closes after it."""
     reason = _REASONS.get(status, "Refused")
     return (
         f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain\r\n"
@@ -73,7 +73,7 @@ def plain_answer(status: int) -> bytes:
 
 
 def wants_websocket(request: h11.Request) -> bool:
-    """Whether a request belongs to the WebSocket side of the port."""
+    """Whether a request is for the WebSocket handler."""
     if path_of(request) == WEBSOCKET_PATH:
         return True
     return any(

@@ -1,4 +1,4 @@
-"""Calls that the server makes: the webhook, the key set."""
+"""HTTP calls that the server makes: the webhook, the key set."""
 
 from __future__ import annotations
 

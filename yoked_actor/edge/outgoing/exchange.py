@@ -1,4 +1,4 @@
-"""One HTTP exchange with a service that the operator has named, over httpx.
+"""One HTTP exchange with a service that the settings name, over httpx.
 
 No redirect is followed, no proxy is used, and a server's certificate is checked against those of
 the system. The caller bounds the time with a cancel scope. The transport is called without an

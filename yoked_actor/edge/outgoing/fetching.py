@@ -1,4 +1,4 @@
-"""One GET of a small document, from a service that the operator has named."""
+"""Fetches a small document from a service that the settings name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, read
 
 
 class FetchFailed(Exception):
-    """There is no document, and why."""
+    """The document was not received; the message says why."""
 
 
 async def fetch(

@@ -1,9 +1,9 @@
-"""Tells a receiver of alerts that were raised or are over: one signed POST for each, as a job.
+"""The webhook: sends one signed POST for each alert that was raised or cleared, as a job.
 
-The queue repeats it until the receiver says 2xx, for a day; the event's name and the bytes of the
-body are the same every time, so that a receiver can drop a repeat. No redirect is followed: what
-is signed goes where the operator said. Of the answer nothing is used but its status; that, what the
-receiver calls the request, and the beginning of the body are kept with the job, for the audit.
+The job is retried for a day until the receiver answers 2xx. The event id and the bytes of the body
+are the same each time, so that a receiver can drop repeats. No redirect is followed: signed bodies
+go only to the URL in the settings. Only the status of the answer is used. The status, the
+receiver's id of the request and the first part of the body are stored with the job, for the audit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
-from yoked_actor.actors.ops import WEBHOOK, AlertNews
+from yoked_actor.actors.ops import WEBHOOK, AlertNotification
 from yoked_actor.domain.jobs import Cancel, RetryPolicy, Transient
 from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, read_body
 from yoked_actor.settings import AlertSettings
@@ -34,7 +34,7 @@ KEPT_ID_CHARACTERS = 200
 
 
 class Webhook:
-    """Where alerts are told to."""
+    """Sends alerts to the receiver."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class Webhook:
         self._transport = transport
 
     def register(self, dispatcher: Dispatcher) -> None:
-        """Let a dispatcher tell of alerts."""
-        dispatcher.register(WEBHOOK, AlertNews, self.tell, POLICY)
+        """Register the job type with a dispatcher."""
+        dispatcher.register(WEBHOOK, AlertNotification, self.send, POLICY)
 
-    async def tell(self, run: JobRun[AlertNews]) -> Cancel | None:
-        """Send what a job holds; `Transient` unless the receiver has it."""
+    async def send(self, run: JobRun[AlertNotification]) -> Cancel | None:
+        """Send the alert of a job; raises `Transient` unless the receiver answers 2xx."""
         url, event = self._settings.webhook_url, run.idempotency_key
         if not url:
             return Cancel("there is no webhook any more")
@@ -71,15 +71,15 @@ class Webhook:
                 answer = await post(url, headers, body, id_header, self._transport)
             except EXCHANGE_FAILURES as error:
                 raise Transient(f"the receiver cannot be reached: {error!r}") from error
-            await self._heard(run, answer)
+            await self._keep_answer(run, answer)
             return None
         raise Transient(f"the receiver did not answer within {timeout_s:g} s")
 
-    async def _heard(self, run: JobRun[AlertNews], answer: ReceiverAnswer) -> None:
-        """Keep an answer; `Transient` when it is not that the receiver has it."""
+    async def _keep_answer(self, run: JobRun[AlertNotification], answer: ReceiverAnswer) -> None:
+        """Store the answer; raises `Transient` unless it is 2xx."""
         job, now = run.job, self._clock.now()
         if 200 <= answer.status < 300:
-            # Not by a write of its own: what the receiver has must not be sent again for that.
+            # Stored when the job completes: a failed write of its own would send the alert again.
             def effect(tx: Tx) -> None:
                 keep_answer_in(tx, job.id, job.fence, answer, now)
 
@@ -93,7 +93,7 @@ class Webhook:
 
 
 def signature(secret: str, body: bytes) -> str:
-    """What proves that a body comes from who knows the secret."""
+    """Proves that the sender of a body knows the secret."""
     return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
@@ -104,7 +104,7 @@ async def post(
     id_header: str,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> ReceiverAnswer:
-    """Send a body; of the answer, what is kept of it."""
+    """Send a body; returns the part of the answer that is stored."""
     async with exchange("POST", url, headers, body, transport) as response:
         kept = (await read_body(response, MOST_BODY_BYTES))[:KEPT_BODY_BYTES]
     wanted = id_header.lower().encode("ascii")
@@ -115,6 +115,6 @@ async def post(
 
 
 def _text(data: bytes) -> str:
-    """Bytes of the receiver's, as text that can be stored and shown."""
+    """Bytes from the receiver, as text that can be stored and shown."""
     text = data.decode("utf-8", "replace")
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)

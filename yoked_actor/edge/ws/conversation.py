@@ -1,9 +1,8 @@
-"""A WebSocket conversation: hello first, then commands, until one side has had enough.
+"""A WebSocket conversation: hello first, then commands, until one side closes.
 
-An operator's begins with `watch` instead, and has nothing to do with sessions or the lobby.
+An operator's conversation begins with `watch` instead, and uses neither sessions nor the lobby.
 
-This is where the close codes of the contract are decided; what a command means is the session's
-business.
+This module chooses the close codes; sessions carry out the commands.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from yoked_actor.domain.time import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.edge.ws.connection import WebSocketConnection
 from yoked_actor.edge.ws.expiries import Expiries
-from yoked_actor.edge.ws.strangers import Strangers
+from yoked_actor.edge.ws.hello_timeouts import HelloTimeouts
 from yoked_actor.settings import EdgeSettings
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire.close_codes import CloseCode
@@ -38,7 +37,7 @@ from yoked_actor.wire.lobby import (
 
 
 class Conversations:
-    """Holds every conversation; `hold` is the front door's WebSocket handler."""
+    """All conversations. `hold` is the WebSocket handler of the front door."""
 
     def __init__(
         self,
@@ -54,29 +53,29 @@ class Conversations:
         self.clock = clock
         self.settings = settings
         self.arrived = arrived
-        """Told who has been welcomed."""
+        """Is called with the id of each user who has been welcomed."""
         self.board = board
         self.expiries = Expiries(clock)
-        self.strangers = Strangers(settings.hello_timeout_s)
+        self.hello_timeouts = HelloTimeouts(settings.hello_timeout_s)
 
     async def hold(self, connection: WebSocketConnection) -> None:
-        """Talk to one client until the connection ends."""
+        """Serve one client until the connection ends."""
         conversation = _Conversation(self, connection)
         connection.frames = conversation
-        self.strangers.expect(conversation)
+        self.hello_timeouts.expect(conversation)
         try:
-            await connection.run(conversation.hear)
+            await connection.run(conversation.receive)
         finally:
-            self.strangers.forget(conversation)
+            self.hello_timeouts.forget(conversation)
             conversation.end()
 
     async def run(self) -> None:
-        """Hang up on clients that never say hello. Runs until cancelled."""
-        await self.strangers.run()
+        """Close connections of clients that never say hello. Runs until cancelled."""
+        await self.hello_timeouts.run()
 
 
 class _Conversation:
-    """What is known of one client while it talks."""
+    """The state of one conversation."""
 
     __slots__ = (
         "_all",
@@ -103,32 +102,32 @@ class _Conversation:
     def admits_frame(self) -> bool:
         """Whether one more frame, of any kind, is within the rate; if so, it is counted."""
         if self._session is None and self._watcher is None:
-            # Nobody needs many frames for a hello, and nobody is known yet who could be blamed.
+            # A hello needs few frames, and the user is not known yet.
             self._early += 1
             if self._early > self._all.settings.frames_before_hello:
                 return False
         return self._bucket.take(trio.current_time())
 
     def on_ping(self) -> None:
-        """A ping is a sign of life of the user, as `heartbeat` is."""
-        if self._session is not None and self._is_listened_to(self._session):
+        """A ping counts as a `heartbeat` of the user."""
+        if self._session is not None and self._may_speak(self._session):
             self._session.beat()
 
-    def _is_listened_to(self, session: Session) -> bool:
-        # What was still on the way when the user was suspended is not listened to.
+    def _may_speak(self, session: Session) -> bool:
+        # Messages that arrive after the user was suspended are dropped.
         return self._all.sessions.suspensions.of(session.user_id) is None
 
-    async def hear(self, text: bytes) -> None:
-        """Hear one message of the client."""
+    async def receive(self, text: bytes) -> None:
+        """Handle one message of the client."""
         try:
             if self._session is not None:
-                if self._is_listened_to(self._session):
+                if self._may_speak(self._session):
                     await self._session.receive(text, self._renew)
             elif self._watcher is not None:
                 await self._watcher.receive(text, self._all.clock.now(), self._renew)
             else:
-                self._all.strangers.forget(self)
-                await self._meet(decode_command(text))
+                self._all.hello_timeouts.forget(self)
+                await self._identify(decode_command(text))
         except NotAnObject as error:
             self._connection.close(CloseCode.PROTOCOL_ERROR, str(error))
         except BadCommand as bad:
@@ -140,7 +139,7 @@ class _Conversation:
             else:
                 self._connection.close(CloseCode.PROTOCOL_ERROR, "hello expected")
 
-    async def _meet(self, first: Command) -> None:
+    async def _identify(self, first: Command) -> None:
         connection, sessions = self._connection, self._all.sessions
         if not isinstance(first, Hello | Watch):
             connection.close(CloseCode.PROTOCOL_ERROR, "hello must be first")
@@ -158,9 +157,9 @@ class _Conversation:
             if isinstance(first, Watch):
                 self._watch(first, identity)
             else:
-                with trio.move_on_after(self._all.settings.welcome_timeout_s) as patience:
+                with trio.move_on_after(self._all.settings.welcome_timeout_s) as waiting:
                     await self._welcome(first, identity)
-                if patience.cancelled_caught:
+                if waiting.cancelled_caught:
                     connection.close(CloseCode.INTERNAL_ERROR, "the server is too busy; try again")
         except UserSuspended as error:
             suspension = error.suspension
@@ -174,7 +173,7 @@ class _Conversation:
         sessions, user_id = self._all.sessions, identity.user_id
         session = await sessions.enter(user_id)
         self._session, self._device = session, sessions.new_device()
-        self._speak_as(identity)
+        self._use_identity(identity)
         await session.attach(self._connection, hello, self._device, identity.expires_at)
         self._all.arrived((user_id,))
 
@@ -188,14 +187,14 @@ class _Conversation:
             connection.close(CloseCode.RATE_LIMITED, "too many watch already")
         else:
             self._watcher = board.admit(connection, watch, identity.user_id, identity.expires_at)
-            self._speak_as(identity)
+            self._use_identity(identity)
 
-    def _speak_as(self, identity: Identity) -> None:
+    def _use_identity(self, identity: Identity) -> None:
         self._identity = identity
         self._all.expiries.put(self, self._all.tokens.ends_at(identity))
 
     async def _renew(self, hello: Hello) -> Reply:
-        """Judge a hello on an open socket: a newer token of the same user lets it live on."""
+        """Handle a hello on an open socket: a newer token of the same user extends its life."""
         known = self._identity
         assert known is not None
         if hello.resume is not None:
@@ -211,19 +210,19 @@ class _Conversation:
         if newer.expires_at <= known.expires_at:
             return Refusal(Code.WRONG_STATE, "hello was said already, and the token is not newer")
         if self._connection.is_open:
-            self._speak_as(newer)
+            self._use_identity(newer)
         return Renewed(newer.expires_at)
 
     def token_expired(self) -> None:
-        """The token has ended, and was not renewed."""
+        """The token has expired and was not renewed."""
         self._connection.close(CloseCode.UNAUTHORIZED, "the token has expired")
 
-    def run_out_of_time(self) -> None:
-        """The time for a hello is over, and nothing was said."""
+    def hello_timed_out(self) -> None:
+        """No message has come in time."""
         self._connection.close(CloseCode.PROTOCOL_ERROR, "no hello in time")
 
     def end(self) -> None:
-        """The connection is gone."""
+        """The connection has ended."""
         self._all.expiries.forget(self)
         if self._session is not None:
             self._session.detach(self._connection, self._device)

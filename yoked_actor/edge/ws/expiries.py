@@ -1,7 +1,7 @@
-"""Ends sockets whose token has expired: one task and one heap for all of them.
+"""Closes sockets whose token has expired: one task and one heap for all of them.
 
-A socket that is gone, or was renewed, leaves its old entry in the heap. Such entries are dropped
-when they come up, and all at once when there are more of them than sockets.
+A socket that has ended, or has a newer token, leaves its old entry in the heap. Such entries are
+dropped when they are due, and all at once when there are more of them than sockets.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _MOST_STALE = 64
 
 
 class Expiring(Protocol):
-    """A socket that may outlive its token."""
+    """A socket whose token can expire."""
 
     def token_expired(self) -> None:
         """Close the socket. Must not block."""
 
 
 class Expiries:
-    """When the token of each open socket ends."""
+    """When each open socket has to end because of its token."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -39,7 +39,7 @@ class Expiries:
         return len(self._ends_at)
 
     def put(self, socket: Expiring, ends_at: Instant) -> None:
-        """End a socket at an instant, and not when it was said before."""
+        """End a socket at this instant, in place of an earlier one."""
         self._ends_at[socket] = ends_at
         entry = (ends_at, next(self._order), socket)
         heappush(self._heap, entry)
@@ -48,7 +48,7 @@ class Expiries:
         self._drop_stale()
 
     def forget(self, socket: Expiring) -> None:
-        """A socket is gone."""
+        """A socket has ended."""
         self._ends_at.pop(socket, None)
         self._drop_stale()
 

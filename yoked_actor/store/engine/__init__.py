@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from yoked_actor.store.engine.audit import record_in
-from yoked_actor.store.engine.backup import back_up, check, restore
+from yoked_actor.store.engine.backup import BadBackup, back_up, check_backup, restore_backup
+from yoked_actor.store.engine.connections import (
+    connect,
+    connect_for_writing,
+    engine_version,
+    explained,
+)
 from yoked_actor.store.engine.database import Database
 from yoked_actor.store.engine.directory_lock import DirectoryLock, holder_of
 from yoked_actor.store.engine.errors import (
@@ -18,23 +24,25 @@ from yoked_actor.store.engine.errors import (
 )
 from yoked_actor.store.engine.invariants import INVARIANTS
 from yoked_actor.store.engine.open_files import OpenFiles
-from yoked_actor.store.engine.opening import (
-    check_is_current,
-    connect,
-    connect_for_writing,
-    explained,
-    migrate,
-    migration_names,
-    statement,
-)
 from yoked_actor.store.engine.pruning import prune_oldest
 from yoked_actor.store.engine.readable import read_row, read_rows
 from yoked_actor.store.engine.runners import InlineRunner, Runner, ThreadRunner
+from yoked_actor.store.engine.schema import (
+    Migration,
+    check_is_current,
+    migrate,
+    migrate_database,
+    newest_schema,
+    pending_migrations,
+    schema_of,
+)
+from yoked_actor.store.engine.statements import statement
 from yoked_actor.store.engine.transaction import Row, Tx, snapshot
 from yoked_actor.store.engine.writer import Batch, Writer
 
 __all__ = [
     "INVARIANTS",
+    "BadBackup",
     "Batch",
     "DataDirectoryInUse",
     "Database",
@@ -43,6 +51,7 @@ __all__ = [
     "DatabaseTooNew",
     "DirectoryLock",
     "InlineRunner",
+    "Migration",
     "OpenFiles",
     "Row",
     "Runner",
@@ -53,20 +62,24 @@ __all__ = [
     "WriteRefused",
     "Writer",
     "back_up",
-    "check",
+    "check_backup",
     "check_is_current",
     "connect",
     "connect_for_writing",
+    "engine_version",
     "explain",
     "explained",
     "holder_of",
     "migrate",
-    "migration_names",
+    "migrate_database",
+    "newest_schema",
+    "pending_migrations",
     "prune_oldest",
     "read_row",
     "read_rows",
     "record_in",
-    "restore",
+    "restore_backup",
+    "schema_of",
     "snapshot",
     "statement",
 ]

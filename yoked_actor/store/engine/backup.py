@@ -1,8 +1,8 @@
-"""Copies of the database: taken while a server runs, sealed, and trusted only after a check.
+"""Backups: taken while a server runs, sealed with a digest, and checked before use.
 
-A backup is one SQLite file with a seal behind its last page: the SHA-256 of all bytes before it.
-SQLite does not read what lies behind the last page, so the file can be opened like any other, and
-a byte that flips on the way is found even where SQLite itself would see nothing wrong.
+A backup is one SQLite file with a seal after its last page: the SHA-256 of all bytes before it.
+SQLite does not read beyond the last page, so the file can be opened as a database. The seal detects
+a changed byte even where SQLite itself finds nothing wrong.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from typing import BinaryIO
 
 import msgspec
 
+from yoked_actor.store.engine.connections import connect, explained
 from yoked_actor.store.engine.errors import StoreError, StoreUnavailable
-from yoked_actor.store.engine.opening import migrations
+from yoked_actor.store.engine.schema import newest_schema, schema_of
 
 Progress = Callable[[int, int], None]
-"""Told how many pages of how many are copied."""
+"""Called with the number of pages copied so far, and of all pages."""
 
 HEADER = b"SQLite format 3\x00"
 SEAL = b"yoked-actor backup 1\n"
@@ -32,14 +33,14 @@ _CHUNK = 1 << 20
 
 
 class BadBackup(StoreError):
-    """A file that is not restored, and why."""
+    """A file that is not a valid backup, and why."""
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What is known of a file that was found good."""
+    """What is known about a valid backup."""
 
     version: int
-    """Of the schema."""
+    """The version of the schema."""
     pages: int
     size: int
     sealed: bool
@@ -48,21 +49,21 @@ class Checked(msgspec.Struct, frozen=True):
 def back_up(
     database: Path, target: Path, *, busy_timeout_s: float, progress: Progress | None = None
 ) -> Checked:
-    """Copy a database as of one instant, also under a running server; the copy is checked.
+    """Copy one snapshot of a database, also while a server runs, and check the copy.
 
-    It appears under its name when it is whole and on the disk, and not before.
+    It appears under its name only when it is complete and durable.
     """
     if not database.exists():
         raise StoreUnavailable(f"there is no database at {database}")
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    with _removed_on_failure(draft):
+    with explained(database), _removed_on_failure(draft):
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         with (
-            closing(_connect(database, busy_timeout_s)) as source,
-            closing(_connect(draft, busy_timeout_s)) as copy,
+            closing(connect(database, busy_timeout_s=busy_timeout_s)) as source,
+            closing(connect(draft, busy_timeout_s=busy_timeout_s)) as copy,
         ):
-            # A reading transaction holds the snapshot. Without one, every commit of the server
-            # would make the copy begin anew, and under load it would never end.
+            # A read transaction holds the snapshot. Without one, every commit of the server would
+            # restart the copy, and under load it would never end.
             source.execute("BEGIN")
             source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             source.backup(
@@ -71,17 +72,17 @@ def back_up(
                 progress=lambda _, left, whole: progress and progress(whole - left, whole),
             )
             source.execute("ROLLBACK")
-            # One file that needs no log beside it.
+            # One file, without a WAL.
             copy.execute("PRAGMA journal_mode = DELETE")
         _seal(draft)
-        checked = check(draft)
+        checked = check_backup(draft)
         draft.replace(target)
         sync_directory(target.parent)
     return checked
 
 
-def check(file: Path) -> Checked:
-    """Look whether a file is a whole, sound database of ours that we can read, or `BadBackup`."""
+def check_backup(file: Path) -> Checked:
+    """Check that a file is an intact database that this program can read, or raise `BadBackup`."""
     try:
         size = file.stat().st_size
         with file.open("rb") as opened:
@@ -110,12 +111,12 @@ def check(file: Path) -> Checked:
 
 
 def _check_content(file: Path, pages: int, size: int, sealed: bool) -> Checked:
-    newest = migrations()[-1][0]
+    newest = newest_schema()
     try:
-        # Immutable: what is checked is this file, and nothing is written beside it.
+        # Immutable: this file alone is checked, and no other file is written.
         location = f"{file.resolve().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(location, uri=True)) as db:
-            (version,) = db.execute("PRAGMA user_version").fetchone()
+            version = schema_of(db)
             tables = {
                 name
                 for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -135,21 +136,21 @@ def _check_content(file: Path, pages: int, size: int, sealed: bool) -> Checked:
     return Checked(version, pages, size, sealed)
 
 
-def restore(file: Path, database: Path, moment: str) -> tuple[Checked, Path | None]:
-    """Put a checked file in the place of a database; where the one before is kept, if there was.
+def restore_backup(file: Path, database: Path, moment: str) -> tuple[Checked, Path | None]:
+    """Replace a database with a backup; returns where the previous database is kept, if any.
 
-    The caller holds the lock of the directory. A crash at any point leaves the one or the other.
+    The caller holds the lock of the directory. A crash at any point leaves one or the other.
     """
-    checked = check(file)
+    checked = check_backup(file)
     draft = database.with_name(f"{database.name}.restoring")
-    with _removed_on_failure(draft):
+    with explained(database), _removed_on_failure(draft):
         _copy(file, draft, checked.size - (SEAL_BYTES if checked.sealed else 0))
         _carry_over_boot(database, draft)
         _sync(draft)
         aside = None
         if database.exists():
             aside = database.with_name(f"{database.name}.before-restore-{moment}")
-            _fold(database)
+            _checkpoint(database)
             aside.hardlink_to(database)
             for suffix in ("-wal", "-shm"):
                 with suppress(FileNotFoundError):
@@ -160,7 +161,7 @@ def restore(file: Path, database: Path, moment: str) -> tuple[Checked, Path | No
 
 
 def sync_directory(directory: Path) -> None:
-    """Make a new name in a directory durable."""
+    """Make new names in a directory durable."""
     opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)
@@ -169,21 +170,24 @@ def sync_directory(directory: Path) -> None:
 
 
 def _carry_over_boot(database: Path, draft: Path) -> None:
-    """Go on counting starts from the greater number: ids of sessions are made from it, and those
-    of clients that are still around must not come again."""
+    """Keep the greater number of starts: session ids are made from it, and the ids that clients
+    still hold must not be used again."""
     boot = 0
     if database.exists():
-        with suppress(sqlite3.Error, TypeError), closing(_connect(database, 1)) as old:
+        with (
+            suppress(sqlite3.Error, TypeError),
+            closing(connect(database, busy_timeout_s=1)) as old,
+        ):
             (boot,) = old.execute("SELECT value FROM meta WHERE name = 'boot'").fetchone()
-    with closing(_connect(draft, 0)) as db:
+    with closing(connect(draft, busy_timeout_s=0)) as db:
         db.execute("PRAGMA journal_mode = DELETE")
         db.execute("UPDATE meta SET value = max(value, ?) WHERE name = 'boot'", (boot,))
 
 
-def _fold(database: Path) -> None:
-    """Bring what is in the log into the old database, so that it can stand alone."""
-    # One that is too damaged for that is kept as it is, with its log beside it.
-    with suppress(sqlite3.Error), closing(_connect(database, 1)) as old:
+def _checkpoint(database: Path) -> None:
+    """Checkpoint the WAL into the previous database, so that the file is complete by itself."""
+    # A database that is too damaged for that is kept as it is, with its WAL.
+    with suppress(sqlite3.Error), closing(connect(database, busy_timeout_s=1)) as old:
         old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -198,7 +202,7 @@ def _seal(file: Path) -> None:
 
 
 def _digest(file: BinaryIO, size: int) -> tuple[bytes, bytes | None]:
-    """The digest of all but the seal of a file, and the one that its seal holds, if it has one."""
+    """The digest of a file without its seal, and the digest in the seal, if there is one."""
     body = size - SEAL_BYTES
     file.seek(max(body, 0))
     seal = file.read(SEAL_BYTES)
@@ -225,10 +229,6 @@ def _sync(file: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def _connect(file: Path, busy_timeout_s: float) -> sqlite3.Connection:
-    return sqlite3.connect(file, timeout=busy_timeout_s, isolation_level=None)
 
 
 @contextmanager

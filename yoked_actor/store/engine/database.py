@@ -13,9 +13,9 @@ from typing import TypeVar
 
 import trio
 
+from yoked_actor.store.engine.connections import connect, explained
 from yoked_actor.store.engine.errors import StoreError
 from yoked_actor.store.engine.open_files import OpenFiles
-from yoked_actor.store.engine.opening import connect, explained
 from yoked_actor.store.engine.runners import Runner
 from yoked_actor.store.engine.transaction import Tx
 from yoked_actor.store.engine.writer import Writer

@@ -42,8 +42,10 @@ class DirectoryLock:
                 ) from error
             self._held = opened.pop_all()
 
-    def release(self) -> None:
-        """Let the next server in."""
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
         self._held.close()
 
 

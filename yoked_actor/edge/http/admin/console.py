@@ -1,4 +1,4 @@
-"""The operator's console: its page, and the calls that only it needs."""
+"""The operator console: its page, and the calls that only the console uses."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.pages import CONSOLE, POLICY, cacheable, modules_below, render
 from yoked_actor.edge.http.parameters import read_limit
 from yoked_actor.store import Calendar
+from yoked_actor.wire.common import Changed
 from yoked_actor.wire.ops import console as http
-from yoked_actor.wire.people import BlockBody, Changed
+from yoked_actor.wire.people import BlockBody
 
 
 def add_console_calls(app: QuartTrio, api: Api, calendar: Calendar) -> None:
-    """`/admin`, and below `/api/admin` what runs there were and a block for somebody else."""
+    """`/admin`, and below `/api/admin` the list of zone runs and blocks on behalf of a user."""
     page = render("admin.html", dev=api.dev, modules=modules_below("/admin/"))
 
     @app.get(CONSOLE)

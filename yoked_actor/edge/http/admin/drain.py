@@ -1,4 +1,4 @@
-"""For the operator: let the server take its leave, as a signal would."""
+"""Drain the server, as SIGTERM does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _log = structlog.get_logger()
 
 
 def add_admin_drain_calls(app: QuartTrio, api: Api, stop: Callable[[], None]) -> None:
-    """`/api/admin/drain`; `stop` lets the process drain and end."""
+    """`/api/admin/drain`; `stop` makes the process drain and exit."""
 
     @app.post("/api/admin/drain")
     async def drain() -> Response:
@@ -24,7 +24,7 @@ def add_admin_drain_calls(app: QuartTrio, api: Api, stop: Callable[[], None]) ->
         try:
             await api.record(session, "drain", "server")
         except StoreUnavailable:
-            # All the more reason to let it end.
+            # A server that cannot store anything should still be able to stop.
             _log.warning("drain_not_recorded", by=session.user_id)
         stop()
         server = api.settings.server

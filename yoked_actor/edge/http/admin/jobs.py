@@ -1,4 +1,4 @@
-"""For the operator: the queue of jobs, and the alerts."""
+"""The job queue and the alerts, for operators."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
     async def cancel(job_id: str) -> Response:
         session = await api.operator()
         try:
-            # By the dispatcher, which also stops a run that is under way here.
+            # Through the dispatcher, which also stops a run in this process.
             found = await dispatcher.cancel(_job_id(job_id))
         except NoSuchJob as error:
             raise Refused(Code.NOT_FOUND, str(error)) from None

@@ -1,4 +1,4 @@
-"""For the operator: who waits, who is where, and which matches are open.
+"""Waiting users, the state of a user, and open matches, for operators.
 
 All of it is read between two steps of the loop, from the lobby's own memory, as far as it is
 stored: what a failed commit would undo does not show.

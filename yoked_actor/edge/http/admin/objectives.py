@@ -1,4 +1,4 @@
-"""For the operator: what the service promises, and how it keeps that."""
+"""The service objectives and how they are met, for operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For the operator: a zone's run of offers, started by hand, frozen again, or verified."""
+"""Start, refreeze or verify a zone's run of offers, for operators."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_admin_offer_calls(
         session = await api.operator()
         body = await read_body(http.OfferRunBody)
         try:
-            asked = await calendar.run_by_hand(body.zone, body.date)
+            asked = await calendar.start_run(body.zone, body.date)
         except NoSuchRun as error:
             code = Code.NOT_FOUND if zone_named(body.zone) is None else Code.WRONG_STATE
             raise Refused(code, str(error)) from None
@@ -65,7 +65,7 @@ def add_admin_offer_calls(
         if zone is None or day is None:
             raise Refused(Code.BAD_REQUEST, "give a zone and a date")
         try:
-            # One at a time: a large run takes a while, and all the memory of one.
+            # One at a time: a large run takes long and needs much memory.
             async with one_at_a_time:
                 verdict = await verify_run(api.store.offers, zone, day, threads=threads)
         except NoRun as error:

@@ -1,4 +1,4 @@
-"""For the operator: what goes on, as only they may see it."""
+"""The quality report of matches, for operators."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.time import Instant, after, to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer
 from yoked_actor.edge.http.parameters import read_moment
-from yoked_actor.wire.people import http
+from yoked_actor.wire.ops import http
 
 DEFAULT_HOURS = 24.0
 MOST_HOURS = 31 * 24.0
 
 
 def add_admin_calls(app: QuartTrio, api: Api) -> None:
-    """`/api/admin/...`; the token must have the role of an operator."""
+    """`/api/admin/quality`."""
 
     @app.get("/api/admin/quality")
     async def quality() -> Response:
@@ -32,12 +32,12 @@ def add_admin_calls(app: QuartTrio, api: Api) -> None:
 
 
 def _since(now: Instant) -> Instant:
-    """From when on to look: `since`, an instant, or so many `hours` back from now."""
+    """The start of the report: the instant `since`, or `hours` before now."""
     hours, since = request.args.get("hours"), read_moment("since")
     if hours is not None and since is not None:
         raise Refused(Code.BAD_REQUEST, "give hours or since, not both")
     if since is not None:
-        # Clamped before it becomes a date again: far away there are none.
+        # Clamped first: an instant may be too far away for a `datetime`.
         return min(max(since, after(now, -3600 * MOST_HOURS)), now)
     try:
         length = DEFAULT_HOURS if hours is None else float(hours)

@@ -1,4 +1,4 @@
-"""A real server in a process of its own, on a real port and a real disk."""
+"""Runs a server in its own process, on a real port and a real disk."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-# A busy machine may take its time; what is awaited comes or does not come all the same.
+# Long, because the machine may be busy.
 PATIENCE_S = 90.0
 _READY = re.compile(rb"yoked-actor ready on (https?://\S+:(\d+))\n")
 
 
-class House:
+class ServerProcess:
     """`yoked-actor serve` on one data directory; the port stays the same when restarted."""
 
     def __init__(
@@ -41,7 +41,7 @@ class House:
 
     @property
     def log(self) -> str:
-        """What it has written to standard error, all processes together."""
+        """The standard error of all processes that were started."""
         return self._log_file.read_text()
 
     @property
@@ -53,7 +53,7 @@ class House:
         return self.data_dir.with_suffix(".log")
 
     def start(self) -> None:
-        """Start it; returns when it says that it is ready."""
+        """Start the process, and wait for the ready line."""
         self._process = self.launch("--port", str(self.port))
         self.starts += 1
         line = _read_line(self._process)
@@ -64,7 +64,7 @@ class House:
         self.url, self.port = found[1].decode(), int(found[2])
 
     def launch(self, *flags: str) -> subprocess.Popen[bytes]:
-        """A process that serves this directory, whether or not that will go well."""
+        """Start a process on this directory, without waiting for the ready line."""
         self.data_dir.parent.mkdir(parents=True, exist_ok=True)
         with self._log_file.open("ab") as log:
             return subprocess.Popen(
@@ -80,7 +80,7 @@ class House:
             )
 
     def kill(self) -> None:
-        """kill -9: no goodbye, no flush."""
+        """kill -9."""
         assert self._process is not None
         self._process.kill()
         self._reap()
@@ -90,12 +90,12 @@ class House:
         self._process.send_signal(number)
 
     def wait(self) -> int:
-        """Wait for its end; returns the exit code."""
+        """Wait for the process to exit; returns the exit code."""
         assert self._process is not None
         return self._reap()
 
     def stop(self) -> int:
-        """SIGTERM, and wait for its end."""
+        """Send SIGTERM and wait for the process to exit."""
         self.signal(signal.SIGTERM)
         return self.wait()
 
@@ -123,30 +123,30 @@ class House:
 
 
 @contextmanager
-def open_house(
+def running_server(
     data_dir: Path,
     *flags: str,
     dev: bool = True,
     port: int | None = None,
     **settings: object,
-) -> Iterator[House]:
-    """A house that serves while the block runs, unless the block ends it itself."""
-    house = House(data_dir, *flags, dev=dev, port=port, **settings)
-    house.start()
+) -> Iterator[ServerProcess]:
+    """Run a server for the duration of the block, unless the block stops it."""
+    server = ServerProcess(data_dir, *flags, dev=dev, port=port, **settings)
+    server.start()
     try:
-        yield house
+        yield server
     finally:
-        if house.is_running():
-            house.kill()
+        if server.is_running():
+            server.kill()
 
 
 def environment() -> dict[str, str]:
-    """Ours, without settings of the one who runs the tests."""
+    """The environment of the tests, without YOKED_* settings."""
     return {name: value for name, value in os.environ.items() if not name.startswith("YOKED_")}
 
 
 def run_cli(*arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:
-    """Run a command of the program to its end."""
+    """Run `yoked-actor` with arguments, and wait for it."""
     return subprocess.run(
         [sys.executable, "-m", "yoked_actor", *arguments],
         env=environment() | {f"YOKED_{name.upper()}": str(v) for name, v in settings.items()},
@@ -158,11 +158,11 @@ def run_cli(*arguments: str, **settings: object) -> subprocess.CompletedProcess[
 
 
 def _free_port() -> int:
-    """A port below those that the system hands out to clients.
+    """A free port below the system's range of ephemeral ports.
 
-    While a server is down, a client that connects to its port from that very port would be
-    connected to itself, and the server could not come back. Tests that run beside these have
-    ports of their own, because between two starts of a server its port is free.
+    While the server is down, a client could get the server's port as its own ephemeral port. It
+    would connect to itself, and the server could not bind the port again. Parallel test processes
+    use different ranges, because a port is free between two starts of a server.
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     first = 20_000 + 3_000 * (worker % 4) + os.getpid() % 2_000

@@ -1,0 +1,60 @@
+"""What goes into the matchmaker's mailbox, and who receives what comes out of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from yoked_actor.domain.lobby import Erase, Event, Forget, Notice, Reply
+from yoked_actor.domain.time import Instant
+
+Then = Callable[[Reply, Instant], None]
+"""Called with the reply to a message, as soon as the decision is stored."""
+
+
+class Message(msgspec.Struct, gc=False):
+    """An event for the lobby, its sender, and what to do with the reply."""
+
+    event: Event
+    sender: object
+    then: Then | None = None
+    posted_s: float = -1.0
+    """When it was put, on trio's clock; of spins and votes alone."""
+
+
+class Probe(Event, frozen=True):
+    """Changes nothing. Its sender wants a round to be played."""
+
+
+class Audience(Protocol):
+    """Receives replies and notices. Methods must not block, nor raise because of one receiver."""
+
+    def tell(self, user_id: str, notice: Notice, now: Instant) -> None:
+        """Send a notice to a user."""
+
+    def answer(self, message: Message, reply: Reply, now: Instant) -> None:
+        """Pass the reply to the sender of the message."""
+
+    def may_forget(self, user_id: str) -> bool:
+        """Whether nothing is in progress for this user."""
+
+    def flush(self) -> None:
+        """The round is over: write what was sent."""
+
+
+def up_to_an_erasure(messages: list[Message]) -> tuple[list[Message], list[Message]]:
+    """The messages that one round may decide, and the rest.
+
+    An erasure is the last of its round: what the round stores of the user is erased with them.
+    """
+    for index, message in enumerate(messages):
+        if type(message.event) is Erase:
+            return messages[: index + 1], messages[index + 1 :]
+    return messages, []
+
+
+def is_for_lobby(message: Message) -> bool:
+    """Whether the lobby decides about it."""
+    return type(message.event) not in (Forget, Probe)

@@ -1,0 +1,95 @@
+"""Counts and logs what a round of the matchmaker has brought about, after it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import structlog
+import trio
+
+from yoked_actor.actors.lobby.messages import Message, is_for_lobby
+from yoked_actor.domain.lobby import (
+    Changes,
+    DateEnd,
+    DateEnded,
+    Effects,
+    Event,
+    IdleReason,
+    Notice,
+    NowIdle,
+    Spin,
+    SpinReply,
+    State,
+)
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.ops import Objective
+from yoked_actor.telemetry import Metrics
+
+_log = structlog.get_logger()
+_OBJECTIVES: dict[type[Event], Objective] = {
+    Spin: Objective.SPINS,
+    ev.Vote: Objective.VOTES,
+}
+
+
+def count_spins(metrics: Metrics, messages: Sequence[Message], decided: Sequence[Effects]) -> None:
+    """Count the spins of a round by their result."""
+    spun: dict[str, int] = {}
+    remaining = iter(decided)
+    for message in messages:
+        if not is_for_lobby(message):
+            continue
+        reply = next(remaining).reply
+        if type(message.event) is Spin:
+            result = "refused"
+            if isinstance(reply, SpinReply):
+                result = "waiting" if reply.state is State.WAITING else "matched"
+            spun[result] = spun.get(result, 0) + 1
+    metrics.lobby.count_spins(spun)
+
+
+def count_losses(metrics: Metrics, notices: Sequence[tuple[str, Notice]]) -> None:
+    """Count the users who were silent for too long."""
+    lost = sum(1 for _, notice in notices if _is_loss(notice))
+    if lost:
+        metrics.lobby.liveness_losses.inc(lost)
+
+
+def judge_latency(metrics: Metrics, messages: Sequence[Message]) -> None:
+    """Judge how long spins and votes took, from the mailbox until their replies were sent."""
+    now_s = trio.current_time()
+    for kind, objective in _OBJECTIVES.items():
+        taken = [now_s - m.posted_s for m in messages if type(m.event) is kind and m.posted_s >= 0]
+        if taken:
+            metrics.objectives.judge(objective, taken, now_s)
+
+
+def log_matches(changes: Changes) -> None:
+    """Log the matches that a round has made and ended."""
+    for quality in changes.quality:
+        _log.info(
+            "match_made",
+            match_id=quality.match_id,
+            policy=quality.policy,
+            tiers=[quality.a_tier.value, quality.b_tier.value],
+            waits_s=[quality.a_wait_s, quality.b_wait_s],
+            distance_km=quality.distance_km,
+            priority=quality.priority,
+            preference_match=quality.preference_match,
+        )
+    for match in changes.matches:
+        if match.ended_at is not None:
+            _log.info(
+                "match_ended",
+                match_id=match.match_id,
+                status=match.status.value,
+                outcome=match.outcome and match.outcome.value,
+                reason=match.cancelled_for and match.cancelled_for.value,
+            )
+
+
+def _is_loss(notice: Notice) -> bool:
+    """Whether it follows from a user's silence; each loss has one such notice."""
+    if type(notice) is NowIdle:
+        return notice.reason is IdleReason.LOST
+    return type(notice) is DateEnded and notice.reason is DateEnd.PARTNER_LOST

@@ -1,0 +1,175 @@
+"""What is sent to one user: numbered events, replies, and the welcome of a connection.
+
+Events are numbered and the last ones kept, so that a client that lost its socket can resume. The
+reply to a command is kept too: a repeated command gets the same reply and has no second effect.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from yoked_actor.actors.lobby.ice import ice_servers
+from yoked_actor.actors.lobby.session_context import Connection, SessionContext
+from yoked_actor.domain.lobby import notices
+from yoked_actor.domain.time import Instant, to_datetime
+from yoked_actor.wire.close_codes import CloseCode
+from yoked_actor.wire.lobby import commands as cmd
+from yoked_actor.wire.lobby import events as wire
+from yoked_actor.wire.lobby import rendering
+
+
+class SessionOutput:
+    """The part of a session that sends. Nothing here blocks."""
+
+    __slots__ = (
+        "_context",
+        "_kept",
+        "_pending",
+        "_replies",
+        "connection",
+        "is_warned",
+        "seq",
+        "session_id",
+        "unsent",
+        "user_id",
+    )
+
+    def __init__(self, user_id: str, context: SessionContext) -> None:
+        self._context = context
+        self.user_id = user_id
+        self.session_id = context.new_session_id()
+        self.seq = 0
+        self.connection: Connection | None = None
+        self.is_warned = False
+        """Whether the user was notified that the server is about to stop."""
+        self.unsent = False
+        self._kept: deque[bytes] | None = None
+        self._replies: dict[str, bytes] = {}
+        self._pending: dict[str, int] = {}
+        """How often each command that awaits its reply was received."""
+
+    # Events
+
+    def tell(self, notice: notices.Notice, now: Instant) -> None:
+        """Number a notice, keep it, and send it if there is a connection."""
+        servers = self._ice_servers(now) if type(notice) is notices.DateStarted else ()
+        self._emit(rendering.event_of(notice, self.seq + 1, to_datetime(now), servers))
+
+    def show(self, snapshot: notices.Snapshot, now: Instant) -> wire.Snapshot:
+        """A snapshot as the client receives it."""
+        return rendering.snapshot_part(snapshot, self._ice_servers(now) if snapshot.date else ())
+
+    def say_draining(self, now: Instant, reconnect_after_s: float) -> None:
+        """Notify the user, once, that the server is about to stop."""
+        if self.is_warned or self.connection is None:
+            return
+        self.is_warned = True
+        self._emit(
+            wire.Draining(
+                seq=self.seq + 1, at=to_datetime(now), reconnect_after_s=reconnect_after_s
+            )
+        )
+        self.connection.flush()
+
+    def _emit(self, event: wire.Event) -> None:
+        text = wire.encode(event)
+        self.seq += 1
+        if self._kept is None:
+            self._kept = deque(maxlen=self._context.settings.session.kept_events)
+        self._kept.append(text)
+        self._send(text)
+
+    def _ice_servers(self, now: Instant) -> wire.IceServers:
+        return ice_servers(self._context.settings.date, self.user_id, now)
+
+    # Replies
+
+    def _resend(self, id: str) -> bool:
+        """Whether a command was received before; if so, it gets the reply to the first one."""
+        known = self._replies.get(id)
+        if known is not None:
+            self._send(known)
+        elif id in self._pending:
+            self._pending[id] += 1
+        else:
+            return False
+        return True
+
+    def _answered(self, session_id: str, id: str, reply: notices.Reply, now: Instant) -> None:
+        """Send the reply to a command, unless the session was reset since it was received."""
+        if session_id == self.session_id:
+            self._reply(id, rendering.ok_reply(id, reply))
+
+    def _reply(self, id: str, reply: wire.Ok | wire.Error) -> None:
+        text = wire.encode(reply)
+        self._replies[id] = text
+        if len(self._replies) > self._context.settings.session.kept_replies:
+            del self._replies[next(iter(self._replies))]
+        for _ in range(self._pending.pop(id, 1)):
+            self._send(text)
+
+    def _refuse(self, id: str, code: notices.Code, message: str) -> None:
+        self._reply(id, wire.Error(re=id, code=code, message=message))
+
+    def _send(self, text: bytes) -> None:
+        if self.connection is not None:
+            self.connection.send(text)
+            self.unsent = True
+
+    # The connection
+
+    def close_connection(self, code: int, reason: str) -> None:
+        """Close the user's connection, if there is one."""
+        if self.connection is not None:
+            self.connection.flush()
+            self.connection.close(code, reason)
+
+    def reset(self) -> None:
+        """Forget what was sent and received: a new session of the same user begins."""
+        self.session_id = self._context.new_session_id()
+        self.seq = 0
+        self._kept = None
+        self._replies = {}
+        self._pending = {}
+
+    def _welcome(
+        self,
+        connection: Connection,
+        hello: cmd.Hello,
+        snapshot: notices.Snapshot,
+        now: Instant,
+        expires_at: Instant,
+    ) -> None:
+        """Replace the user's connection, and send the events that the client has missed."""
+        self.close_connection(CloseCode.REPLACED, "replaced by a newer connection")
+        missed = self._missed(hello.resume)
+        if missed is None:
+            self.reset()
+        seq = self.seq - len(missed or ())
+        self.connection = connection
+        self._context.metrics.connections.count_hello(hello.resume is not None, missed is not None)
+        welcome = wire.Welcome(
+            seq=seq,
+            at=to_datetime(now),
+            re=hello.id,
+            session=self.session_id,
+            resumed=missed is not None,
+            snapshot=self.show(snapshot, now),
+            heartbeat_every_s=self._context.settings.matching.heartbeat_every_s,
+            expires_at=to_datetime(expires_at),
+        )
+        connection.send(wire.encode(welcome))
+        for text in missed or ():
+            connection.send(text)
+        self.unsent = True
+        connection.flush()
+
+    def _missed(self, resume: cmd.Resume | None) -> list[bytes] | None:
+        """The events that a client has not seen; None when its session cannot be resumed."""
+        if resume is None or resume.session != self.session_id:
+            return None
+        behind = self.seq - resume.seq
+        kept = self._kept or ()
+        if not 0 <= behind <= len(kept):
+            return None
+        return list(kept)[len(kept) - behind :]

@@ -1,0 +1,94 @@
+"""The schema: numbered migrations, each applied once."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from yoked_actor.store.engine.connections import connect, connect_for_writing, explained
+from yoked_actor.store.engine.directory_lock import DirectoryLock
+from yoked_actor.store.engine.errors import DatabaseTooNew, StoreUnavailable
+
+_MIGRATIONS = files("yoked_actor.store").joinpath("engine", "migrations")
+
+
+class Migration(NamedTuple):
+    """One step: the version of the schema after it, and its name."""
+
+    version: int
+    name: str
+
+    @property
+    def text(self) -> str:
+        """The SQL script."""
+        file = _MIGRATIONS.joinpath(f"{self.version:04}_{self.name}.sql")
+        return file.read_text(encoding="utf-8")
+
+
+def migrations() -> list[Migration]:
+    """All migrations, in order."""
+    names = sorted(entry.name for entry in _MIGRATIONS.iterdir() if entry.name.endswith(".sql"))
+    parts = (name.removesuffix(".sql").partition("_") for name in names)
+    return [Migration(int(number), name) for number, _, name in parts]
+
+
+def newest_schema() -> int:
+    """The version of the schema that this program needs."""
+    return migrations()[-1].version
+
+
+def schema_of(connection: sqlite3.Connection) -> int:
+    """The version of a database's schema."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
+    """Apply the pending migrations, each in a transaction."""
+    found, newest = schema_of(connection), newest_schema()
+    if found > newest:
+        raise DatabaseTooNew(path, found, newest)
+    for step in migrations():
+        if step.version > found:
+            try:
+                connection.executescript(
+                    f"BEGIN IMMEDIATE;\n{step.text}\nPRAGMA user_version = {step.version};\nCOMMIT;"
+                )
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+
+def pending_migrations(path: Path, *, busy_timeout_s: float) -> tuple[int, list[Migration]]:
+    """The version of a database's schema, and the migrations that it lacks."""
+    with explained(path), closing(connect(path, busy_timeout_s=busy_timeout_s)) as connection:
+        found = schema_of(connection)
+    return found, [step for step in migrations() if step.version > found]
+
+
+def migrate_database(path: Path, *, busy_timeout_s: float) -> None:
+    """Apply the pending migrations while no server runs; `DataDirectoryInUse` if one does."""
+    with DirectoryLock(path.parent), explained(path):
+        connection = connect_for_writing(path, busy_timeout_s=busy_timeout_s, checkpoint_pages=1000)
+        with closing(connection):
+            migrate(connection, path)
+
+
+def check_is_current(path: Path | None, *, busy_timeout_s: float) -> None:
+    """Check that a database exists and has this program's schema, or raise `StoreError`."""
+    if path is None or not path.exists():
+        raise StoreUnavailable(f"there is no database at {path}; start a server on it first")
+    newest = newest_schema()
+    with closing(connect(path, busy_timeout_s=busy_timeout_s)) as connection:
+        found = schema_of(connection)
+    if found > newest:
+        raise DatabaseTooNew(path, found, newest)
+    if found < newest:
+        raise StoreUnavailable(
+            f"{path} was written by an older version (schema {found}, this program knows {newest});"
+            " start a server of this version on it first"
+        )
