@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.domain.crowds import man, woman
-from tests.store.test_offers_store import (
+from tests.store.test_offers_conformance import (
     BERLIN,
     DAY,
     NINE,
