@@ -5,6 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from yoked_actor.domain.matching.tiers import Tier
+from yoked_actor.domain.people import Person
+
+
+def group_of(person: Person) -> str:
+    """The group of a person in reports and metrics: their gender, and whom they seek."""
+    return f"{person.gender} seeking {' or '.join(sorted(person.seeking))}"
 
 
 class Percentiles(msgspec.Struct, frozen=True):
