@@ -57,7 +57,7 @@ class Sessions:
         self._clock = clock
         self._store = store
         self.suspensions = Suspensions(clock)
-        """The suspended users; `care` keeps it up to date."""
+        """The suspended users; `SuspensionEnforcer` keeps it up to date."""
         self.context = SessionContext(
             clock,
             mailbox,

@@ -1,4 +1,4 @@
-"""Daily offers: candidates, scoring, the frozen pool, the schedule of zone runs."""
+"""Daily offers: frozen pools, candidates, scoring, zone runs."""
 
 from __future__ import annotations
 

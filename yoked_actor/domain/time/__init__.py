@@ -1,4 +1,4 @@
-"""Time as values: instants, local days, zones, and rates over time."""
+"""Instants, local days, time zones, rate limits."""
 
 from __future__ import annotations
 
