@@ -5,7 +5,7 @@ from __future__ import annotations
 from quart import Response, request
 from quart_trio import QuartTrio
 
-from yoked_actor.actors.people import Care
+from yoked_actor.actors.people import SuspensionEnforcer
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.ops import AuditEntry
 from yoked_actor.domain.people import ReviewedReport, is_user_id
@@ -20,7 +20,7 @@ from yoked_actor.wire.people import moderation
 DEFAULT_AT_ONCE = 100
 
 
-def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
+def add_admin_user_calls(app: QuartTrio, api: Api, enforcer: SuspensionEnforcer) -> None:
     """`/api/admin/reports`, `/api/admin/users/.../suspend` and `/api/admin/audit`."""
     operators = api.store.operators
 
@@ -64,7 +64,7 @@ def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
         if until is not None and until <= now:
             raise Refused(Code.BAD_REQUEST, "until is past: a suspension ends in the future")
         changed = await operators.suspend(user_id, session.user_id, body.reason, now, until)
-        await care.refresh()
+        await enforcer.refresh()
         return answer(Changed(changed))
 
     @app.post("/api/admin/users/<user_id>/unsuspend")
@@ -73,7 +73,7 @@ def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
         if not is_user_id(user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         changed = await operators.unsuspend(user_id, session.user_id, api.clock.now())
-        await care.refresh()
+        await enforcer.refresh()
         return answer(Changed(changed))
 
     @app.get("/api/admin/audit")
