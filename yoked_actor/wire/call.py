@@ -49,3 +49,10 @@ class Call(msgspec.Struct, frozen=True):
     def is_api(self) -> bool:
         """Whether this is part of the JSON API, where every failure is a problem document."""
         return self.path.startswith("/api/")
+
+
+PAGE = (
+    Query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many at most."),
+    Query("before", NUMBER, "Only those with a lesser number."),
+)
+"""The parameters of a list that is read page by page."""

@@ -22,7 +22,11 @@ class Schemas:
 
     def __init__(self, types: Iterable[type]) -> None:
         unique = list(dict.fromkeys(types))
-        refs, self.components = msgspec.json.schema_components(unique, ref_template=_REF)
+        made = msgspec.json.schema_components(unique, ref_template=_REF)
+        # Two types named Signal get their modules as prefixes. The contract must not change when a
+        # module moves, so it keeps the prefixes that it has had from the start.
+        text = msgspec.json.encode(made).replace(b"yoked_actor.wire.lobby.", b"yoked_actor.wire.")
+        refs, self.components = msgspec.json.decode(text)
         self._refs = dict(zip(unique, refs, strict=True))
 
     def ref(self, kind: type) -> Document:

@@ -9,8 +9,9 @@ import msgspec
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.offers import ZoneRunStatus
 from yoked_actor.wire.call import Call, Query
+from yoked_actor.wire.common import Changed
 from yoked_actor.wire.examples import moment
-from yoked_actor.wire.people import BlockBody, Changed
+from yoked_actor.wire.people import BlockBody
 
 
 class OfferRunEntry(msgspec.Struct, frozen=True):

@@ -9,10 +9,10 @@ import msgspec
 
 from yoked_actor.domain.jobs import JobCause, JobStatus
 from yoked_actor.domain.lobby import MatchStatus, State
-from yoked_actor.domain.matching import Tier
+from yoked_actor.domain.matching import GroupQuality, Tier
 from yoked_actor.domain.offers import Finding, ZoneRunStatus
 from yoked_actor.domain.ops import Alert
-from yoked_actor.wire.people import Words
+from yoked_actor.wire.common import Words
 
 
 class ProgressEntry(msgspec.Struct, frozen=True):
@@ -238,3 +238,38 @@ class OfferVerifyAnswer(msgspec.Struct, frozen=True):
     found: int
     findings: list[Finding]
     earlier: int = 0
+
+
+class QualityAnswer(msgspec.Struct, frozen=True):
+    """How good the matches of some time were. Not `complete`: there were more, and older ones."""
+
+    since: datetime
+    until: datetime
+    matches: int
+    complete: bool
+    groups: list[GroupQuality]
+
+
+class Health(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Whether the server is well."""
+
+    status: Literal["ok", "draining", "store_unavailable", "database_lost"]
+    degraded: list[str] = []
+    """The parts beside the live loop that have failed and are being started again, by name."""
+
+
+class AuditRow(msgspec.Struct, frozen=True):
+    """Something that an operator did."""
+
+    number: int
+    at: datetime
+    who: str
+    action: str
+    subject: str
+    detail: str
+
+
+class AuditAnswer(msgspec.Struct, frozen=True):
+    """What operators did, the newest first."""
+
+    entries: list[AuditRow]
