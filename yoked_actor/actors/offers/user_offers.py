@@ -50,7 +50,7 @@ class OpenedConnections:
         self.wakeup.wake()
 
 
-class OfferDesk:
+class UserOffers:
     """Shows users their offers and takes answers, over the socket and over HTTP."""
 
     def __init__(
