@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from random import Random
 
 from yoked_actor.domain.matching import Limits, Ticket, Tier, Tiers, admits, attracted
-from yoked_actor.domain.matching.fairness import DAWN, Policy
+from yoked_actor.domain.matching.fairness import EPOCH, Policy
 from yoked_actor.domain.people import Person, age_at, distance_km
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import MICROSECONDS, Instant
@@ -109,7 +109,7 @@ def plain_scan(
         if not admits(TIERS.limits(who, ticket.tier), me, km, NOW) or not allowed(who.user_id):
             continue
         standing = policy.standing(ticket, NOW)
-        total = standing.key + policy.slopes[standing.phase] * (NOW - DAWN)
+        total = standing.key + policy.slopes[standing.phase] * (NOW - EPOCH)
         total += policy.pair_terms(me, my_age, who, age_at(who, NOW), km)
         found.append((-total, who.user_id, ticket))
     return found

@@ -20,7 +20,7 @@ from yoked_actor.domain.matching import (
     nearness,
     policy_by,
 )
-from yoked_actor.domain.matching.fairness import DAWN, FairQueue, Policy
+from yoked_actor.domain.matching.fairness import EPOCH, FairQueue, Policy
 from yoked_actor.domain.people import Person, distance_km
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, after
@@ -30,7 +30,7 @@ later_s = st.sampled_from((0.0, 0.000001, 59.0, 60.0, 4_999.999999, 5_000.0, 100
 
 def _stands(policy: Policy, each: Ticket, now: Instant) -> int:
     standing = policy.standing(each, now)
-    return standing.key + policy.slopes[standing.phase] * (now - DAWN)
+    return standing.key + policy.slopes[standing.phase] * (now - EPOCH)
 
 
 def _pair_terms(a: Person, b: Person) -> int:

@@ -43,7 +43,7 @@ from yoked_actor.domain.offers import (
 )
 from yoked_actor.domain.offers.frozen_pool import inputs_digest
 from yoked_actor.domain.offers.scoring import SCORERS, likeness
-from yoked_actor.domain.offers.zone_run import OFFERS, check_stored, lots, offer_id
+from yoked_actor.domain.offers.zone_run import OFFERS, check_stored, offer_id, receivers_in_order
 from yoked_actor.domain.people import Person, age_at, distance_km
 from yoked_actor.domain.time import after, next_run, run_instant, seconds_between
 
@@ -140,7 +140,7 @@ def written_points(one: Person, other: Person) -> float:
 def check_by_scan(
     people: list[Person], pool: FrozenPool, rules: OfferRules, apart: set[frozenset[str]]
 ) -> None:
-    """Go through a run in the order of its lots, and see that each took the best that were left."""
+    """Go through a run in its order, and see that each took the best that were left."""
     known = {one.user_id: one for one in people}
     numbers = {one.user_id: number for number, one in enumerate(pool.people)}
     votes = np.array([msgspec.structs.astuple(one.votes) for one in pool.people]).reshape(-1, 4)
@@ -153,7 +153,7 @@ def check_by_scan(
 
     run = make_run(pool, rules)
     shown: Counter[str] = Counter()
-    for _, number in lots(pool):
+    for _, number in receivers_in_order(pool):
         one = known[pool.people[number].user_id]
         mine = run[one.user_id].offers
         left = [
@@ -279,7 +279,7 @@ def test_equal_scores_go_by_candidate_id():
 
 
 def test_the_best_are_not_always_taken_by_the_same_people():
-    """Whoever is drawn first takes the best; the lots differ from day to day."""
+    """Whoever is drawn first takes the best; the order differs from day to day."""
     people = [*(woman(f"w{n}") for n in range(8)), man("bob")]
     rules = OfferRules(max_daily_exposure=1)
     lucky: set[str] = set()
@@ -294,7 +294,7 @@ def test_a_large_city_is_looked_at_in_part_and_a_set_is_filled_all_the_same(monk
     people = crowd(200)
     pool = pool_of(*people, votes=tally(people))
     whole = make_run(pool, RULES)
-    monkeypatch.setattr(candidates, "MOST_LOOKED_AT", 8)
+    monkeypatch.setattr(candidates, "MOST_CHECKED", 8)
     part = make_run(pool, RULES)
     known = {one.user_id: one for one in people}
     assert part != whole

@@ -31,7 +31,7 @@ from tests.scenarios.test_mornings import BERLIN, MONDAY, SIX, TUESDAY, a_town, 
 from yoked_actor.actors.jobs import JobRun
 from yoked_actor.actors.offers.turn import zone_run_job
 from yoked_actor.actors.people import erase_job
-from yoked_actor.actors.people.care_jobs import Refresh
+from yoked_actor.actors.people.jobs import Refresh
 from yoked_actor.client import Api, CallRefused
 from yoked_actor.domain.jobs import JobStatus, NewJob, RetryPolicy
 from yoked_actor.domain.time import Run, after, from_datetime

@@ -22,7 +22,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, wakeups
 from yoked_actor.actors.offers import Calendar, OfferDelivery
 from yoked_actor.actors.ops import Alarm, StatusBoard
-from yoked_actor.actors.people import Care
+from yoked_actor.actors.people import SuspensionEnforcer
 from yoked_actor.client import Api, Client, CommandRefused
 from yoked_actor.edge.net import Keepalive
 from yoked_actor.edge.ws import Conversations
@@ -39,7 +39,7 @@ SIDE_ACTORS = {
     "job_bell": (wakeups, "listen_for_wakeups"),
     "keepalive": (Keepalive, "run"),
     "status_board": (StatusBoard, "run"),
-    "suspensions": (Care, "run"),
+    "suspensions": (SuspensionEnforcer, "run"),
     "clock": (Clock, "watch"),
     "upkeep": (Dispatcher, "enqueue"),
 }

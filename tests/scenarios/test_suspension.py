@@ -339,7 +339,7 @@ async def test_a_full_mailbox_does_not_keep_a_suspended_user_in(autojump_clock, 
         async with trio.open_nursery() as nursery:
             with locked(database):
                 await fill_mailbox(world, "carl")
-                nursery.start_soon(world.server.care.refresh)
+                nursery.start_soon(world.server.people.enforcer.refresh)
                 await trio.sleep(2)
                 assert (told(await news(ana)), ben.lost) == ([], None)
         assert told(await news(ana)) == [

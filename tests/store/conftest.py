@@ -1,12 +1,45 @@
-"""Somebody to store."""
+"""The stores under the conformance tests, and somebody to store.
+
+Another engine is put under the tests by adding its factory to `open_again`.
+"""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import date
+from pathlib import Path
 
 import pytest
 
 from yoked_actor.domain.people import Person
+from yoked_actor.store import InlineRunner, Store, ThreadRunner, open_store
+
+Opener = Callable[[], AbstractAsyncContextManager[Store]]
+
+
+@pytest.fixture
+def raw() -> list[sqlite3.Connection]:
+    """The writing connection of the open store, to do to it what no program should."""
+    return []
+
+
+@pytest.fixture(params=["memory, inline", "file, inline", "file, thread"])
+def open_again(
+    request: pytest.FixtureRequest, tmp_path: Path, raw: list[sqlite3.Connection]
+) -> Opener:
+    """Opens the store under test; what it remembers, it remembers when opened again."""
+    where, how = request.param.split(", ")
+    path = tmp_path / "yoked.db" if where == "file" else None
+    runner = ThreadRunner() if how == "thread" else InlineRunner()
+    return lambda: open_store(path, runner=runner, on_connect=raw.append)
+
+
+@pytest.fixture
+def reopens(request: pytest.FixtureRequest) -> None:
+    if "memory" in request.node.callspec.id:
+        pytest.skip("a memory is gone when it is closed")
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import date
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -29,27 +28,12 @@ from yoked_actor.store import (
     InlineRunner,
     Store,
     StoreError,
-    ThreadRunner,
     WriteRefused,
     open_store,
 )
 
 Opener = Callable[[], AbstractAsyncContextManager[Store]]
 NOW = 1_767_254_400_000_001
-
-
-@pytest.fixture(params=["memory, inline", "file, inline", "file, thread"])
-def open_again(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    """Opens the store under test; what it remembers, it remembers when opened again."""
-    where, how = request.param.split(", ")
-    path = tmp_path / "yoked.db" if where == "file" else None
-    return lambda: open_store(path, runner=ThreadRunner() if how == "thread" else InlineRunner())
-
-
-@pytest.fixture
-def reopens(request: pytest.FixtureRequest) -> None:
-    if "memory" in request.node.callspec.id:
-        pytest.skip("a memory is gone when it is closed")
 
 
 ANA = Person(
@@ -422,3 +406,20 @@ async def test_quality_outlives_the_process(open_again: Opener) -> None:
 def test_a_round_that_has_only_quality_to_save_has_something_to_save() -> None:
     assert not Changes()
     assert Changes(quality=[quality_of(1)])
+
+
+# The database as a whole
+
+
+async def test_the_first_secret_of_a_name_stands(open_again: Opener) -> None:
+    async with open_again() as store:
+        assert await store.secret("places", b"first") == b"first"
+        assert await store.secret("places", b"second") == b"first"
+        assert await store.secret("other", b"second") == b"second"
+
+
+async def test_at_rest_no_write_is_pending_and_no_file_is_lost(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.commit(Changes(people=[ANA]))
+        assert store.pending_writes == 0
+        assert store.lost_files() is None

@@ -112,9 +112,9 @@ class JobMachine(RuleBasedStateMachine):
         new = NewJob(kind, {"n": payload}, at, key, priority)
         named = [j for j in self._known().values() if key and (j.type, j.key) == (kind, key)]
 
-        async def call(store: Jobs):
+        async def call(jobs: Jobs):
             try:
-                return await store.enqueue([new] * count, self.now)
+                return await jobs.enqueue([new] * count, self.now)
             except KeyConflict as conflict:
                 return conflict
 
@@ -149,8 +149,8 @@ class JobMachine(RuleBasedStateMachine):
         self.jump(after_s)
         policies = {k: v for k, v in POLICIES.items() if only in (None, k)}
 
-        async def call(store: Jobs):
-            return await store.claim(worker, self.now, LEASE_S, limit, policies)
+        async def call(jobs: Jobs):
+            return await jobs.claim(worker, self.now, LEASE_S, limit, policies)
 
         found = self._do(call, crash_at, goes_on)
         if found is None:
@@ -183,9 +183,7 @@ class JobMachine(RuleBasedStateMachine):
     def _complete(self, which, crash_at, goes_on) -> None:
         self._end(
             which,
-            lambda store, a: store.complete(
-                a.job_id, a.fence, self.now, self.house.effect(a.job_id)
-            ),
+            lambda jobs, a: jobs.complete(a.job_id, a.fence, self.now, self.house.effect(a.job_id)),
             JobStatus.COMPLETED,
             crash_at,
             goes_on,
@@ -203,8 +201,8 @@ class JobMachine(RuleBasedStateMachine):
             for attempt in chosen
         ]
 
-        async def call(store: Jobs):
-            return await store.settle(outcomes, self.now)
+        async def call(jobs: Jobs):
+            return await jobs.settle(outcomes, self.now)
 
         errors = self._do(call, crash_at, goes_on)
         if errors is None:
@@ -226,8 +224,8 @@ class JobMachine(RuleBasedStateMachine):
             self.house.effect(attempt.job_id)(connection)
             raise ZeroDivisionError
 
-        async def call(store: Jobs):
-            return await store.settle([Completed(*attempt, effect)], self.now)
+        async def call(jobs: Jobs):
+            return await jobs.settle([Completed(*attempt, effect)], self.now)
 
         found = self._do(call, crash_at, goes_on)
         if found is not None:
@@ -244,7 +242,7 @@ class JobMachine(RuleBasedStateMachine):
         retry_at = decision.at if isinstance(decision, Retry) else None
         self._end(
             which,
-            lambda store, a: store.fail(a.job_id, a.fence, self.now, retry_at, "it went wrong"),
+            lambda jobs, a: jobs.fail(a.job_id, a.fence, self.now, retry_at, "it went wrong"),
             JobStatus.DEAD_LETTER if retry_at is None else JobStatus.FAILED,
             crash_at,
             goes_on,
@@ -254,7 +252,7 @@ class JobMachine(RuleBasedStateMachine):
         until = None if for_s is None else self.now + for_s * MICROSECONDS
         self._end(
             which,
-            lambda store, a: store.snooze(a.job_id, a.fence, self.now, until),
+            lambda jobs, a: jobs.snooze(a.job_id, a.fence, self.now, until),
             JobStatus.PENDING,
             crash_at,
             goes_on,
@@ -264,8 +262,8 @@ class JobMachine(RuleBasedStateMachine):
         chosen = list(dict.fromkeys(filter(None, map(self._pick, whiches))))
         held = {attempt for attempt in chosen if self._holds(attempt)}
 
-        async def call(store: Jobs):
-            return await store.extend(chosen, self.now, LEASE_S)
+        async def call(jobs: Jobs):
+            return await jobs.extend(chosen, self.now, LEASE_S)
 
         found = self._do(call, crash_at, goes_on)
         if found is None:
@@ -297,9 +295,9 @@ class JobMachine(RuleBasedStateMachine):
         job_id = ids[which % len(ids)]
         job = self.before.jobs.get(job_id)
 
-        async def call(store: Jobs):
+        async def call(jobs: Jobs):
             try:
-                return await store.dismiss(job_id, "olga", "known", self.now)
+                return await jobs.dismiss(job_id, "olga", "known", self.now)
             except (NoSuchJob, ImpossibleJobMove) as error:
                 return error
 
@@ -323,8 +321,8 @@ class JobMachine(RuleBasedStateMachine):
             if job.type == kind and job.status is JobStatus.DEAD_LETTER and not job.dismissal
         ]
 
-        async def call(store: Jobs):
-            return await store.requeue_dead(kind, self.now, 3)
+        async def call(jobs: Jobs):
+            return await jobs.requeue_dead(kind, self.now, 3)
 
         found = self._do(call, crash_at, goes_on)
         if found is not None:
@@ -340,8 +338,8 @@ class JobMachine(RuleBasedStateMachine):
             and (job.status is JobStatus.DEAD_LETTER) == dead
         }
 
-        async def call(store: Jobs):
-            return await store.prune(line, limit, dead=dead)
+        async def call(jobs: Jobs):
+            return await jobs.prune(line, limit, dead=dead)
 
         found = self._do(call, crash_at, goes_on)
         left = self.after.jobs
@@ -407,14 +405,14 @@ class JobMachine(RuleBasedStateMachine):
         effect = self.house.effect(attempt.job_id)
         completed = Completed(attempt.job_id, attempt.fence, effect)
 
-        async def cancel(store: Jobs):
-            return await store.cancel(attempt.job_id, self.now)
+        async def cancel(jobs: Jobs):
+            return await jobs.cancel(attempt.job_id, self.now)
 
         assert self._do(cancel, -1, True).cancel_asked
         self.before = self.after
 
-        async def complete(store: Jobs):
-            return await store.settle([completed], self.now)
+        async def complete(jobs: Jobs):
+            return await jobs.settle([completed], self.now)
 
         (error,) = self._do(complete, -1, goes_on)
         assert isinstance(error, CancelAsked)
@@ -434,15 +432,15 @@ class JobMachine(RuleBasedStateMachine):
             self.nothing_is_doubled_and_nothing_is_lost()
         completed = Completed(attempt.job_id, attempt.fence, self.house.effect(attempt.job_id))
 
-        async def complete(store: Jobs):
-            return await store.settle([completed], self.now)
+        async def complete(jobs: Jobs):
+            return await jobs.settle([completed], self.now)
 
-        async def extend(store: Jobs):
-            return await store.extend([attempt], self.now, LEASE_S)
+        async def extend(jobs: Jobs):
+            return await jobs.extend([attempt], self.now, LEASE_S)
 
-        async def fail(store: Jobs):
+        async def fail(jobs: Jobs):
             try:
-                return await store.fail(attempt.job_id, attempt.fence, self.now, None, "too late")
+                return await jobs.fail(attempt.job_id, attempt.fence, self.now, None, "too late")
             except LeaseLost as error:
                 return [error]
 
@@ -503,9 +501,9 @@ class JobMachine(RuleBasedStateMachine):
         holds = self._holds(attempt)
         job = self.before.jobs.get(attempt.job_id)
 
-        async def ending(store: Jobs):
+        async def ending(jobs: Jobs):
             try:
-                await call(store, attempt)
+                await call(jobs, attempt)
             except (LeaseLost, CancelAsked) as error:
                 return error
             return "done"
@@ -537,9 +535,9 @@ class JobMachine(RuleBasedStateMachine):
         job_id = ids[which % len(ids)]
         job = self.before.jobs.get(job_id)
 
-        async def call(store: Jobs):
+        async def call(jobs: Jobs):
             try:
-                return await getattr(store, method)(job_id, self.now)
+                return await getattr(jobs, method)(job_id, self.now)
             except (NoSuchJob, ImpossibleJobMove) as error:
                 return error
 
@@ -599,16 +597,16 @@ class JobMachine(RuleBasedStateMachine):
     def _let_the_workers_run(self) -> None:
         """Liveness: workers that do their work bring every live job to its end."""
 
-        async def work(store: Jobs) -> list[int]:
+        async def work(jobs: Jobs) -> list[int]:
             done = []
             while True:
-                claimed = await store.claim("ana", self.now, LEASE_S, 3, POLICIES)
+                claimed = await jobs.claim("ana", self.now, LEASE_S, 3, POLICIES)
                 for job in claimed.jobs:
                     try:
                         effect = self.house.effect(job.id)
-                        await store.complete(job.id, job.fence, self.now, effect)
+                        await jobs.complete(job.id, job.fence, self.now, effect)
                     except CancelAsked:
-                        await store.fail(job.id, job.fence, self.now, None, "cancelled")
+                        await jobs.fail(job.id, job.fence, self.now, None, "cancelled")
                     done.append(job.id)
                 if claimed.jobs or claimed.rescued:
                     continue

@@ -14,10 +14,10 @@ from quart_trio import QuartTrio
 
 from yoked_actor.actors.offers import Calendar, OfferDelivery
 from yoked_actor.actors.ops import StatusBoard
-from yoked_actor.actors.people import Care
 from yoked_actor.app.base import Base
 from yoked_actor.app.http_calls import add_calls
 from yoked_actor.app.lobby import Live
+from yoked_actor.app.people import People
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.http import Api, create_app
@@ -43,7 +43,7 @@ async def open_edge(
     tokens: Tokens,
     *,
     calendar: Calendar,
-    care: Care,
+    people: People,
     listeners: Sequence[socket.socket] = (),
     ssl_context: ssl.SSLContext | None = None,
     stop: Callable[[], None],
@@ -75,7 +75,7 @@ async def open_edge(
         tokens=tokens,
         dev=dev,
     )
-    add_calls(app, api, base, live, calendar=calendar, care=care, stop=stop)
+    add_calls(app, api, base, live, calendar=calendar, people=people, stop=stop)
     limits = edge_limits(settings.edge)
     if base.mock_clock is not None and listeners:
         limits = without_wire_timeouts(limits)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.offers import Calendar
-from yoked_actor.actors.people import Care
 from yoked_actor.app.base import Base
 from yoked_actor.app.lobby import Live
+from yoked_actor.app.people import People
 from yoked_actor.edge import http
 
 
@@ -20,7 +20,7 @@ def add_calls(
     live: Live,
     *,
     calendar: Calendar,
-    care: Care,
+    people: People,
     stop: Callable[[], None],
 ) -> None:
     """Add them all to an app."""
@@ -28,14 +28,14 @@ def add_calls(
     http.add_profile_calls(app, api)
     http.add_match_calls(app, api)
     http.add_safety_calls(app, api)
-    http.add_offer_calls(app, api, live.desk)
-    http.add_me_calls(app, api, care)
+    http.add_offer_calls(app, api, live.offers)
+    http.add_me_calls(app, api, people.eraser)
     http.add_ops_calls(app, api, live.matchmaker, base.supervisor, base.metrics)
     http.add_admin_calls(app, api)
     http.add_admin_job_calls(app, api, dispatcher, base.alarm)
     http.add_admin_lobby_calls(app, api, live.view)
     http.add_admin_offer_calls(app, api, calendar, dispatcher, threads=base.threads)
-    http.add_admin_user_calls(app, api, care)
+    http.add_admin_user_calls(app, api, people.enforcer)
     http.add_admin_drain_calls(app, api, stop)
     http.add_objective_calls(app, api, base.metrics.objectives)
     http.add_contract_calls(app, api, has_mock_clock=base.mock_clock is not None)

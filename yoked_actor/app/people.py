@@ -5,21 +5,31 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import msgspec
 import trio
 
-from yoked_actor.actors.people import Care, register_care
+from yoked_actor.actors.people import Eraser, SuspensionEnforcer, register_people_jobs
 from yoked_actor.app.base import Base
 from yoked_actor.app.lobby import Live
 
 
+class People(msgspec.Struct, frozen=True):
+    """What removes users."""
+
+    eraser: Eraser
+    enforcer: SuspensionEnforcer
+
+
 @asynccontextmanager
-async def open_people(base: Base, live: Live) -> AsyncIterator[Care]:
-    """Run it until the block is left. Suspended users are removed before the block is entered."""
-    care = Care(live.sessions, base.store, base.clock, base.settings.store)
-    register_care(base.dispatcher, care, base.store, base.clock, base.settings.privacy)
+async def open_people(base: Base, live: Live) -> AsyncIterator[People]:
+    """Run until the block is left. Suspended users are removed before the block is entered."""
+    eraser = Eraser(live.sessions, base.store, base.clock)
+    enforcer = SuspensionEnforcer(live.sessions, base.store, base.clock, base.settings.store)
+    privacy = base.settings.privacy
+    register_people_jobs(base.dispatcher, eraser, enforcer, base.store, base.clock, privacy)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(base.supervisor.run_side, "suspensions", care.run)
+        nursery.start_soon(base.supervisor.run_side, "suspensions", enforcer.run)
         # A user may have been suspended while no server ran.
-        await care.open()
-        yield care
+        await enforcer.open()
+        yield People(eraser, enforcer)
         nursery.cancel_scope.cancel()

@@ -20,14 +20,13 @@ from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.offers import Calendar, OfferDelivery
-from yoked_actor.actors.people import Care
 from yoked_actor.app.base import Base, open_base
 from yoked_actor.app.edge import Edge, open_edge
 from yoked_actor.app.jobs import open_jobs
 from yoked_actor.app.lobby import Live, open_lobby
 from yoked_actor.app.offers import open_calendar, open_delivery
 from yoked_actor.app.ops import open_ops
-from yoked_actor.app.people import open_people
+from yoked_actor.app.people import People, open_people
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.settings import Settings
 
@@ -39,7 +38,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     live: Live
     calendar: Calendar
     delivery: OfferDelivery
-    care: Care
+    people: People
     edge: Edge
     stop: trio.Event
     """Set when the server is to end; the block of `open_server` has to be left then."""
@@ -87,7 +86,7 @@ async def open_server(
         open_calendar(base) as calendar,
         open_lobby(base, calendar) as live,
         open_delivery(base, live) as delivery,
-        open_people(base, live) as care,
+        open_people(base, live) as people,
         open_jobs(base, delivery, webhook_transport=webhook_transport),
         open_edge(
             base,
@@ -95,7 +94,7 @@ async def open_server(
             delivery,
             tokens,
             calendar=calendar,
-            care=care,
+            people=people,
             listeners=listeners,
             ssl_context=ssl_context,
             stop=stop.set,
@@ -107,7 +106,7 @@ async def open_server(
             live=live,
             calendar=calendar,
             delivery=delivery,
-            care=care,
+            people=people,
             edge=edge,
             stop=stop,
         )

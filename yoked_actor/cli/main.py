@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 import yoked_actor
 
@@ -59,6 +60,15 @@ class LazyGroup(click.Group):
         """Write the list of commands from the table."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name].summary) for name in sorted(COMMANDS)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete names from the table, and options."""
+        names = [
+            CompletionItem(name, help=entry.summary)
+            for name, entry in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
 def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

@@ -1,9 +1,8 @@
-"""The pure core: what the system decides, with no clock, no randomness and no input or output.
+"""The pure core: every decision, without a clock, randomness or I/O.
 
-Everything here is a function of its arguments. Time comes in as an `Instant`, identity as a user
-id, and what must happen in the world comes out as values. That is why the whole of it can be run
-backwards, replayed and searched by property tests.
+Everything here is a function of its arguments. Time comes in as an `Instant`, and effects come out
+as values, so that property tests can replay and search all of it.
 
-Values never refer back to what holds them, so they are kept out of the garbage collector's sight
-(`gc=False`): thousands come and go in a second, and each look at them would find nothing.
+Values never form reference cycles, so the garbage collector does not track them (`gc=False`):
+thousands are created each second, and a collection would free none of them.
 """

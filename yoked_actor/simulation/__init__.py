@@ -1,7 +1,7 @@
-"""Simulated evenings: a seeded crowd on the real matchmaker, a mock clock, checkers and a report.
+"""Simulated evenings: seeded guests, the real matchmaker, a mock clock, checkers and a report.
 
-Nothing that decides is simulated: the lobby, the matchmaker, the store and its SQL are the real
-ones. Only the people are made up, and they talk to the matchmaker without sockets in between.
+The lobby, the matchmaker, the store and its SQL are the real ones. Only the guests are simulated,
+and talk to the matchmaker without sockets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What must hold on the floor of a simulated evening after every round."""
+"""Invariants of the floor, checked after every round of a simulated evening."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from yoked_actor.domain.time import Instant
 
 
 def check_guarantee(floor: Floor, now: Instant) -> list[str]:
-    """R9: no two who are hard-compatible, not barred and here both wait past the forced edge."""
+    """R9: no two present, hard-compatible users without a bar both wait past the forced edge."""
     forced: dict[tuple[str, frozenset[str]], list[Ticket]] = defaultdict(list)
     for ticket in floor.pool.tickets():
         if ticket.tier is Tier.FORCED:
@@ -32,7 +32,7 @@ def check_guarantee(floor: Floor, now: Instant) -> list[str]:
 
 
 def could_meet_somebody(floor: Floor, user_id: str, now: Instant) -> bool:
-    """Whether somebody hard-compatible is free for a user who waits."""
+    """Whether a hard-compatible user is in the pool for a waiting user."""
     ticket = floor.pool.get(user_id)
     return ticket is not None and any(
         attracted(ticket.person, other.person) and nothing_between(floor, ticket, other, now)

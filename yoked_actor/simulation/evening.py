@@ -1,8 +1,7 @@
-"""An evening: guests come, spin, meet, vote, go on dates and go home, on a mock clock.
+"""A simulated evening: guests come, spin, vote, go on dates and leave, on a mock clock.
 
-One task plays all guests. What they are told is put on an agenda with the delay of their answer;
-when its time comes, the answer goes into the matchmaker's mailbox. After every round the checkers
-look at the floor.
+One task plays all guests. A notice puts the guest's reaction on an agenda, with a delay; when it is
+due, it goes into the matchmaker's mailbox. After every round the checkers check the floor.
 """
 
 from __future__ import annotations
@@ -21,42 +20,42 @@ from trio.testing import MockClock
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Matchmaker, Message
 from yoked_actor.actors.mailbox import Mailbox
-from yoked_actor.domain.lobby import Changes, Known, Lobby, Notice, Quality, Reply, Vote
+from yoked_actor.domain.lobby import Changes, Known, Lobby, Notice, Quality, Reply, Vote, notices
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.matching import group_of
 from yoked_actor.domain.time import MICROSECONDS, Instant, after, from_datetime, seconds_between
 from yoked_actor.settings import Settings
 from yoked_actor.simulation.checkers import check_guarantee, could_meet_somebody
 from yoked_actor.simulation.guests import Guest, make_guests
-from yoked_actor.simulation.report import Report, Wait, group_of, rows_of, tiers_of
+from yoked_actor.simulation.report import Report, Wait, rows_of, tiers_of
 from yoked_actor.store import InlineRunner, Store, open_store
 from yoked_actor.telemetry import Metrics
 from yoked_actor.testing.determinism import schedule_by_seed
 
-BEAT_S = 4.5
-"""Everybody in line beats together: as often as a client must, at the cost of a few rounds."""
+HEARTBEAT_S = 4.5
+"""All guests in line send their heartbeats together, as often as a client must."""
 SOON_S = 5.0
-_GRAIN = MICROSECONDS // 4
-"""People act on quarters of a second, so that rounds are shared as on a busy server."""
+_TICK = MICROSECONDS // 4
+"""Guests act on quarters of a second, so that rounds have many events, as on a busy server."""
 
 Action = Callable[[], None]
 
 
-class _Keeper:
-    """The real store, and a note of what matches were like when they were made."""
+class _RecordingStore:
+    """The real store; it also records the quality of matches."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.qualities: list[Quality] = []
 
     async def commit(self, changes: Changes) -> None:
-        """Commit; the only call that the matchmaker makes."""
+        """Commit: the only method that the matchmaker calls."""
         await self._store.commit(changes)
         self.qualities += changes.quality
 
 
 class Evening:
-    """The guests, the agenda, and what was seen. The matchmaker's audience."""
+    """The guests, their agenda, and the counts. It receives the matchmaker's output."""
 
     def __init__(
         self, guests: list[Guest], seed: int, clock: Clock, start_at: Instant, length_s: float
@@ -71,7 +70,7 @@ class Evening:
         self._lobby: Lobby | None = None
         self._in_line: dict[str, Instant] = {}
         self._date_of: dict[str, str] = {}
-        self._beating: set[str] = set()
+        self._alive: set[str] = set()
         self._wake = trio.Event()
         self.waits: list[Wait] = []
         self.outcomes = Counter[str]()
@@ -82,7 +81,7 @@ class Evening:
         for guest in guests:
             self._at(guest.comes_at, partial(self._come, guest))
             self._at(guest.goes_at, partial(self._go, guest))
-        self._at(after(start_at, BEAT_S), self._beat)
+        self._at(after(start_at, HEARTBEAT_S), self._send_heartbeats)
 
     async def play(self, lobby: Lobby, matchmaker: Matchmaker) -> None:
         """Play the evening to its end."""
@@ -98,7 +97,7 @@ class Evening:
                 heappop(self._agenda)[2]()
             await trio.lowlevel.checkpoint()
 
-    # What the guests do
+    # Actions of guests
 
     def _come(self, guest: Guest) -> None:
         user_id = guest.person.user_id
@@ -110,7 +109,7 @@ class Evening:
     def _go(self, guest: Guest) -> None:
         user_id = guest.person.user_id
         self._stop_waiting(user_id, matched=False)
-        self._beating.discard(user_id)
+        self._alive.discard(user_id)
         self._post(ev.Leave(user_id))
         self._post(ev.Detached(user_id, 1))
 
@@ -118,73 +117,73 @@ class Evening:
         if self._clock.now() < self._guests[user_id].goes_at:
             self._post(ev.Spin(user_id))
 
-    def _beat(self) -> None:
-        for user_id in self._beating:
+    def _send_heartbeats(self) -> None:
+        for user_id in self._alive:
             self._post(ev.Heard(user_id))
-        self._at(after(self._clock.now(), BEAT_S), self._beat)
+        self._at(after(self._clock.now(), HEARTBEAT_S), self._send_heartbeats)
 
     def _lose_socket(self, user_id: str) -> None:
         self._post(ev.Detached(user_id, 1))
         self._soon(self._random.uniform(1, 8), lambda: self._post(ev.Attached(user_id, 1)))
 
-    def _look_whether_soon(self, user_id: str, since: Instant) -> None:
-        """Five seconds in line: was there anybody to meet?"""
+    def _check_soon(self, user_id: str, since: Instant) -> None:
+        """Five seconds in line: is there a possible partner?"""
         assert self._lobby is not None
         still = self._in_line.get(user_id) == since
         if still and could_meet_somebody(self._lobby.floor, user_id, self._clock.now()):
             self.soon[False] += 1
 
-    # What they are told
+    # Output of the matchmaker
 
     def tell(self, user_id: str, notice: Notice, now: Instant) -> None:
-        """Hear something, and think about it for a moment."""
+        """React to a notice after a delay."""
         guest = self._guests[user_id]
-        manners, random = guest.manners, self._random
+        behaviour, random = guest.behaviour, self._random
         match notice:
-            case told.NowWaiting(since):
+            case notices.NowWaiting(since):
                 self._start_waiting(user_id, since)
-                if random.random() < manners.loses_socket:
+                if random.random() < behaviour.loses_socket:
                     self._soon(random.uniform(0, 5), lambda: self._lose_socket(user_id))
-            case told.Matched(match_id):
-                self._beating.add(user_id)
+            case notices.Matched(match_id):
+                self._alive.add(user_id)
                 self._stop_waiting(user_id, matched=True, at=now)
-                if random.random() >= manners.ignores_match:
+                if random.random() >= behaviour.ignores_match:
                     seen = ev.Acknowledge(user_id, match_id)
                     self._soon(random.uniform(0.1, 1.0), lambda: self._post(seen))
-            case told.VotingOpened(match_id):
-                if random.random() >= manners.ignores_vote:
-                    choice = Vote.YES if random.random() < manners.says_yes else Vote.PASS
+            case notices.VotingOpened(match_id):
+                if random.random() >= behaviour.ignores_vote:
+                    choice = Vote.YES if random.random() < behaviour.says_yes else Vote.PASS
                     ballot = ev.Vote(user_id, match_id, choice)
-                    self._soon(manners.answer_s, lambda: self._post(ballot))
-            case told.OutcomeReached(_, outcome):
+                    self._soon(behaviour.answer_s, lambda: self._post(ballot))
+            case notices.OutcomeReached(_, outcome):
                 self.outcomes[outcome.value] += 1
-                if random.random() < manners.takes_break:
+                if random.random() < behaviour.takes_break:
                     self._soon(1.0, lambda: self._post(ev.Leave(user_id)))
-            case told.MatchCancelled(_, reason):
+            case notices.MatchCancelled(_, reason):
                 self.cancelled[reason.value] += 1
-            case told.NowIdle(reason):
-                self._beating.discard(user_id)
+            case notices.NowIdle(reason):
+                self._alive.discard(user_id)
                 self._stop_waiting(user_id, matched=False)
-                if reason is not told.IdleReason.DATE:
-                    longest_s = 240 if reason is told.IdleReason.LEFT else 20
+                if reason is not notices.IdleReason.DATE:
+                    longest_s = 240 if reason is notices.IdleReason.LEFT else 20
                     self._soon(random.uniform(1, longest_s), lambda: self._spin_again(user_id))
-            case told.DateStarted(date_id):
+            case notices.DateStarted(date_id):
                 self._date_of[user_id] = date_id
                 over = ev.EndDate(user_id, date_id)
-                self._soon(manners.date_s, lambda: self._end_date(over))
-            case told.DateEnded():
+                self._soon(behaviour.date_s, lambda: self._end_date(over))
+            case notices.DateEnded():
                 self._date_of.pop(user_id, None)
                 self._soon(random.uniform(1, 30), lambda: self._spin_again(user_id))
 
     def answer(self, message: Message, reply: Reply, now: Instant) -> None:
-        """A spin that paired at once is told by the notice of the match."""
+        """Replies are ignored: a notice follows every match."""
 
     def may_forget(self, user_id: str) -> bool:
-        """Nobody is forgotten this evening."""
+        """Guests stay in memory."""
         return False
 
     def flush(self) -> None:
-        """The round is over: look at the floor."""
+        """Check the floor after a round."""
         self.rounds += 1
         assert self._lobby is not None
         self.violations += check_guarantee(self._lobby.floor, self._clock.now())
@@ -194,11 +193,11 @@ class Evening:
             self._post(over)
 
     def _start_waiting(self, user_id: str, since: Instant) -> None:
-        self._beating.add(user_id)
+        self._alive.add(user_id)
         if user_id not in self._in_line:
             self._in_line[user_id] = since
             mark = after(self._clock.now(), SOON_S)
-            self._at(mark, lambda: self._look_whether_soon(user_id, since))
+            self._at(mark, lambda: self._check_soon(user_id, since))
 
     def _stop_waiting(self, user_id: str, *, matched: bool, at: Instant | None = None) -> None:
         since = self._in_line.pop(user_id, None)
@@ -218,7 +217,7 @@ class Evening:
 
     def _soon(self, seconds: float, action: Action) -> None:
         at = after(self._clock.now(), seconds)
-        self._at(at + -at % _GRAIN, action)
+        self._at(at + -at % _TICK, action)
 
     def _at(self, at: Instant, action: Action) -> None:
         self._count += 1
@@ -244,11 +243,11 @@ async def simulate(
     guests = make_guests(people, seed, start_at, hours * 3600)
     evening = Evening(guests, seed, clock, start_at, hours * 3600)
     async with open_store(None, runner=InlineRunner()) as store:
-        keeper = _Keeper(store)
+        recording = _RecordingStore(store)
         lobby = Lobby(settings.rules())
         mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
         matchmaker = Matchmaker(
-            mailbox, lobby, cast(Store, keeper), clock, evening, Metrics(), settings
+            mailbox, lobby, cast(Store, recording), clock, evening, Metrics(), settings
         )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(matchmaker.run)
@@ -256,7 +255,7 @@ async def simulate(
                 nursery.start_soon(_show_progress, on_progress, hours * 36)
             await evening.play(lobby, matchmaker)
             nursery.cancel_scope.cancel()
-    return _report(evening, keeper.qualities, settings, people, seed)
+    return _report(evening, recording.qualities, settings, people, seed)
 
 
 async def _show_progress(on_progress: Callable[[int], None], percent_s: float) -> None:
@@ -275,7 +274,7 @@ def _report(
         people=people,
         policy=settings.matching.policy,
         matches=len(qualities),
-        # Both sides are told of an outcome, and of most cancellations.
+        # Both sides get a notice of an outcome, and of most cancellations.
         outcomes={name: count // 2 for name, count in sorted(evening.outcomes.items())},
         cancelled=dict(sorted(evening.cancelled.items())),
         tiers=tiers_of(qualities),

@@ -1,4 +1,4 @@
-"""Who comes to a simulated evening, when, and how they behave. All of it follows from the seed."""
+"""The guests of a simulated evening: profiles, times and behaviour, all derived from the seed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from yoked_actor.domain.people import Person
 from yoked_actor.domain.time import Instant, after, utc_date
 
 CENTRE = (52.52, 13.40)
-"""Everybody lives around one town."""
+"""All guests live around one town."""
 
 _ORIENTATIONS = (
     (0.46, "woman", ("man",)),
@@ -23,8 +23,8 @@ _ORIENTATIONS = (
 )
 
 
-class Manners(msgspec.Struct, frozen=True):
-    """How a guest behaves: chances from 0 to 1, delays in seconds."""
+class Behaviour(msgspec.Struct, frozen=True):
+    """The behaviour of a guest: probabilities from 0 to 1, delays in seconds."""
 
     says_yes: float
     ignores_match: float
@@ -36,10 +36,10 @@ class Manners(msgspec.Struct, frozen=True):
 
 
 class Guest(msgspec.Struct, frozen=True):
-    """Somebody who comes at an instant and wants to go home at another."""
+    """A guest, with the instants of coming and leaving."""
 
     person: Person
-    manners: Manners
+    behaviour: Behaviour
     comes_at: Instant
     goes_at: Instant
 
@@ -53,7 +53,7 @@ def make_guests(count: int, seed: int, start_at: Instant, length_s: float) -> li
 def _make_guest(random: Random, number: int, start_at: Instant, length_s: float) -> Guest:
     comes_s = random.triangular(0, 0.8 * length_s, 0.25 * length_s)
     stays_s = random.uniform(0.1, 0.35) * length_s
-    manners = Manners(
+    behaviour = Behaviour(
         says_yes=random.betavariate(2, 3),
         ignores_match=random.choice((0.0, 0.0, 0.02, 0.1)),
         ignores_vote=random.choice((0.0, 0.0, 0.05, 0.2)),
@@ -64,7 +64,7 @@ def _make_guest(random: Random, number: int, start_at: Instant, length_s: float)
     )
     return Guest(
         _make_person(random, number, utc_date(start_at)),
-        manners,
+        behaviour,
         after(start_at, comes_s),
         after(start_at, min(length_s, comes_s + stays_s)),
     )

@@ -1,4 +1,4 @@
-"""What an evening was like: waits by group, tiers, how many were served, and how soon."""
+"""The report of a simulated evening: waits by group, tiers, outcomes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import msgspec
 
 from yoked_actor.domain.lobby import Quality
-from yoked_actor.domain.people import Person
 from yoked_actor.domain.statistics import percentile
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """One time in line: how long, and whether it led to a match."""
+    """One wait in line: its duration, and whether it led to a match."""
 
     group: str
     seconds: float
@@ -43,13 +42,13 @@ class Report(msgspec.Struct):
     tiers: dict[int, int] = {}
     rows: list[Row] = []
     within_5_s: float = 0.0
-    """The share matched within five seconds, of those who had somebody hard-compatible to meet."""
+    """The share matched within five seconds, of the waits with a hard-compatible partner."""
     longest_wait_s: float = 0.0
     rounds: int = 0
     violations: list[str] = []
 
     def text(self) -> str:
-        """The report, for people."""
+        """The report as text."""
         lines = [
             f"{self.people} people, policy {self.policy}, seed {self.seed}:"
             f" {self.matches} matches in {self.rounds} rounds",
@@ -69,11 +68,6 @@ class Report(msgspec.Struct):
         lines.append(f"longest wait that led to a match: {self.longest_wait_s:.1f} s")
         lines += [f"VIOLATION: {violation}" for violation in self.violations]
         return "\n".join(lines)
-
-
-def group_of(person: Person) -> str:
-    """The group a person belongs to in a report."""
-    return f"{person.gender} seeking {' or '.join(sorted(person.seeking))}"
 
 
 def rows_of(waits: Sequence[Wait]) -> list[Row]:

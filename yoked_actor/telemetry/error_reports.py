@@ -1,11 +1,11 @@
-"""Sends errors to Sentry, if a DSN is set: it reads along in the log (R38).
+"""Sends errors to Sentry, if a DSN is set: a processor of the log (R38).
 
-Whatever is logged as an error, and every failed run of a job, becomes a report with the facts of
-its log entry: for a job its id, type, payload, attempt and traceback. What names a person or their
-address stays out, and so do local variables, because tokens and positions of people live in them.
-Nothing else of the SDK is used: it hooks into no library and collects nothing by itself.
+Every error in the log, and every failed run of a job, becomes a report with the facts of its log
+entry: for a job its id, type, payload, attempt and traceback. User ids and addresses are left out,
+and so are local variables, because these contain tokens and positions of users. The SDK's
+integrations are off: it collects nothing by itself.
 
-The package is optional (`pip install 'yoked-actor[sentry]'`); the one-file binary has it inside.
+The package is optional (`pip install 'yoked-actor[sentry]'`); the one-file binary contains it.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 class CannotReport(Exception):
-    """A DSN is set, and reports cannot be sent there."""
+    """A DSN is set, but reports cannot be sent to it."""
 
 
 def report_errors(dsn: str, **options: Any) -> Processor:
-    """A processor for the log that sends what is wrong to `dsn`; `options` go to the SDK."""
+    """A processor of the log that sends errors to `dsn`; `options` go to the SDK."""
     try:
         import sentry_sdk
         from sentry_sdk.utils import BadDsn
@@ -51,7 +51,7 @@ def report_errors(dsn: str, **options: Any) -> Processor:
             " pip install 'yoked-actor[sentry]', or leave the DSN empty"
         ) from None
     try:
-        # What the SDK holds for personal it leaves out unless asked; newer ones mind being told so.
+        # The SDK sends no personal data by default; newer versions warn if that is set explicitly.
         client = sentry_sdk.Client(
             dsn=dsn,
             release=f"yoked-actor@{__version__}",
@@ -67,7 +67,7 @@ def report_errors(dsn: str, **options: Any) -> Processor:
 
 
 class _Reporter:
-    """Reads the log, and reports; a flood of one kind is cut off."""
+    """Reports entries of the log, with a rate limit for each event name."""
 
     def __init__(self, client: Client, now_s: Callable[[], float]) -> None:
         self._client = client
@@ -77,11 +77,11 @@ class _Reporter:
     def __call__(self, logger: WrappedLogger, method: str, entry: EventDict) -> EventDict:
         name = str(entry.get("event", ""))
         level = _ALSO.get(name) or _LEVELS.get(entry.get("level", ""))
-        if level is not None and self._is_no_flood(name):
+        if level is not None and self._is_allowed(name):
             self._report(name, level, entry)
         return entry
 
-    def _is_no_flood(self, name: str) -> bool:
+    def _is_allowed(self, name: str) -> bool:
         now_s = self._now_s()
         bucket = self._buckets.get(name)
         if bucket is None:
@@ -124,6 +124,6 @@ def _error_of(entry: EventDict) -> ExcInfo | None:
 
 
 def _kind_of(traceback: object) -> str:
-    """The class of an error, from the last line of its traceback: what reports are grouped by."""
+    """The class of an error, from the last line of its traceback, to group reports."""
     lines = str(traceback or "").strip().splitlines()
     return lines[-1].partition(":")[0] if lines else ""

@@ -1,8 +1,8 @@
-"""Where log entries go and how they look: one stream, one form, ours and the libraries' alike.
+"""Configures logging: one stream and one format, for our modules and for libraries.
 
-Our modules log with `structlog.get_logger()`: an event's name and its facts as keywords. Libraries
-use the standard `logging`; their warnings and errors pass through the same processors. Tracebacks
-show no local variables, because tokens and positions of people live in them.
+Our modules log with `structlog.get_logger()`: the name of an event, and its facts as keywords.
+Libraries use the standard `logging`; their warnings and errors pass through the same processors.
+Tracebacks show no local variables, because these contain tokens and positions of users.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def configure_logging(
     *,
     report: Processor | None = None,
 ) -> None:
-    """Send everything from `level` up to `stream` (standard error), as JSON lines or for eyes.
+    """Write entries of `level` and above to `stream` (standard error), as JSON lines or readable.
 
-    `report` reads along: see `error_reports`.
+    `report` gets every entry, too: see `error_reports`.
     """
     target = sys.stderr if stream is None else stream
     pretty = target.isatty() if form == "auto" else form == "pretty"
@@ -51,7 +51,7 @@ def configure_logging(
         processors=[*shared, *reading, *last],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
         logger_factory=structlog.WriteLoggerFactory(sink),  # type: ignore[arg-type]
-        # A cached logger would keep the set-up of its first use, whatever is configured later.
+        # A cached logger would keep the configuration of its first use.
         cache_logger_on_first_use=False,
     )
     _route_standard_logging(level, [*shared, _add_library, *reading], last, sink)
@@ -83,18 +83,18 @@ def _route_standard_logging(
     )
     root = logging.getLogger()
     root.handlers = [handler]
-    # What a library does when all is well is its own affair, and at debug it is a line per frame.
+    # Libraries log too much below warnings: at debug, a line per frame.
     root.setLevel(max(LEVELS[level], logging.WARNING))
 
 
 def _add_library(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """Name the library's logger, since its messages do not say who speaks."""
+    """Add the name of the library's logger."""
     event["library"] = event["_record"].name
     return event
 
 
 class _Sink:
-    """A stream whose reader may go away: an entry is then lost, and nothing else."""
+    """A stream whose reader may disappear: entries are then lost, without an error."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

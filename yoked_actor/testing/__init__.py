@@ -1,4 +1,4 @@
-"""The kit for testers: the whole server in memory, on a mock clock, reproducible by a seed.
+"""A test kit: the whole server in memory, on a mock clock, reproducible by a seed.
 
     async def test_two_meet(autojump_clock):
         async with open_world(seed=7) as world:
@@ -8,8 +8,8 @@
             await ben.spin()
             assert (await ana.wait_for("matched")).partner["user_id"] == "ben"
 
-Nothing in it is a fake: WebSocket frames cross memory streams, SQL runs in SQLite, and time is
-trio's mock clock, so an hour passes in milliseconds.
+Nothing is faked but the clock: WebSocket frames go through memory streams, SQL runs in SQLite, and
+an hour of trio's mock clock takes milliseconds.
 """
 
 from __future__ import annotations

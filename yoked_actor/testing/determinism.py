@@ -1,7 +1,7 @@
-"""Reproducible scheduling. The one place that reaches into trio's privates.
+"""Reproducible scheduling. The only module that uses private names of trio.
 
-trio shuffles runnable tasks on purpose, with a random generator of its own; Hypothesis and
-pytest-trio make that reproducible through the same two names that are used here.
+trio runs tasks in a random order, with its own generator. Hypothesis and pytest-trio make it
+reproducible by the same two names.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ T = TypeVar("T")
 
 
 def schedule_by_seed(seed: int) -> None:
-    """From now on, let the order in which trio runs tasks follow from `seed` alone."""
+    """Make the order in which trio runs tasks depend on `seed` alone."""
     internals: Any = trio._core._run
     internals._ALLOW_DETERMINISTIC_SCHEDULING = True
     internals._r.seed(seed)
 
 
 def run(main: Callable[[], Awaitable[T]], *, seed: int = 0) -> T:
-    """Run `main` on a mock clock that jumps ahead whenever everybody waits."""
+    """Run `main` on a mock clock that jumps ahead whenever all tasks wait."""
     schedule_by_seed(seed)
     return trio.run(main, clock=MockClock(autojump_threshold=0))

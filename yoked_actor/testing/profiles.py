@@ -20,7 +20,7 @@ def make_profile(
     max_age: int = 100,
     max_distance_km: float = 100.0,
 ) -> dict[str, Any]:
-    """A profile as `PUT /api/profile` takes it; every part has a harmless default."""
+    """A profile for `PUT /api/profile`; every part has a default."""
     return {
         "display_name": name,
         "birth_date": birth_date,

@@ -1,4 +1,4 @@
-"""A world: one server in memory, and the people who come to it."""
+"""A world: one server in memory, and its clients."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _SECRET = "a secret that everybody in the world of tests knows"
 
 
 class FakeWall:
-    """The clock of a machine, which somebody may set. It runs with trio's."""
+    """A wall clock that can be set. It runs with trio's clock."""
 
     def __init__(self, start_at: Instant) -> None:
         self._start_at = start_at
         self._trio_start = trio.current_time()
 
     def read(self) -> Instant:
-        """What it shows."""
+        """The present instant of this clock."""
         return self._start_at + round((trio.current_time() - self._trio_start) * MICROSECONDS)
 
     def step(self, seconds: float) -> None:
@@ -44,7 +44,7 @@ class FakeWall:
 
 
 class World:
-    """A server that can be crashed and started again, and its visitors. Made by `open_world`."""
+    """A server that can be crashed and restarted, and its clients. Made by `open_world`."""
 
     def __init__(
         self,
@@ -91,36 +91,36 @@ class World:
     def step_clock(self, seconds: float) -> None:
         """Set the system's clock forward, or back when negative, while no time passes.
 
-        A machine that wakes up after it was suspended sees the same: its clock is forward.
+        A machine that resumes after it was suspended sees such a step forward.
         """
         self._wall.step(seconds)
         self._clock.check()
 
-    # People
+    # Clients
 
     async def join(self, user_id: str, **profile: Any) -> Client:
-        """Log somebody in, with a profile (see `make_profile`), and connect them."""
+        """Log a user in with a profile (see `make_profile`), and connect."""
         await self.sign_up(user_id, **profile)
         return await self.connect(user_id)
 
     async def sign_up(self, user_id: str, **profile: Any) -> Api:
-        """Log somebody in, with a profile, and return their HTTP door."""
+        """Log a user in with a profile, and return their HTTP client."""
         api = Api(URL, dial=self.dial())
         await api.login(user_id, make_profile(user_id.capitalize(), **profile))
         return api
 
     async def connect(self, user_id: str) -> Client:
-        """Connect somebody who has signed up; a second connection is a second device."""
+        """Connect a user who has signed up; a second connection is a second device."""
         assert self._visitors is not None
         client: Client = await self._visitors.start(self._visit, user_id)
         return client
 
     def api(self, user_id: str) -> Api:
-        """The HTTP door of somebody who has signed up."""
+        """The HTTP client of a user who has signed up."""
         return Api(URL, self.token(user_id), dial=self.dial())
 
     def token(self, user_id: str, *, ttl_s: float = 86_400.0, admin: bool = False) -> str:
-        """A token that speaks for somebody."""
+        """A token of a user."""
         return self._tokens.sign(user_id, self.now(), ttl_s, admin=admin)
 
     def dial(self) -> Dial:
@@ -141,26 +141,26 @@ class World:
     # The server
 
     async def start(self) -> None:
-        """Start the server (again)."""
+        """Start the server."""
         assert self._nursery is not None
         await self._nursery.start(self._serve)
 
     async def crash(self) -> None:
-        """Stop the server at once: nobody is told, nothing is finished."""
+        """Stop the server at once, without a drain."""
         self._serving.cancel()
         await self._stopped.wait()
 
     async def stop(self) -> None:
-        """Let the server drain and end, as a signal does."""
+        """Drain and stop the server, as a signal does."""
         self.server.stop.set()
         await self.stopped()
 
     async def stopped(self) -> None:
-        """Wait until the server has ended."""
+        """Wait until the server has stopped."""
         await self._stopped.wait()
 
     def audit(self) -> list[str]:
-        """What the auditor finds wrong with the lobby: nothing, one hopes."""
+        """The invariants of the lobby that are broken."""
         return audit_floor(self.server.live.lobby.floor, self.now())
 
     async def _serve(self, *, task_status: trio.TaskStatus[None]) -> None:
@@ -183,7 +183,7 @@ class World:
                 self._stopped.set()
 
     async def _visit(self, user_id: str, *, task_status: trio.TaskStatus[Client]) -> None:
-        # In a task of its own, so that people may join from any task, and under any cancel scope.
+        # In a task of its own, so that `connect` can be called from any task and cancel scope.
         async def token() -> str:
             return self.token(user_id)
 
@@ -215,8 +215,8 @@ async def open_world(
 
     `settings` are those of the configuration, by section; the auditor is strict unless they say
     otherwise. With `database` a file is used, and the world can be crashed and started again.
-    `webhook_transport` carries the calls of the webhook. `tokens` judges tokens
-    in place of the world's own, which can sign them too.
+    `webhook_transport` carries the calls of the webhook. `tokens` checks tokens instead of the
+    world's own.
     """
     mock = trio.lowlevel.current_clock()
     if not isinstance(mock, MockClock):
@@ -240,14 +240,14 @@ async def open_world(
                 failed = error
                 raise
     except BaseExceptionGroup as group:
-        # A test that fails should read like one, not like a tree of tasks.
+        # Raise the error of a failed test itself, not a group.
         if failed is not None and _only_leaf(group) is failed:
             raise failed from failed.__cause__
         raise
 
 
 def _only_leaf(error: BaseException) -> BaseException | None:
-    """The one error inside nested groups, or None when there are several."""
+    """The only error inside nested groups, or None if there are several."""
     while isinstance(error, BaseExceptionGroup):
         if len(error.exceptions) > 1:
             return None

@@ -1,7 +1,7 @@
-"""Which users are suspended now, in memory, because every hello, call and message asks.
+"""The suspended users, in memory: every hello, call and message is checked against them.
 
-`care` keeps it in step with the database. A suspension with an end is over at that very instant,
-without anybody's doing.
+`SuspensionEnforcer` keeps it up to date with the database. A suspension ends at its instant by
+itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from yoked_actor.domain.people import Suspension
 
 
 class UserSuspended(Exception):
-    """The user is suspended, so nothing is done for them."""
+    """The user is suspended: their commands and calls are refused."""
 
     def __init__(self, suspension: Suspension) -> None:
         super().__init__(f"you are suspended: {suspension.reason}")
@@ -22,7 +22,7 @@ class UserSuspended(Exception):
 
 
 class Suspensions:
-    """The suspensions that are known, of which some may have ended."""
+    """The stored suspensions; some may have ended."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -42,18 +42,18 @@ class Suspensions:
             raise UserSuspended(found)
 
     def current(self) -> list[Suspension]:
-        """Those that have not ended."""
+        """The suspensions that have not ended."""
         return [one for user_id in self._by_user if (one := self.of(user_id)) is not None]
 
     def replace(self, suspensions: Iterable[Suspension]) -> None:
-        """These are all that there are now."""
+        """Replace all suspensions by these."""
         self._by_user = {one.user_id: one for one in suspensions}
 
     def drop(self, user_id: str) -> None:
-        """The user was erased, and the suspension with them."""
+        """Remove the suspension of a user who was erased."""
         self._by_user.pop(user_id, None)
 
 
 def notice_of(suspension: Suspension) -> notices.Suspended:
-    """What a user is told of their suspension."""
+    """The notice of a suspension for its user."""
     return notices.Suspended(suspension.reason, suspension.until)

@@ -1,21 +1,22 @@
-"""Erasure and suspension of users, in the running server."""
+"""Erasure and suspension of users."""
 
 from __future__ import annotations
 
-from yoked_actor.actors.people.care import Care
-from yoked_actor.actors.people.care_jobs import (
+from yoked_actor.actors.people.erasure import Eraser, erase_offline
+from yoked_actor.actors.people.jobs import (
     erase_job,
     prune_store_job,
     refresh_job,
-    register_care,
+    register_people_jobs,
 )
-from yoked_actor.actors.people.erasing import erase_without_a_server
+from yoked_actor.actors.people.suspension import SuspensionEnforcer
 
 __all__ = [
-    "Care",
+    "Eraser",
+    "SuspensionEnforcer",
     "erase_job",
-    "erase_without_a_server",
+    "erase_offline",
     "prune_store_job",
     "refresh_job",
-    "register_care",
+    "register_people_jobs",
 ]

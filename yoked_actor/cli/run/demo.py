@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import webbrowser
@@ -26,11 +25,11 @@ from yoked_actor.app.starting import (
 from yoked_actor.bots.demo import STEP_IN_S, Demo, Seeker
 from yoked_actor.bots.demo_people import Role, is_demo, roles_for
 from yoked_actor.cli.run.demo_data import claim_demo_data
+from yoked_actor.cli.run.listeners import opened_listeners
 from yoked_actor.client import Dial
 from yoked_actor.domain.lobby import State
 from yoked_actor.domain.time import seconds_between
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.edge.net import open_listeners
 from yoked_actor.settings import Settings
 from yoked_actor.telemetry import configure_logging
 
@@ -66,13 +65,7 @@ async def _run(settings: Settings, people: int, open_browser: bool) -> None:
     data_dir = settings.server.data_dir
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir)
     orders = Orders()
-    with (
-        heard_signals() as signals,
-        contextlib.ExitStack() as closing,
-    ):
-        listeners = open_listeners(settings.server.host, settings.server.port)
-        for listener in listeners:
-            closing.callback(listener.close)
+    with heard_signals() as signals, opened_listeners(settings) as listeners:
         address = address_of(listeners)
         async with trio.open_nursery() as beside:
             beside.start_soon(orders.hear, signals)

@@ -6,7 +6,7 @@ import click
 import trio
 
 from yoked_actor.actors.jobs import wake_other_processes
-from yoked_actor.actors.people import erase_job, erase_without_a_server
+from yoked_actor.actors.people import erase_job, erase_offline
 from yoked_actor.app.base import DATABASE
 from yoked_actor.cli.common import Source
 from yoked_actor.cli.run.common import BUSY_TIMEOUT_S, json_text, now, operator_name, settings_of
@@ -39,7 +39,7 @@ async def _erase(settings: Settings, user_id: str, wait_s: float) -> str:
     check_is_current(directory / DATABASE, busy_timeout_s=BUSY_TIMEOUT_S)
     try:
         async with open_store(directory / DATABASE, runner=InlineRunner()) as own:
-            await erase_without_a_server(own, settings, user_id, by, now())
+            await erase_offline(own, settings, user_id, by, now())
             return "command line"
     except* DataDirectoryInUse:
         pass

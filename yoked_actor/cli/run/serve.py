@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 import webbrowser
@@ -31,8 +30,9 @@ from yoked_actor.app.starting import (
 )
 from yoked_actor.cli.run.common import set_up_logging
 from yoked_actor.cli.run.demo_data import refuse_demo_data
+from yoked_actor.cli.run.listeners import opened_listeners
 from yoked_actor.edge.auth import Tokens
-from yoked_actor.edge.net import open_listeners, tls_context
+from yoked_actor.edge.net import tls_context
 from yoked_actor.settings import Settings, load_settings
 
 _log = structlog.get_logger()
@@ -83,13 +83,7 @@ async def _serve(
     notifier = Notifier.of(os.environ)
     # Before the server is ready, SIGHUP has nothing to reload.
     orders = Orders(None if dev else lambda: None)
-    with (
-        heard_signals() as signals,
-        contextlib.ExitStack() as closing,
-    ):
-        listeners = open_listeners(settings.server.host, settings.server.port)
-        for listener in listeners:
-            closing.callback(listener.close)
+    with heard_signals() as signals, opened_listeners(settings) as listeners:
         async with trio.open_nursery() as beside:
             beside.start_soon(orders.hear, signals)
             async with open_server(

@@ -1,4 +1,4 @@
-"""Who meets whom: limits and tiers, compatibility, fairness, the index of waiting users."""
+"""Who is matched with whom: limits, tiers, compatibility, fairness, the pool of waiting users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from yoked_actor.domain.matching.fairness import (
 )
 from yoked_actor.domain.matching.idlers import Idlers
 from yoked_actor.domain.matching.pool import Choice, Pool
-from yoked_actor.domain.matching.quality import GroupQuality, Percentiles, QualityReport
+from yoked_actor.domain.matching.quality import GroupQuality, Percentiles, QualityReport, group_of
 from yoked_actor.domain.matching.relaxation import Rejections, Relaxation
 from yoked_actor.domain.matching.tiers import EVERYBODY, Limits, Tier, Tiers, Widening
 
@@ -44,6 +44,7 @@ __all__ = [
     "attracted",
     "both_adults",
     "density_points",
+    "group_of",
     "nearness",
     "policy_by",
     "take_census",

@@ -1,9 +1,9 @@
-"""Counting those who wait by what keeps them from one of them, all at once.
+"""Counts the waiting users by what keeps each of them from one user.
 
-One pass of NumPy over the groups whose genders suit; everybody else is counted by the group. The
-distances of that pass come from chords and are off by a hair, so whoever stands at the very edge of
-somebody's limits is measured again. All distances are between shown places (see `shown_places`): a
-count that changes at an exact distance would tell it to somebody who moves their own limits.
+One NumPy pass over the groups whose genders suit; other groups are counted as a whole. Distances of
+that pass come from chords and are approximate, so a user at the very edge of a limit is measured
+again exactly. All distances are between shown places (see `shown_places`): a count that changed at
+an exact distance would reveal it to a user who varies their own limits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Mask = NDArray[np.bool_]
 
 
 class Census(msgspec.Struct, frozen=True):
-    """Who waits besides one user, and what keeps them from that user."""
+    """How many others wait, and what keeps them from one user."""
 
     pool: int
     rejected_by: Rejections
@@ -49,10 +49,10 @@ def take_census(
     apart: Iterable[str],
     shown: tuple[float, float],
 ) -> Census:
-    """Count all others in the pool, as they look to a ticket that looks inside `limits`.
+    """Count all others in the pool for a ticket that accepts inside `limits`.
 
-    `apart` names everybody whom a block, a meeting or a bar keeps from the ticket's user; `shown`
-    is where that user is shown to be.
+    `apart` are the users whom a block, a meeting or a bar keeps from the ticket's user; `shown` is
+    the shown place of that user.
     """
     own = pool.entry(ticket.user_id)
     others = len(pool) - (own is not None)
@@ -66,16 +66,16 @@ def take_census(
         rows = left_out.get(_kind(group.entries[0].ticket), [])
         suiting += len(group)
         history += len(rows)
-        count.look_at(group, rows)
+        count.add(group, rows)
     if own is not None and ticket.person.gender in ticket.person.seeking:
-        # Nobody is one of the others, or has a history with themselves.
+        # The user is neither one of the others, nor counted as history.
         suiting, history = suiting - 1, history - 1
     rejected = Rejections(others - suiting, history, count.age, count.distance)
     return Census(others, rejected, count.nearest())
 
 
 class _Count:
-    """What the groups have shown so far."""
+    """The counts over the groups so far."""
 
     def __init__(
         self, ticket: Ticket, limits: Limits, now: Instant, shown: tuple[float, float]
@@ -92,8 +92,8 @@ class _Count:
         self.age = 0
         self.distance = 0
 
-    def look_at(self, group: Group, left_out: list[int]) -> None:
-        """Count a group whose genders suit, but for some rows of it."""
+    def add(self, group: Group, left_out: list[int]) -> None:
+        """Count a group whose genders suit, without some of its rows."""
         columns, limits = group.columns, self._limits
         here = np.ones(len(group), np.bool_)
         here[left_out] = False
@@ -117,7 +117,7 @@ class _Count:
         self._kms.append(kms_of(too_far))
 
     def nearest(self) -> Relaxation | None:
-        """The least that the ticket's user could do to their own limits to admit somebody."""
+        """The least change to the user's own limits that would admit somebody."""
         limits = self._limits
         found: list[tuple[float, Relaxation]] = []
         if len(years := np.concatenate([*self._years, np.zeros(0, np.int64)])):
@@ -140,9 +140,9 @@ class _Count:
         *,
         theirs: bool,
     ) -> Mask:
-        """Who lies inside one's own reach, or has this user inside theirs."""
+        """The rows inside the user's reach, or whose own reach includes the user."""
         within: Mask = chords2 <= reach
-        # What rounding, and the hair that every reach is raised by, can make of a squared chord.
+        # The largest error of a squared chord, by rounding and by the increase of `reach2`.
         doubt = 8e-9 * np.asarray(reach) + 2e-17
         for index in np.flatnonzero(np.abs(chords2 - reach) <= doubt).tolist():
             entry = group.entries[rows[index]]

@@ -1,8 +1,8 @@
-"""The waiting users of one gender who seek the same genders, kept so that they are quickly found.
+"""The index of the waiting users of one gender who seek the same genders.
 
-Each ticket stands in order by its key three times: among all of the group, among those of the same
-place (a cell of one degree), and among those of the same place and year of birth. It also is a
-row of numbers, for the searches that must look at everybody (`Columns`).
+Each ticket is in three lists, ordered by key: that of the group, that of its cell of one degree,
+and that of its cell and birth year. It is also a row of numbers (`Columns`), for searches that read
+the whole group.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SHOWN = ("shown_x", "shown_y", "shown_z")
 """The columns of exact and of shown positions."""
 
 Item = tuple[int, str, "Entry"]
-"""Sorts by falling key, then by user id, which is unique."""
+"""Sorts by descending key, then by user id, which is unique."""
 Phases = tuple[list[Item], list[Item]]
 Line = tuple[Sequence[Item], Sequence[Item]]
-"""Tickets in order, by phase."""
+"""Ordered lists of tickets, by phase."""
 
 _SLACK = 1 + 1e-9
 _LONGEST_CHORD2 = 4.001
@@ -39,12 +39,12 @@ _ANY_AGE = 30_000
 
 
 def reach2(km: float) -> float:
-    """The squared chord, on a globe of radius 1, that a distance reaches; raised by a hair."""
+    """The squared chord of a distance, on a globe of radius 1, slightly increased."""
     return min(chord_of(km) ** 2 * _SLACK + 1e-18, _LONGEST_CHORD2)
 
 
 class Entry:
-    """A ticket with its numbers at hand."""
+    """A ticket with its precomputed numbers."""
 
     __slots__ = (
         "angles",
@@ -64,7 +64,7 @@ class Entry:
     def __init__(
         self, ticket: Ticket, limits: Limits, standing: Standing, shown: tuple[float, float]
     ) -> None:
-        """`shown` is where its user is shown to be, in degrees: for `explain`, not for pairing."""
+        """`shown` is the shown place of the user, in degrees: for `explain`, not for pairing."""
         person = ticket.person
         self.shown = angles_of(*shown)
         self.ticket = ticket
@@ -79,7 +79,7 @@ class Entry:
         self.stand(standing)
 
     def stand(self, standing: Standing) -> None:
-        """Take up a standing."""
+        """Set the standing."""
         self.standing = standing
         self.item: Item = (-standing.key, self.user_id, self)
 
@@ -104,7 +104,7 @@ _TYPES: dict[str, Any] = {
 
 
 class Columns:
-    """Rows of numbers without gaps: the last one moves into the place of one that goes."""
+    """Rows of numbers without gaps: the last row replaces a removed one."""
 
     __slots__ = ("_columns", "size")
 
@@ -147,12 +147,12 @@ class Columns:
         return chords2
 
     def stand(self, entry: Entry) -> None:
-        """Write down where an entry stands."""
+        """Set the standing of an entry."""
         self._columns["key"][entry.row] = entry.standing.key
         self._columns["phase"][entry.row] = entry.standing.phase
 
     def remove(self, row: int) -> None:
-        """Take a row out; the last one takes its number."""
+        """Remove a row; the last row gets its number."""
         self.size -= 1
         for column in self._columns.values():
             column[row] = column[self.size]
@@ -173,15 +173,15 @@ class Group:
         return len(self.entries)
 
     def add(self, entry: Entry) -> None:
-        """Take an entry in."""
+        """Add an entry."""
         self.columns.append(entry)
         self.entries.append(entry)
         self._line_up(entry)
 
     def remove(self, entry: Entry) -> None:
-        """Let an entry go, for good."""
+        """Remove an entry."""
         self._step_out(entry)
-        # The two refer to each other, and the garbage collector looks rarely.
+        # Break the reference cycle, so that the entry is freed at once.
         del entry.item
         self.columns.remove(entry.row)
         last = self.entries.pop()
@@ -190,7 +190,7 @@ class Group:
             self.entries[entry.row] = last
 
     def stand(self, entry: Entry, standing: Standing) -> None:
-        """Give an entry another standing."""
+        """Change the standing of an entry."""
         self._step_out(entry)
         entry.stand(standing)
         self.columns.stand(entry)
@@ -221,7 +221,7 @@ class Group:
 
 
 def walk(lines: Sequence[Line], lifts: tuple[int, int]) -> Iterator[tuple[int, Entry]]:
-    """Everybody in some ordered lists, with their standing, in falling order of it."""
+    """All entries of some ordered lists, merged, in descending order of their standing."""
     heads: list[tuple[int, str, Entry, int, Sequence[Item], int]] = []
     for phases in lines:
         for line, lift in zip(phases, lifts, strict=True):

@@ -1,8 +1,7 @@
-"""Those who are connected and do nothing: who could be asked to spin (R13).
+"""The idle users with a socket, who can be nudged (R13).
 
-They stand in a queue for each kind of wish, and whoever is looked at goes to its end, so that
-everybody gets their turn however few are looked at. The queues follow from the books; their order
-decides nothing but whose turn it is, and is let be when a round is undone.
+There is a queue for each (gender, seeking). A user who was checked goes to its end, so that each
+gets their turn. The order of a queue decides only whose turn it is, so an undo does not restore it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ Kind = tuple[str, frozenset[str]]
 
 
 class Idlers:
-    """Idle people, by gender and whom they seek."""
+    """Idle users, by gender and seeking."""
 
     __slots__ = ("_kinds", "_queues")
 
@@ -31,7 +30,7 @@ class Idlers:
         return user_id in self._kinds
 
     def put(self, person: Person) -> None:
-        """Take somebody in, at the end, or leave them where they stand."""
+        """Add a user at the end of their queue, unless they are in it."""
         kind = (person.gender, person.seeking)
         if self._kinds.get(person.user_id) != kind:
             self.discard(person.user_id)
@@ -39,7 +38,7 @@ class Idlers:
             self._queues.setdefault(kind, {})[person.user_id] = None
 
     def discard(self, user_id: str) -> None:
-        """Let somebody go, if they are here."""
+        """Remove a user, if present."""
         kind = self._kinds.pop(user_id, None)
         if kind is not None:
             queue = self._queues[kind]
@@ -48,7 +47,7 @@ class Idlers:
                 del self._queues[kind]
 
     def next_for(self, person: Person, most: int) -> Iterator[str]:
-        """Those whose turn it is among whom a person's wishes suit; each goes to the end."""
+        """The next users whose genders suit a person; each goes to the end of their queue."""
         for (gender, seeking), queue in list(self._queues.items()):
             if gender not in person.seeking or person.gender not in seeking:
                 continue

@@ -1,7 +1,7 @@
 """The waiting users who can be paired now, and the best partner among ALL of them.
 
-Most who come are paired in the same step. So who comes is looked for first, and is put where others
-find them (`admit`) only when that search has found nobody.
+Most new tickets are paired in the same step. So a new ticket searches first, and is added to the
+index (`admit`) only if its search found no partner.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 
 import msgspec
 
-from yoked_actor.domain.matching.fairness import DAWN, Policy, Ticket
+from yoked_actor.domain.matching.fairness import EPOCH, Policy, Ticket
 from yoked_actor.domain.matching.group import Entry, Group
 from yoked_actor.domain.matching.search import Search
 from yoked_actor.domain.matching.tiers import Limits, Tiers
@@ -19,13 +19,13 @@ from yoked_actor.domain.people import WITHOUT_SECRET, Person, ShownPlaces
 from yoked_actor.domain.time import Instant, utc_date
 
 MOST_STALE_CHANGES = 64
-"""How many awaited changes may be of tickets that are gone, beyond as many as there are tickets."""
+"""How many more entries of removed tickets than tickets the heap of changes may have."""
 
 GroupKey = tuple[str, frozenset[str]]
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """The best partner, how well they stood, and who was passed over for them."""
+    """The best partner, their total, and the users who were passed over."""
 
     ticket: Ticket
     total: int
@@ -51,7 +51,7 @@ class Pool:
         return user_id in self._entries or user_id in self._arriving
 
     def get(self, user_id: str) -> Ticket | None:
-        """The ticket of a user, if they can be paired."""
+        """The ticket of a user who can be paired, or None."""
         entry = self._entries.get(user_id)
         return self._arriving.get(user_id) if entry is None else entry.ticket
 
@@ -61,22 +61,22 @@ class Pool:
         yield from self._arriving.values()
 
     def entry(self, user_id: str) -> Entry | None:
-        """Where a user's ticket stands in its group, if they can be paired."""
+        """The entry of a user's ticket in its group, or None."""
         return self._entries.get(user_id)
 
     def suiting(self, person: Person) -> Iterator[Group]:
-        """The groups whose people and this person have the genders that each other seeks."""
+        """The groups whose genders and seeking fit a person's, both ways."""
         return (group for key, group in self._groups.items() if _may_suit(person, key))
 
     def expect(self, ticket: Ticket, now: Instant) -> None:
-        """Take a ticket that can look for others, and be found once it is admitted."""
+        """Add a ticket that can search, and is found by others once it is admitted."""
         if ticket.user_id in self._entries:
             self.put(ticket, now)
         else:
             self._arriving[ticket.user_id] = ticket
 
     def admit(self, now: Instant) -> None:
-        """Let all who were expected be found from now on."""
+        """Add all expected tickets to the index."""
         if self._arriving:
             arriving, self._arriving = self._arriving, {}
             for ticket in arriving.values():
@@ -101,7 +101,7 @@ class Pool:
         self._await_change(entry)
 
     def discard(self, user_id: str) -> None:
-        """Take a user's ticket out, if there is one."""
+        """Remove a user's ticket, if there is one."""
         self._arriving.pop(user_id, None)
         entry = self._entries.pop(user_id, None)
         if entry is None:
@@ -114,7 +114,7 @@ class Pool:
         self._drop_stale_changes()
 
     def shift(self, by: int, now: Instant) -> None:
-        """Move the time since when each ticket waits by so many microseconds."""
+        """Move `waiting_since` of all tickets by so many microseconds."""
         tickets = list(self.tickets())
         for ticket in tickets:
             self.discard(ticket.user_id)
@@ -132,9 +132,9 @@ class Pool:
         return tickets
 
     def base(self, ticket: Ticket, now: Instant) -> int:
-        """Where a ticket stands at an instant, for whoever looks."""
+        """The standing of a ticket at an instant, without the term of a pair."""
         standing = self._policy.standing(ticket, now)
-        return standing.key + self._policy.slopes[standing.phase] * (now - DAWN)
+        return standing.key + self._policy.slopes[standing.phase] * (now - EPOCH)
 
     def best_partner(
         self,
@@ -144,23 +144,23 @@ class Pool:
         allowed: Callable[[str], bool],
         beyond: Limits | None = None,
     ) -> Choice | None:
-        """The best of all whom the seeker would accept inside `limits` and who accept the seeker.
+        """The best of all tickets inside `limits` of the seeker that accept the seeker.
 
-        `allowed` says of those who suit by gender, age and distance whether nothing else stands
-        between the two. Whoever lies inside the limits `beyond` is known not to be acceptable.
+        `allowed` says whether nothing else keeps apart two who suit by gender, age and distance. A
+        ticket inside the limits `beyond` is known not to be acceptable.
         """
         self._catch_up(now)
         if beyond is not None and utc_date(seeker.waiting_since) != utc_date(now):
-            beyond = None  # A birthday may have brought somebody into limits that are known.
+            beyond = None  # A birthday may have moved a user inside these limits.
         search = Search(seeker, limits, self._policy, now, allowed, beyond)
         for group in self.suiting(seeker.person):
-            search.look_at(group)
+            search.read(group)
         if search.best is None:
             return None
         return Choice(search.best.ticket, search.best_total, search.passed_over())
 
     def _catch_up(self, now: Instant) -> None:
-        """Move the tickets whose standing has changed by now."""
+        """Update the tickets whose standing has changed by now."""
         while self._changes and self._changes[0][0] <= now:
             at, user_id = heappop(self._changes)
             entry = self._entries.get(user_id)
@@ -176,7 +176,7 @@ class Pool:
             self._drop_stale_changes()
 
     def _drop_stale_changes(self) -> None:
-        """Keep the heap within a multiple of the tickets; the cost is paid by what made it grow."""
+        """Rebuild the heap when most of it is stale, at an amortised constant cost."""
         if len(self._changes) <= 2 * len(self._entries) + MOST_STALE_CHANGES:
             return
         self._changes = [

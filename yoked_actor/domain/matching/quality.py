@@ -1,14 +1,20 @@
-"""How good matches were, by group."""
+"""Reports on the quality of matches."""
 
 from __future__ import annotations
 
 import msgspec
 
 from yoked_actor.domain.matching.tiers import Tier
+from yoked_actor.domain.people import Person
+
+
+def group_of(person: Person) -> str:
+    """The group of a person in reports and metrics: their gender, and whom they seek."""
+    return f"{person.gender} seeking {' or '.join(sorted(person.seeking))}"
 
 
 class Percentiles(msgspec.Struct, frozen=True):
-    """What half, nine of ten, and ninety-nine of a hundred stay at or below."""
+    """The 50th, 90th and 99th percentile."""
 
     p50: float
     p90: float
@@ -16,11 +22,11 @@ class Percentiles(msgspec.Struct, frozen=True):
 
 
 class GroupQuality(msgspec.Struct, frozen=True):
-    """How those of one gender who seek the same genders have fared.
+    """The matches of the users of one gender who seek the same genders.
 
-    `count` is how often one of them was matched, `wait_s` how long they had waited then, `tiers`
-    how often their limits had to be how wide for it. `match_rate` is the share of those matches
-    that ended with two yeses, of those that are over; null before any is.
+    `count` is how many times one of them was matched, `wait_s` how long they had waited, `tiers`
+    how many of these matches needed each tier. `match_rate` is the share of the ended matches in
+    which both voted yes; null if none has ended.
     """
 
     group: str
@@ -31,9 +37,9 @@ class GroupQuality(msgspec.Struct, frozen=True):
 
 
 class QualityReport(msgspec.Struct, frozen=True):
-    """How good the matches of some time were, by group."""
+    """The quality of the matches of a period, by group."""
 
     matches: int
     complete: bool
-    """False when there were more, and only the newest were looked at."""
+    """False if there were more matches, and only the newest were read."""
     groups: list[GroupQuality]

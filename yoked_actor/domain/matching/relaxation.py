@@ -1,4 +1,4 @@
-"""Why people cannot meet, in numbers, and the smallest change that would help."""
+"""How many users each constraint rejects, and the smallest change that would admit one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Rejections(msgspec.Struct, frozen=True):
-    """How many others each constraint rejects; everyone counts once, by the first that does."""
+    """How many others each constraint rejects; each is counted once, by the first one."""
 
     seeking: int
     history: int
@@ -17,7 +17,7 @@ class Rejections(msgspec.Struct, frozen=True):
 
 
 class Relaxation(msgspec.Struct, frozen=True):
-    """By how much a user would have to open one of their limits, and how many that would admit."""
+    """How far one limit of the user must widen, and how many users that would admit."""
 
     constraint: Literal["age", "distance"]
     by: int

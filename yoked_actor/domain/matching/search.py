@@ -1,11 +1,11 @@
-"""One search for the best partner: exact over all, looking at few.
+"""The search for the best partner: exact over all tickets, but reads few of them.
 
-The search walks the tickets that the seeker's limits can admit in falling order of their standing,
-and stops as soon as no later one can win: what a pair adds is bounded. The walk is over the few
-cells of place and birth year inside the limits, or over the whole group when there are no few. When
-it grows long, one pass of NumPy over the group finds everybody who passes by age and distance, and
-only the best of those are looked at. The numbers of that pass are approximate where they come from
-angles; whoever could win by them is checked exactly.
+The search reads the tickets inside the seeker's limits in descending order of their standing, and
+stops as soon as no later one can win, because the term of a pair is bounded. It merges the lists of
+the cells and birth years inside the limits, or reads the list of the whole group when these are too
+many. If it takes long, one NumPy pass over the group finds all candidates by age and distance, and
+only the best of those are read. Distances of that pass are approximate; every candidate who could
+win is checked exactly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.geometry import angles_of, haversine_km, kms_of, unit_vector
-from yoked_actor.domain.matching.fairness import DAWN, Policy, Ticket
+from yoked_actor.domain.matching.fairness import EPOCH, Policy, Ticket
 from yoked_actor.domain.matching.group import (
     ALL_YEARS,
     CELLS,
@@ -35,12 +35,12 @@ _SHORT_WALK = 160
 _MOST_LINES = 32
 _MOST_CELLS = 400
 _SLACK = 20_000
-"""How far, in millionths of a point, the nearness of the NumPy pass may be off: two steps of it."""
+"""The largest error of the NumPy pass, in millionths of a point: two steps of nearness."""
 _NEAR_KM = 0.001
 
 
 class Search:
-    """Looks for the best partner of one seeker at one instant."""
+    """The search for the best partner of one seeker at one instant."""
 
     __slots__ = (
         "_age",
@@ -85,7 +85,7 @@ class Search:
         self._born_after = self._today - 10_000 * (limits.max_age + 1)
         self._angles = angles_of(person.lat, person.lon)
         self._cells = CELLS.around_position(person.lat, person.lon, limits.max_km, _MOST_CELLS)
-        elapsed = now - DAWN
+        elapsed = now - EPOCH
         self._lifts = (policy.slopes[0] * elapsed, policy.slopes[1] * elapsed)
         self._bound = policy.pair_bound
         self._passed: list[tuple[int, str]] = []
@@ -94,8 +94,8 @@ class Search:
         self.best_base = 0
         self.best_total = 0
 
-    def look_at(self, group: Group) -> None:
-        """Look for someone better in a group whose genders suit."""
+    def read(self, group: Group) -> None:
+        """Search a group whose genders suit."""
         lines = self._lines(group)
         patience = _SHORT_WALK + len(group) // 250
         for base, entry in walk(lines, self._lifts):
@@ -110,7 +110,7 @@ class Search:
         self._sweep(group)
 
     def passed_over(self) -> list[str]:
-        """Who was acceptable and stood higher than the best, but for what the pair adds."""
+        """The acceptable users who stood higher than the best one without the pair's term."""
         if self.best is None or self._bound == 0:
             return []
         passed = {user_id for base, user_id in self._passed if base > self.best_base}
@@ -126,14 +126,14 @@ class Search:
         return sorted(passed)
 
     def _is_settled(self, most: int, entry: Entry) -> bool:
-        """Whether neither this one, with so much at most, nor anybody after it can win."""
+        """Whether neither this entry, with at most so much, nor any later one can win."""
         best = self.best
         if best is None or most > self.best_total:
             return False
         return most < self.best_total or (self._bound == 0 and entry.user_id > best.user_id)
 
     def _lines(self, group: Group) -> Sequence[Line]:
-        """Ordered lists that together hold everybody inside the limits."""
+        """Ordered lists that together contain all tickets inside the limits."""
         if self._cells is None:
             return [group.order]
         find = group.cells.get
@@ -151,7 +151,7 @@ class Search:
         return [years[ALL_YEARS] for years in places]
 
     def _km_if_acceptable(self, entry: Entry) -> float | None:
-        """The distance of somebody acceptable; None for anybody else."""
+        """The distance of an acceptable candidate; None for any other."""
         if not self._born_after < entry.born <= self._born_by:
             return None
         if not entry.min_age <= self._age <= entry.max_age:
@@ -185,7 +185,7 @@ class Search:
             self.best, self.best_base, self.best_total = entry, base, total
 
     def _sweep(self, group: Group) -> None:
-        """Look at the whole group at once."""
+        """Search the whole group with NumPy."""
         rows, chords2 = self._rows_inside(group)
         if not len(rows):
             return
@@ -208,7 +208,7 @@ class Search:
         self._settle_among(group, rows, bases, totals)
 
     def _rows_inside(self, group: Group) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Who passes by age and, as far as can be told, by distance; and the squared chords."""
+        """The rows that pass by age and, approximately, by distance; and their squared chords."""
         columns = group.columns
         born = columns["born"]
         rows = np.flatnonzero(
@@ -224,7 +224,7 @@ class Search:
     def _pair_terms(
         self, group: Group, rows: NDArray[np.intp], chords2: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """`Weighted.pair_terms` for many; the nearness may be off by a step."""
+        """`Weighted.pair_terms` for many rows; the nearness may differ by one step."""
         columns, person = group.columns, self._person
         spans = columns["wanted_span"][rows]
         theirs = np.abs(2 * self._age - columns["wanted_ages"][rows])
@@ -233,7 +233,7 @@ class Search:
         mine = np.abs(2 * ages - person.min_age - person.max_age)
         fit -= np.minimum(1000, 1000 * mine // (person.max_age - person.min_age + 2))
         km = kms_of(chords2)
-        # Where steps of nearness are finer than what chords can tell, too near is near enough.
+        # Below this limit steps of nearness are finer than the precision of chords.
         limits = np.maximum(
             np.minimum(columns["wanted_km"][rows], person.max_distance_km), _NEAR_KM
         )
@@ -248,7 +248,7 @@ class Search:
         bases: NDArray[np.int64],
         totals: NDArray[np.int64],
     ) -> bool:
-        """Consider these by falling total; True when nobody later can win."""
+        """Read these in descending order of total; True when no later one can win."""
         slack = _SLACK if self._bound else 0
         entries = group.entries
         order = np.argsort(-totals, kind="stable")
@@ -258,11 +258,11 @@ class Search:
         for row, base, total in found:
             entry = entries[row]
             if self._is_settled(total + slack, entry):
-                # Equals stand in no order here: the next one's id may be less.
+                # Equal totals are in no order: the next one may have a lower id.
                 if total + slack < self.best_total:
                     return True
                 continue
-            # Hardly anybody here is too far after all, so what costs least to ask comes first.
+            # Few of these are too far, so the cheaper check comes first.
             if self._allowed(entry.user_id):
                 self._consider(entry, base)
         return False

@@ -1,7 +1,7 @@
-"""Tiers: how far a waiting user's own limits have opened (R4, R8).
+"""Tiers: how wide a waiting user's own limits are (R4, R8).
 
-A tier grows with the user's own wait and widens that user's own limits only. The last one, forced,
-has no limits of age or distance at all; what is hard stays hard.
+The tier grows with the user's own wait, and widens that user's own limits only. The last tier,
+forced, has no limits of age or distance; hard constraints still apply.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Tier(IntEnum):
 
 
 class Widening(msgspec.Struct, frozen=True):
-    """What a tier does to the limits, and from which wait on."""
+    """How a tier widens the limits, and from which wait on."""
 
     tier: Tier
     after_s: float
@@ -36,7 +36,7 @@ class Widening(msgspec.Struct, frozen=True):
 
 
 class Wishes(Protocol):
-    """Whoever has wishes of age and distance."""
+    """A value with preferences of age and distance."""
 
     @property
     def min_age(self) -> int: ...
@@ -47,7 +47,7 @@ class Wishes(Protocol):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Whom a user would accept, by age and distance."""
+    """The ages and the distance that a user accepts."""
 
     min_age: int
     max_age: int
@@ -58,7 +58,7 @@ EVERYBODY = Limits(ADULT_AGE, 10_000, inf)
 
 
 class Tiers:
-    """The tiers in their order, and what each means for a person."""
+    """The tiers in order, and the limits of a person in each."""
 
     @classmethod
     def by(cls, rules: Rules) -> Tiers:
@@ -77,7 +77,7 @@ class Tiers:
         self._edges.append((forced_after_s, Tier.FORCED))
 
     def tier_at(self, waiting_since: Instant, now: Instant) -> Tier:
-        """The tier of a wait."""
+        """The tier of a wait at an instant."""
         tier = Tier.EXACT
         for after_s, reached in self._edges:
             if after(waiting_since, after_s) <= now:
@@ -85,14 +85,14 @@ class Tiers:
         return tier
 
     def next_edge(self, waiting_since: Instant, tier: Tier) -> Instant | None:
-        """When a wait reaches the next tier; None when there is none."""
+        """When a wait reaches the next tier; None in the last one."""
         for after_s, reached in self._edges:
             if reached > tier:
                 return after(waiting_since, after_s)
         return None
 
     def limits(self, person: Wishes, tier: Tier) -> Limits:
-        """Whom a person accepts in a tier."""
+        """The limits of a person in a tier."""
         if tier is Tier.FORCED:
             return EVERYBODY
         if tier is Tier.EXACT:

@@ -1,17 +1,16 @@
-"""The people of a frozen pool as columns of numbers, and who of them suits one (R3, R4, R43).
+"""The people of a frozen pool as columns of numbers, and the search for candidates (R3, R4, R43).
 
-Exact, and the same on every machine: positions are taken to the nearest 40 cm as whole numbers on a
-globe, ages are whole years, and what follows is integers, or floats that hold integers, or a single
-correctly rounded operation. A distance is judged a metre too strictly rather than too kindly.
+Results are the same on every machine: positions are integers on a globe, rounded to 40 cm, ages are
+whole years, and all arithmetic is on integers, on floats that hold integers, or a single correctly
+rounded operation. A distance limit may be up to a metre too strict, never too wide.
 
-Those who may suit are narrowed down by genders, by place (cells of half a degree within reach) and
-by age before anything else is looked at. When that leaves more than `MOST_LOOKED_AT`, every n-th of
-them is looked at, beginning with another one for each user and day, and all of them only when those
-do not fill the set. Lists by place are kept and shared by all who live there; how many is bounded,
-and what is dropped is made again.
+Candidates are first narrowed down by gender, by cells of half a degree, and by age. If more than
+`MOST_CHECKED` are left, only every n-th is checked, with another start for each user and day; all
+are checked only if those do not fill the set. Lists by cell are cached and shared by all receivers
+of a cell. The size of the cache is bounded.
 
-A large pool waits for memory more than for anything else. So what is asked of many people at once
-is kept in rows, with those of a place side by side, and not in the order of their numbers.
+Memory access is the bottleneck of a large pool. So columns are in the order of cells, not of the
+people's numbers: `rows` are positions in that order, `numbers` are positions in the pool.
 """
 
 from __future__ import annotations
@@ -44,28 +43,28 @@ Numbers = NDArray[np.int64]
 Rows = NDArray[np.int64]
 
 _GLOBE = 1 << 24
-"""The radius of the globe of whole numbers: 38 cm a unit."""
+"""The radius of the globe in units of 38 cm."""
 _TOO_STRICT = 2
 _ANYWHERE = (2.0 * _GLOBE + 4) ** 2
-"""No two positions are further apart, squared."""
+"""More than the largest squared distance of two positions."""
 _CLOSED = 32_000
 _AGES = np.arange(200, dtype=np.int16)
-"""Nobody wishes for anybody as old as the last one."""
+"""The last one is above every age limit."""
 _MOST_LISTED = 15_000_000
-MOST_LOOKED_AT = 2048
+MOST_CHECKED = 2048
 
 
 class Suiting(msgspec.Struct, frozen=True):
-    """Who suits somebody, and by how many points of content."""
+    """The candidates of one receiver, with their points of content."""
 
     numbers: Numbers
     points: Ints
     complete: bool
-    """Whether everybody was looked at."""
+    """Whether all candidates were checked."""
 
 
 class _Listed:
-    """Candidates within reach of a place, by rising age."""
+    """The candidates near a cell, in ascending order of age."""
 
     __slots__ = ("_edges", "rows")
 
@@ -73,17 +72,17 @@ class _Listed:
         theirs = ages[rows]
         order = np.argsort(theirs, kind="stable")
         self.rows: Rows = rows[order]
-        # How many are younger than each age.
+        # For each age, how many are younger.
         self._edges: list[int] = np.searchsorted(theirs[order], _AGES).tolist()
 
     def aged(self, limits: Limits) -> Rows:
-        """Those whose age lies inside the limits."""
+        """The rows whose age is inside the limits."""
         edges, last = self._edges, len(self._edges) - 1
         return self.rows[edges[min(limits.min_age, last)] : edges[min(limits.max_age + 1, last)]]
 
 
 class Candidates:
-    """Everybody who can be offered; people are known by their number in the pool."""
+    """All candidates of a run. People are named by their number in the pool."""
 
     def __init__(self, pool: FrozenPool) -> None:
         self._people = people = pool.people
@@ -100,11 +99,11 @@ class Candidates:
         in_rows = [people[number] for number in self._numbers]
         count = len(people)
         self._ages = np.array(self._years, np.int16)[self._numbers]
-        # Who is not to be offered (any more) accepts nobody's age.
+        # A person who is not offered (any more) accepts no age.
         self._min_ages = np.fromiter((min(p.min_age, _CLOSED) for p in in_rows), np.int16, count)
         self._min_ages[self._ages < ADULT_AGE] = _CLOSED
         self._max_ages = np.fromiter((min(p.max_age, _CLOSED) for p in in_rows), np.int16, count)
-        # Who accepts an age, for each that somebody has: hardly more than a hundred.
+        # The rows that accept an age, for each age that occurs.
         self._accepting: dict[int, NDArray[np.bool_]] = {}
         self._reaches = np.array(self._wishes, np.float64)[self._numbers]
         spots = np.fromiter(chain.from_iterable(self._spots), np.float64, 4 * count)
@@ -116,30 +115,30 @@ class Candidates:
         self._listed_rows = 0
 
     def is_adult(self, one: int) -> bool:
-        """Whether one is old enough to be offered anybody."""
+        """Whether a person is an adult, and may receive offers."""
         return self._years[one] >= ADULT_AGE
 
     def close(self, number: int) -> None:
-        """Offer somebody no more."""
+        """Do not offer this person again."""
         row = self._rows[number]
         self._min_ages[row] = _CLOSED
         for accepting in self._accepting.values():
             accepting[row] = False
 
-    def suiting(self, one: int, limits: Limits, taken: list[int], lot: int | None) -> Suiting:
-        """Everybody inside one's limits who accepts them and whom nothing keeps from them.
+    def suiting(self, one: int, limits: Limits, taken: list[int], seed: int | None) -> Suiting:
+        """All people inside one's limits who accept them, and whom nothing keeps apart from them.
 
-        With a `lot`, which says where to begin, no more than `MOST_LOOKED_AT` are looked at.
+        With a `seed`, which gives the start, at most `MOST_CHECKED` are checked.
         """
         rows = self._around(one, limits.max_km).aged(limits)
-        every = 1 if lot is None else -(-len(rows) // MOST_LOOKED_AT)
-        if every > 1 and lot is not None:
-            rows = np.ascontiguousarray(rows[lot % every :: every])
+        every = 1 if seed is None else -(-len(rows) // MOST_CHECKED)
+        if every > 1 and seed is not None:
+            rows = np.ascontiguousarray(rows[seed % every :: every])
         rows = rows[self._open_to(one, rows, taken)]
         chord2, reaches = self._chords(one, rows), self._reaches.take(rows)
         inside = (chord2 <= np.minimum(reaches, _reach2(limits.max_km))).nonzero()[0]
         rows, chord2, reaches = rows.take(inside), chord2.take(inside), reaches.take(inside)
-        # By the narrower of both one's own wishes, so that the points are the same for both.
+        # Relative to the narrower of both preferences, so that both get the same points.
         narrower = np.maximum(np.minimum(reaches, self._wishes[one]), 1)
         lost = np.minimum(np.sqrt(chord2 / narrower) * ONE, ONE).astype(np.int64)
         years = np.abs(self._ages.take(rows) - self._years[one]).astype(np.int64)
@@ -147,14 +146,14 @@ class Candidates:
         return Suiting(self._numbers.take(rows), points, every <= 1)
 
     def sure(self, one: int, numbers: Numbers) -> NDArray[np.bool_]:
-        """Who of these has accepted an offer of this one."""
+        """Which of these have accepted an offer of this person."""
         accepted_by = self._accepted_by[one]
         if not len(accepted_by):
             return np.zeros(0, np.bool_)
         return np.isin(numbers, accepted_by)
 
     def facts(self, one: int, other: int) -> Facts:
-        """What the points of two were made of."""
+        """The facts behind the points of two people."""
         a, b = self._people[one], self._people[other]
         x, y, z, _ = self._spots[one]
         their_x, their_y, their_z, _ = self._spots[other]
@@ -171,10 +170,10 @@ class Candidates:
         )
 
     def _chords(self, one: int, rows: Rows) -> NDArray[np.float64]:
-        """The squares of how far these are from one, through the globe.
+        """The squared chords between one person and these rows.
 
-        |a - b|^2 as |b|^2 - 2ab + |a|^2: all of it whole numbers below 2^53, so that each sum is
-        exact whichever way it is made.
+        |a - b|^2 is |b|^2 - 2ab + |a|^2: all integers below 2^53, so that every sum is exact in any
+        order.
         """
         x, y, z, square = self._spots[one]
         toward = np.array((-2.0 * x, -2.0 * y, -2.0 * z, 1.0))
@@ -182,7 +181,7 @@ class Candidates:
         return chords
 
     def _open_to(self, one: int, rows: Rows, taken: list[int]) -> NDArray[np.bool_]:
-        """Who of these accepts one's age, and is not kept from them."""
+        """Which of these rows accept one's age, and are not kept apart from them."""
         age = self._years[one]
         accepting = self._accepting.get(age)
         if accepting is None:
@@ -198,7 +197,7 @@ class Candidates:
         return found
 
     def _around(self, one: int, km: float) -> _Listed:
-        """Those of the genders that fit, in the cells within reach."""
+        """The rows of suiting genders in the cells within reach."""
         person = self._people[one]
         kind, cell = (person.gender, person.seeking), CELLS.cell_of(person.lat, person.lon)
         reach = bisect_left(REACHES_KM, km)
@@ -237,7 +236,7 @@ class Candidates:
 
 
 def _by_place(people: Sequence[FrozenPerson]) -> tuple[Numbers, Rows]:
-    """The number of each row, and the row of each number, with those of a place side by side."""
+    """The number of each row and the row of each number; rows are in the order of cells."""
     cells = (CELLS.cell_of(person.lat, person.lon) for person in people)
     numbers = np.argsort(np.fromiter(cells, np.int64, len(people)), kind="stable")
     rows = np.empty_like(numbers)
@@ -253,11 +252,11 @@ def _by_kind(people: Sequence[FrozenPerson]) -> dict[Kind, list[int]]:
 
 
 def _on_globe(lat: float, cos_lat: float, lon: float) -> tuple[int, int, int, int]:
-    """A position in whole units, and the square of its distance from the centre."""
+    """A position in integer units, and the square of its distance from the centre."""
     x, y, z = (round(_GLOBE * one) for one in unit_vector(lat, cos_lat, lon))
     return x, y, z, x * x + y * y + z * z
 
 
 def _reach2(km: float) -> float:
-    """The squared chord that a distance reaches, in whole units."""
+    """The squared chord of a distance, in integer units."""
     return float(floor(min(max(0.0, _GLOBE * chord_of(km) - _TOO_STRICT) ** 2, _ANYWHERE)))

@@ -1,8 +1,8 @@
-"""What a zone's run of offers is made from: everybody and everything that counts, at one instant.
+"""The inputs of a zone's run of offers, at one instant.
 
-A frozen pool is a value. Its people stand in the order of their ids and are known by their number
-in it; facts between two people are sorted pairs of such numbers, packed. So equal pools are equal
-bytes, whatever order they were read in, and the digest of a run's inputs is a digest of those.
+A frozen pool is a value. Its people are in the order of their ids and are named by their number;
+facts between two people are sorted pairs of numbers, packed. So equal pools are equal bytes, in
+whatever order they were read, and the digest of a run's inputs is a digest of these bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from yoked_actor.domain.time import Instant
 _FORMAT = b"yoked offers 1\n"
 _PACKED = "<i8"
 _FIRST = 32
-"""A packed pair is the first number, shifted by this, and the second."""
+"""A packed pair is the first number, shifted by so many bits, and the second."""
 
 NO_VOTES = Votes()
 _RULES = Rules()
@@ -33,7 +33,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class OfferRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers that a run is made by."""
+    """The numbers by which a run decides."""
 
     daily_offer_count: int = 5
     max_daily_exposure: int = 10
@@ -49,7 +49,7 @@ class OfferRules(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"there is no scoring {self.scoring}; there are {', '.join(SCORERS)}")
 
     def tiers(self) -> Tiers:
-        """The tiers by which a set is filled; nothing here is waited for."""
+        """The tiers by which a set is filled; they do not depend on a wait."""
         return Tiers(
             (
                 Widening(Tier.WIDER, 0, self.tier2_years, self.tier2_distance),
@@ -60,7 +60,7 @@ class OfferRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FrozenPerson(msgspec.Struct, frozen=True, gc=False):
-    """What counts of a person. No name: nothing is decided by it."""
+    """What a run needs of a person. No name: nothing depends on it."""
 
     user_id: str
     birth_date: date
@@ -73,7 +73,7 @@ class FrozenPerson(msgspec.Struct, frozen=True, gc=False):
     max_age: int
     max_distance_km: float
     receives: bool
-    """Whether this person is to get a set; the others are candidates only."""
+    """Whether this person gets a set; the others are candidates only."""
     votes: Votes = NO_VOTES
 
 
@@ -86,15 +86,15 @@ class FrozenPool(msgspec.Struct, frozen=True):
     expires_at: Instant
     people: tuple[FrozenPerson, ...]
     apart: bytes
-    """Pairs who are kept apart: blocked, met, or connected already. Both ways round."""
+    """Pairs who are kept apart: blocked, met, or connected. In both orders."""
     not_again: bytes
-    """(who gets offers, whom they were offered of late)."""
+    """(receiver, candidate of a recent offer)."""
     accepted: bytes
-    """(who accepted an offer, of whom), as long as it stands."""
+    """(receiver who accepted an offer, its candidate)."""
 
 
-class _Outside(msgspec.Struct, frozen=True):
-    """A frozen pool whose people are bytes."""
+class _Encoded(msgspec.Struct, frozen=True):
+    """A frozen pool whose people are encoded."""
 
     zone: str
     day: date
@@ -106,12 +106,12 @@ class _Outside(msgspec.Struct, frozen=True):
     accepted: bytes
 
 
-_decode_outside = msgspec.msgpack.Decoder(_Outside).decode
+_decode_pool = msgspec.msgpack.Decoder(_Encoded).decode
 _decode_person = msgspec.msgpack.Decoder(FrozenPerson).decode
 
 
 def frozen_person(person: Person, *, receives: bool, votes: Votes = NO_VOTES) -> FrozenPerson:
-    """What counts of a profile. Sets are put in order."""
+    """What a run needs of a profile. Sets are sorted."""
     return FrozenPerson(
         user_id=person.user_id,
         birth_date=person.birth_date,
@@ -139,7 +139,7 @@ def freeze(
     not_again: Iterable[tuple[str, str]] = (),
     accepted: Iterable[tuple[str, str]] = (),
 ) -> FrozenPool:
-    """A pool of these people. Pairs that name anybody else are left out; `apart` has no order."""
+    """A pool of these people. Pairs with other people are left out; `apart` has no order."""
     ordered = tuple(sorted(people, key=lambda person: person.user_id))
     numbers = {person.user_id: number for number, person in enumerate(ordered)}
     if len(numbers) < len(ordered):
@@ -165,7 +165,7 @@ def freeze(
 
 
 class Pairs:
-    """With whom each person, by number, makes a pair: views of one array, not a list of each."""
+    """The partners of each person, by number: views of one array, not a list for each."""
 
     __slots__ = ("_edges", "_others")
 
@@ -179,22 +179,22 @@ class Pairs:
 
 
 def pairs_by_first(packed: bytes, people: int) -> Pairs:
-    """For each person by number, with whom they make a pair."""
+    """For each person by number, the second ones of their pairs."""
     return Pairs(np.frombuffer(packed, _PACKED).astype(np.int64), people)
 
 
 def pairs_by_second(packed: bytes, people: int) -> Pairs:
-    """For each person by number, who makes a pair with them."""
+    """For each person by number, the first ones of the pairs in which they are second."""
     return Pairs(np.sort(_turned(np.frombuffer(packed, _PACKED).astype(np.int64))), people)
 
 
 def canonical(pool: FrozenPool) -> bytes:
     """The pool as bytes: equal pools give equal bytes.
 
-    Person by person: one call for a hundred thousand would keep all threads from running.
+    People are encoded one by one: one call for a hundred thousand would hold the GIL too long.
     """
     return _encode(
-        _Outside(
+        _Encoded(
             pool.zone,
             pool.day,
             pool.offered_at,
@@ -208,8 +208,8 @@ def canonical(pool: FrozenPool) -> bytes:
 
 
 def thawed(content: bytes) -> FrozenPool:
-    """The pool from its bytes; person by person, like `canonical`."""
-    known = _decode_outside(content)
+    """The pool from its bytes; people are decoded one by one, like in `canonical`."""
+    known = _decode_pool(content)
     return FrozenPool(
         known.zone,
         known.day,
@@ -223,7 +223,7 @@ def thawed(content: bytes) -> FrozenPool:
 
 
 def inputs_digest(pool: FrozenPool, rules: OfferRules) -> str:
-    """What tells the inputs of one run from those of any other."""
+    """The digest of the inputs of a run."""
     return content_digest(canonical(pool), rules)
 
 

@@ -23,10 +23,10 @@ class ZoneRun(msgspec.Struct, frozen=True):
 
 
 class Due(msgspec.Struct, frozen=True):
-    """A planned run whose time has come."""
+    """A planned run that is due."""
 
     run: Run
     is_inhabited: bool
-    """Whether anybody lives in its zone."""
+    """Whether any user lives in its zone."""
     has_later: bool
     """Whether a later date of the zone has a row already."""

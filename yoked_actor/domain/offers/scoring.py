@@ -1,15 +1,16 @@
-"""How well two people may suit, as a whole number (R42, R43).
+"""How well two people may suit each other, as an integer (R42, R43).
 
-Scores are made of integers from end to end, and logarithms come from `decimal`, which rounds
-correctly: the same inputs give the same score on every machine and with every version of NumPy.
-All is counted in millionths, so 1,000,000 is a hundred points, a full likeness, or certainty.
+Scores are computed with integers, and logarithms with `decimal`, which rounds correctly: the same
+inputs give the same score on every machine and with every version of NumPy. The unit is a
+millionth: 1,000,000 is a hundred points, a full likeness, or certainty.
 
-A version is never changed once it has made offers; a new idea is a new entry of `SCORERS`.
+A version is never changed once it has made offers; a new version is a new entry of `SCORERS`.
 
-v1 is content alone, in points: 60, less 4 for each year of age between the two (40 at most), plus
-40 times the likeness of their interests, less 10 for a distance at the limit of what both accept.
-v2 is the chance that both say yes: each one's chance follows from how often the one says yes, how
-often the other is said yes to, both drawn towards the base rate, and from the points of v1.
+v1 is content alone, in points: 60, minus 4 for each year between the ages (40 at most), plus 40
+times the likeness of interests, minus up to 10 for the distance relative to both limits.
+v2 is the probability that both say yes. The probability of each side follows from how often this
+side says yes and how often the other side gets a yes, both shrunk towards the base rate, and from
+the points of v1.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ ALIKE_SHARE = (2, 5)
 FAR_SHARE = (1, 10)
 """A distance at the limit costs 10 points."""
 UNNAMED_TAGS = 2
-"""Tags that nobody named, counted as not shared: one common tag of one says little."""
+"""Added to the union of tags, because one shared tag of one says little."""
 
 PSEUDO_VOTES = 4
 PRIOR_YES, PRIOR_VOTES = 42, 100
-"""The base rate before anybody has voted, and what it weighs."""
+"""The base rate before there are any votes, and its weight."""
 USUAL_POINTS = 54 * POINT
-"""The points of two people taken at random: they change no chance. A point is 0.01 in the logit."""
+"""The points of two random people, which change no probability. A point is 0.01 in the logit."""
 
 Ints = NDArray[np.int64]
 
@@ -52,7 +53,7 @@ _CERTAIN = 1_000_000_000
 
 
 class Facts(msgspec.Struct, frozen=True, gc=False):
-    """What the content of a score was made of. Nothing here says how others have voted."""
+    """The facts behind the content of a score. They reveal nothing about votes."""
 
     years_apart: int
     shared: tuple[str, ...]
@@ -60,7 +61,7 @@ class Facts(msgspec.Struct, frozen=True, gc=False):
     km: int
     """Rounded up. It is exact, so it is never shown."""
     nearness_lost: int
-    """The distance as a share of the narrower of both limits. Never shown either."""
+    """The distance as a share of the narrower of both limits. Never shown."""
 
 
 class Term(msgspec.Struct, frozen=True, gc=False):
@@ -71,7 +72,7 @@ class Term(msgspec.Struct, frozen=True, gc=False):
 
 
 class Votes(msgspec.Struct, frozen=True, gc=False):
-    """How somebody has voted, and how others have voted on them."""
+    """How a user has voted, and how others have voted on them."""
 
     yes_given: int = 0
     given: int = 0
@@ -80,12 +81,12 @@ class Votes(msgspec.Struct, frozen=True, gc=False):
 
 
 def likeness(shared: Any, mine: Any, theirs: Any) -> Any:
-    """How alike two sets of tags are, from their sizes: the shared among all that either named."""
+    """The likeness of two sets of tags, from their sizes: shared tags by all tags."""
     return shared * ONE // (mine + theirs - shared + UNNAMED_TAGS)
 
 
 def content(years_apart: Any, alike: Any, nearness_lost: Any) -> Any:
-    """The points of v1 in millionths, for numbers and for arrays."""
+    """The points of v1 in millionths, for integers and for arrays."""
     units = (
         START
         - YEAR * np.minimum(years_apart, MOST_YEARS)
@@ -96,7 +97,7 @@ def content(years_apart: Any, alike: Any, nearness_lost: Any) -> Any:
 
 
 def terms(facts: Facts) -> tuple[Term, ...]:
-    """The parts of the content; their sum, kept within 0 and a hundred points, is its points."""
+    """The parts of the content; their sum, limited to 0 to 100 points, is its points."""
     return (
         Term("start", START),
         Term("age", -YEAR * min(facts.years_apart, MOST_YEARS)),
@@ -106,17 +107,17 @@ def terms(facts: Facts) -> tuple[Term, ...]:
 
 
 def shown_points(facts: Facts, lost: int | None) -> int:
-    """The points of content as a user is told them: with the distance as it is shown, or none.
+    """The points of content as a user sees them: with the shown distance, or without one.
 
-    `lost` is what a shown distance takes; that of the facts is exact, and never shown.
+    `lost` is what the shown distance costs; that of the facts is exact, and never shown.
     """
     return int(content(facts.years_apart, facts.likeness, 0 if lost is None else lost))
 
 
 def reasons(facts: Facts, shown_km: int | None, *, widened: bool = False) -> tuple[str, ...]:
-    """The parts of the content in words, for the one who gets the offer.
+    """The parts of the content as texts for the receiver of the offer.
 
-    `shown_km` is the edge of the band on the candidate's card; without it, no distance is told.
+    `shown_km` is the edge of the band on the candidate's card; without it there is no distance.
     """
     said = []
     if facts.shared:
@@ -137,13 +138,13 @@ def _listed(tags: Sequence[str]) -> str:
 
 
 class Scorer(Protocol):
-    """One version of scoring, knowing the votes of everybody in a run."""
+    """One version of scoring, with the votes of all people of a run."""
 
     def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
         """The scores of one person with others, from their points, 0 to `ONE`; symmetric.
 
-        People are numbers: rows of the votes. `sure` says who of the others has said yes already;
-        it is empty when nobody has.
+        People are rows of the votes. `sure` says which of the others have said yes already; it is
+        empty if none has.
         """
         ...
 
@@ -160,14 +161,14 @@ class ContentScorer:
 
 
 class ReciprocalScorer:
-    """v2: the chance that both say yes."""
+    """v2: the probability that both say yes."""
 
     def __init__(self, votes: NDArray[Any]) -> None:
         counts = votes.astype(np.int64)
         yes, cast = (int(total) for total in counts[:, :2].sum(axis=0))
         odds = (yes + PRIOR_YES, cast + PRIOR_VOTES)
         self.base = _logit(*odds)
-        # What a person's own votes, and the votes on them, add to the base rate in the logit.
+        # What a person's own votes, and the votes on them, add to the logit of the base rate.
         self._gives = self._drawn(counts[:, 0], counts[:, 1], odds)
         self._gets = self._drawn(counts[:, 2], counts[:, 3], odds)
 
@@ -181,8 +182,8 @@ class ReciprocalScorer:
         return shifts
 
     def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
-        """The product of both chances."""
-        # A hundredth in the logit for a point, a million in a full score: the units are the same.
+        """The product of both probabilities."""
+        # A point is 0.01 in the logit, and a full score is a million: the units are the same.
         shared = points + (self.base - USUAL_POINTS)
         logits = np.empty((2, len(others)), np.int64)
         np.add(shared, self._gets.take(others) + self._gives[one], out=logits[0])
@@ -199,7 +200,7 @@ SCORERS: dict[Scoring, Callable[[NDArray[Any]], Scorer]] = {
     "v1": ContentScorer,
     "v2": ReciprocalScorer,
 }
-"""Every version that ever made offers. Votes come as rows of `Votes`."""
+"""Every version that has ever made offers. Votes are rows of `Votes`."""
 
 
 def chance(logits: Ints) -> Ints:
@@ -214,7 +215,7 @@ def chance(logits: Ints) -> Ints:
 
 @cache
 def _chances() -> tuple[Ints, Ints]:
-    """The values at each step, and how much they rise up to the next."""
+    """The values at each step, and the difference to the next one."""
     values = []
     for step in range(-_LOGIT_LIMIT, _LOGIT_LIMIT + 1, 1 << _LOGIT_STEP):
         power = _DECIMAL.exp(_DECIMAL.divide(Decimal(-step), Decimal(ONE)))

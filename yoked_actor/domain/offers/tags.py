@@ -1,4 +1,4 @@
-"""Who likes what, as bits, so that the likeness of one person with many is quickly found."""
+"""The tags of people as bits, for a fast likeness of one person with many."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from yoked_actor.domain.offers.scoring import Ints, likeness
 
 _WORDS = 4
 _COMMON_TAGS = 64 * _WORDS
-"""So many tags are bits of words; the others have lists of who named them."""
+"""So many tags are bits of words; each other tag has a list of its rows."""
 
 
 class Tags:
-    """The tags of people, who are known by their row."""
+    """The tags of all rows."""
 
     def __init__(self, interests: Sequence[tuple[str, ...]]) -> None:
         named = Counter(tag for tags in interests for tag in tags)
@@ -43,7 +43,7 @@ class Tags:
         self._marked = np.zeros(count, np.bool_)
 
     def likeness(self, one: int, others: Ints) -> Ints:
-        """How alike the tags of one and of others are."""
+        """The likeness of the tags of one row with those of others."""
         shared = np.zeros(len(others), np.int64)
         for words in self._words:
             mine = words[one]

@@ -1,14 +1,14 @@
 """The daily offers of a zone, as one pure function of a frozen pool and the rules (R41-R43).
 
-`make_run` goes through those who receive in an order drawn by lots from the date, so that nobody
-comes first every day. Each takes the best candidates that are left: a candidate who stands in
-`max_daily_exposure` sets is offered no more that day. What somebody gets depends on those drawn
-before, so a user's set is a part of the run and cannot be made without it.
+`make_run` handles the receivers in a pseudo-random order derived from the date, so that no user is
+first every day. Each gets the best candidates that are left: a candidate in `max_daily_exposure`
+sets is not offered again that day. A set therefore depends on the sets before it, and can only be
+made with the whole run.
 
-One's own limits open to tier 2, then 3, only while the set is not full; the candidates' limits stay
-as they are, because nobody's limits are widened for the sake of somebody else (R4).
+A receiver's own limits widen to tier 2, then 3, only while the set is not full. The candidates'
+limits stay: nobody's limits widen because of somebody else (R4).
 
-Nothing here depends on the order of sets or dictionaries, on hash seeds, or on the machine.
+The result does not depend on the order of sets or dictionaries, on hash seeds, or on the machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from yoked_actor.domain.offers.scoring import SCORERS, Facts, Ints, Scorer, Term
 from yoked_actor.domain.time import Instant
 
 OFFERS = UUID("5f0c8f0e-6a2b-5d0e-9a43-2d1c5b7e9f10")
-"""The namespace of offer ids. It never changes: an offer that is made again has the same id."""
+"""The namespace of offer ids. It must never change: a repeated run makes the same ids."""
 
 _BY_TIERS = (Tier.EXACT, Tier.WIDER, Tier.WIDEST)
 _MOST_PEOPLE = 1 << 32
@@ -37,16 +37,16 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Offer(msgspec.Struct, frozen=True, gc=False):
-    """One candidate for one user, with what the score says of the two."""
+    """One candidate for one user, with the score of the two."""
 
     candidate: str
     score: int
     tier: int
-    """How wide the receiver's own limits had to be for it."""
+    """The tier of the receiver's own limits that admits the candidate."""
     facts: Facts
 
     def reasons(self, shown_km: int | None) -> tuple[str, ...]:
-        """Why, in words for the one who gets it, who is told such a distance."""
+        """The reasons as texts for the receiver, with the distance that is shown."""
         return reasons(self.facts, shown_km, widened=self.tier > Tier.EXACT)
 
     @property
@@ -56,7 +56,7 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
 
 
 class OfferSet(msgspec.Struct, frozen=True, gc=False):
-    """What one user is offered on one local date; the best first."""
+    """The offers of one user on one local date; the best first."""
 
     user_id: str
     day: date
@@ -74,34 +74,34 @@ class OfferSet(msgspec.Struct, frozen=True, gc=False):
         return _encode((self, self.ids()))
 
     def digest(self) -> str:
-        """What tells this set from every other one."""
+        """The digest of `canonical`."""
         return sha256(self.canonical()).hexdigest()
 
 
 class Finding(msgspec.Struct, frozen=True, order=True):
-    """Something that is not as the run made it. No user: the run as a whole."""
+    """A difference from what the run made. Without a user it is about the whole run."""
 
     user_id: str
     problem: str
     erased: bool = False
-    """Nobody has tampered with it: somebody was erased, so it cannot be verified any more."""
+    """A user was erased, so this cannot be verified any more; it is not a defect."""
 
 
 class StoredSet(msgspec.Struct, frozen=True):
-    """A set as it stands in the store, with the digest that was stored when it was made."""
+    """A set as it is stored, with the digest that was stored when it was made."""
 
     offers: OfferSet
     digest: str
     erased: int = 0
-    """How many of its offers were erased since, with the person they named."""
+    """How many of its offers were removed because the candidate was erased."""
     earlier: bool = False
-    """Whether it was made before the run was frozen again: it stands, but is not made again."""
+    """Whether it was made before the pool was frozen again: it is kept, but not made again."""
 
 
 def offer_id(day: date, user_id: str, candidate: str) -> str:
-    """The id of an offer: the same whenever, and by whomever, it is made.
+    """The id of an offer: always the same for the same day, receiver and candidate.
 
-    It is a UUID of version 5, put together here: a morning makes half a million of them.
+    It is a UUID of version 5, computed here because a run makes half a million of them.
     """
     named = OFFERS.bytes + f"{day.isoformat()}:{user_id}:{candidate}".encode()
     made = bytearray(sha1(named, usedforsecurity=False).digest()[:16])
@@ -114,14 +114,14 @@ def offer_id(day: date, user_id: str, candidate: str) -> str:
 def make_run(
     pool: FrozenPool, rules: OfferRules, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, OfferSet]:
-    """The set of everybody who receives, by user id in ascending order.
+    """The set of each receiver, by user id in ascending order.
 
-    `progress` is told after each set how many of how many are made.
+    `progress` is called after each set with the number of sets made and the total.
     """
-    drawing = _Drawing(pool, rules)
-    order = lots(pool)
+    run = _Run(pool, rules)
+    order = receivers_in_order(pool)
     made: dict[str, OfferSet] = {}
-    for done, (lot, number) in enumerate(order, 1):
+    for done, (seed, number) in enumerate(order, 1):
         user_id = pool.people[number].user_id
         made[user_id] = OfferSet(
             user_id,
@@ -129,28 +129,28 @@ def make_run(
             pool.offered_at,
             pool.expires_at,
             rules.scoring,
-            drawing.draw(number, lot),
+            run.choose(number, seed),
         )
         if progress is not None:
             progress(done, len(order))
     return {user_id: made[user_id] for user_id in sorted(made)}
 
 
-def lots(pool: FrozenPool) -> list[tuple[int, int]]:
-    """The lot and the number of everybody who receives, in the order that the lots give."""
+def receivers_in_order(pool: FrozenPool) -> list[tuple[int, int]]:
+    """The seed and the number of each receiver, in the order of the seeds."""
     numbers = [number for number, person in enumerate(pool.people) if person.receives]
-    drawn = []
+    seeds = []
     for number in numbers:
         named = f"{pool.day.isoformat()}:{pool.people[number].user_id}"
-        drawn.append(sha256(named.encode()).digest()[:8])
-    # Sorted by NumPy, which keeps no other thread from running; equal lots stay as they come.
-    values = np.frombuffer(b"".join(drawn), ">u8").astype(np.uint64)
+        seeds.append(sha256(named.encode()).digest()[:8])
+    # NumPy sorts without the GIL. Equal seeds keep their order.
+    values = np.frombuffer(b"".join(seeds), ">u8").astype(np.uint64)
     order = np.argsort(values, kind="stable")
     return list(zip(values[order].tolist(), np.array(numbers)[order].tolist(), strict=True))
 
 
-class _Drawing:
-    """A run under way: the candidates that are left."""
+class _Run:
+    """A run in progress: the candidates that are left."""
 
     def __init__(self, pool: FrozenPool, rules: OfferRules) -> None:
         self._people = pool.people
@@ -161,12 +161,12 @@ class _Drawing:
         self._scorer: Scorer = SCORERS[rules.scoring](votes.reshape(-1, 4))
         self._exposure = [0] * len(pool.people)
 
-    def draw(self, one: int, lot: int) -> tuple[Offer, ...]:
-        """Take the best that are left for one."""
+    def choose(self, one: int, seed: int) -> tuple[Offer, ...]:
+        """Choose the best candidates that are left for one receiver."""
         taken: dict[int, tuple[int, Tier]] = {}
         if self._candidates.is_adult(one):
             for tier in _BY_TIERS:
-                complete = self._take(one, tier, taken, lot)
+                complete = self._take(one, tier, taken, seed)
                 if not complete and len(taken) < self._rules.daily_offer_count:
                     self._take(one, tier, taken, None)
                 if len(taken) == self._rules.daily_offer_count:
@@ -185,11 +185,11 @@ class _Drawing:
         )
 
     def _take(
-        self, one: int, tier: Tier, taken: dict[int, tuple[int, Tier]], lot: int | None
+        self, one: int, tier: Tier, taken: dict[int, tuple[int, Tier]], seed: int | None
     ) -> bool:
-        """Take the best that a tier admits; say whether all of them were looked at."""
+        """Choose the best that a tier admits; return whether all candidates were checked."""
         limits = self._tiers.limits(self._people[one], tier)
-        suiting = self._candidates.suiting(one, limits, list(taken), lot)
+        suiting = self._candidates.suiting(one, limits, list(taken), seed)
         numbers = suiting.numbers
         if len(numbers):
             sure = self._candidates.sure(one, numbers)
@@ -201,7 +201,7 @@ class _Drawing:
 
 
 def _best(scores: Ints, numbers: Numbers, count: int) -> list[int]:
-    """The greatest keys: by score, then by the least number, which is the least id. All differ."""
+    """The highest keys: by score, then by the lowest number, which is the lowest id. All differ."""
     keys = scores * _MOST_PEOPLE + (_MOST_PEOPLE - 1 - numbers.astype(np.int64))
     if len(keys) > count:
         keys = np.partition(keys, len(keys) - count)[len(keys) - count :]
@@ -210,7 +210,7 @@ def _best(scores: Ints, numbers: Numbers, count: int) -> list[int]:
 
 
 def joint_digest(digests: Iterable[str]) -> str:
-    """The digest of all sets of a run, from those of each in the order of user ids."""
+    """The digest of a run, from the digests of its sets in the order of user ids."""
     joint = sha256()
     for one in digests:
         joint.update(bytes.fromhex(one))
@@ -218,7 +218,7 @@ def joint_digest(digests: Iterable[str]) -> str:
 
 
 def check_stored(stored: StoredSet) -> Finding | None:
-    """Whether a stored set is still what it was when it was stored; this needs no pool."""
+    """Compare a stored set with its stored digest; this needs no pool."""
     if stored.erased:
         problem = f"erased: {stored.erased} of its offers named somebody who was erased since"
         return Finding(stored.offers.user_id, problem, erased=True)
@@ -228,7 +228,7 @@ def check_stored(stored: StoredSet) -> Finding | None:
 
 
 def check_all(stored: Mapping[str, StoredSet]) -> list[Finding]:
-    """What is not as it was stored, by user id."""
+    """The findings of `check_stored`, by user id."""
     checked = (check_stored(stored[user_id]) for user_id in sorted(stored))
     return [finding for finding in checked if finding is not None]
 
@@ -241,12 +241,12 @@ def verify(
     progress: Callable[[int, int], None] | None = None,
     erased: int = 0,
 ) -> list[Finding]:
-    """Make a run again from its pool and rules, and say where the stored sets differ from it.
+    """Make a run again from its pool and rules, and report where the stored sets differ.
 
-    `inputs` is the digest of the inputs that was stored with the run. A set of the run that is not
-    stored is no finding: its user may have had another one that day. When people of the pool were
-    `erased`, or the pool is gone, each set is held against its own digest only, and so is a set of
-    an `earlier` pool. `progress` is that of `make_run`.
+    `inputs` is the digest of the inputs that was stored with the run. A set that is not stored is
+    not a finding: its user may have had another set that day. If people of the pool were `erased`,
+    or the pool is deleted, each set is only compared with its own digest, and so is a set of an
+    `earlier` pool. `progress` is that of `make_run`.
     """
     findings = []
     if erased:

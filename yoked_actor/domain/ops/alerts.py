@@ -1,11 +1,11 @@
-"""When somebody has to look: nine numbers, their limits, and when an alert is over (R45).
+"""Alerts: values, their limits, and when an alert is raised and cleared (R45).
 
-Dead letters are no number: each type of job and kind of error has an alert of its own, raised by
-the first and over after a while, whatever comes meanwhile.
+An alert is raised by the first check that finds its value past the limit. It is cleared when every
+check for some time has found the value within the limit: a value that oscillates around its limit
+makes one alert, not many.
 
-An alert is raised by the first look that finds its number past the limit. It is over when every
-look for a while has found the number within the limit again: a number that sways around its limit
-makes one alert and not many.
+Dead letters are not a value: each type of job and kind of error has its own alert, raised by the
+first dead letter and cleared after a fixed time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from yoked_actor.domain.time import Instant, after
 
 
 class Alert(StrEnum):
-    """What is wrong."""
+    """The kinds of alerts."""
 
     FAILURE_RATE = "job_failure_rate"
     DURATION = "job_duration_p95"
@@ -36,7 +36,7 @@ class Alert(StrEnum):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What is still well; past it is not."""
+    """The limits beyond which an alert is raised."""
 
     failure_rate: float = 0.01
     duration_p95_s: float = 300.0
@@ -47,12 +47,12 @@ class Limits(msgspec.Struct, frozen=True):
     audit_violations: int = 0
     actor_restarts: int = 0
     disk_free_share: float = 0.05
-    """The least, where the others are the most."""
+    """A minimum; the others are maxima."""
     lost_files: int = 0
 
 
 class Numbers(msgspec.Struct, frozen=True):
-    """What was counted in a while, and what is so now."""
+    """The values that are checked: counts over a window, and present values."""
 
     completed: int = 0
     dead: int = 0
@@ -66,7 +66,7 @@ class Numbers(msgspec.Struct, frozen=True):
     disk_free_share: float = 1.0
     retried: int = 0
     lost_files: int = 0
-    """1 when a file of the database was deleted or replaced while it was open."""
+    """1 if a file of the database was deleted or replaced while it was open."""
 
     @property
     def failure_rate(self) -> float:
@@ -76,13 +76,13 @@ class Numbers(msgspec.Struct, frozen=True):
 
     @property
     def retry_rate(self) -> float:
-        """The share of ended runs that are tried again."""
+        """The share of ended runs that are retried."""
         ended = self.completed + self.dead + self.retried
         return self.retried / ended if ended else 0.0
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """One number, the limit it is held against, and whether it is past that."""
+    """A value, its limit, and whether it is past the limit."""
 
     alert: Alert
     value: float
@@ -91,7 +91,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def readings(numbers: Numbers, limits: Limits) -> list[Reading]:
-    """Every number held against its limit, in the order of `Alert`; not dead letters."""
+    """Every value compared with its limit, in the order of `Alert`; without dead letters."""
     most: Iterable[tuple[Alert, float, float]] = (
         (Alert.FAILURE_RATE, numbers.failure_rate, limits.failure_rate),
         (Alert.DURATION, numbers.duration_p95_s, limits.duration_p95_s),
@@ -109,26 +109,26 @@ def readings(numbers: Numbers, limits: Limits) -> list[Reading]:
 
 
 class RaisedAlert(msgspec.Struct, frozen=True):
-    """An alert that is raised and not yet over."""
+    """An alert that is raised and not cleared."""
 
     alert: Alert
     value: float
-    """As last seen."""
+    """At the last check."""
     limit: float
     raised_at: Instant
     within_since: Instant | None = None
-    """Since when every look has found the number within its limit."""
+    """Since when every check has found the value within its limit."""
 
 
 class AlertState(StrEnum):
-    """What has become of an alert."""
+    """The state of an alert."""
 
     RAISED = "raised"
     CLEARED = "cleared"
 
 
 class AlertChange(msgspec.Struct, frozen=True):
-    """An alert was raised, or is over. With `raised_at` it names one time that it stood."""
+    """An alert was raised or cleared. `raised_at` identifies the occurrence."""
 
     alert: Alert
     state: AlertState
@@ -139,27 +139,27 @@ class AlertChange(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What names this change and no other."""
+        """A unique key of this change."""
         return f"{self.alert}:{self.raised_at}:{self.state}"
 
 
 class DeadLetters(msgspec.Struct, frozen=True):
-    """Jobs of one type that became dead letters by errors of one kind, since the first."""
+    """The dead letters of one job type and kind of error, since the first one."""
 
     job_type: str
     kind: str
     count: int
     job_id: int
-    """The first."""
+    """The first one."""
     raised_at: Instant
 
     def is_over(self, now: Instant, window_s: float) -> bool:
-        """Whether the window has ended. One that begins far in the future is of a wrong clock."""
+        """Whether the window has ended. One far in the future was set by a wrong clock."""
         return not after(self.raised_at, -window_s) <= now < after(self.raised_at, window_s)
 
 
 class DeadLetterChange(msgspec.Struct, frozen=True):
-    """An alert about dead letters was raised, or is over; then it has the count of all of them."""
+    """An alert about dead letters was raised, or cleared with the final count."""
 
     dead: DeadLetters
     state: AlertState
@@ -167,7 +167,7 @@ class DeadLetterChange(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What names this change and no other, however long the name of the type is."""
+        """A unique key of this change, of limited length."""
         digest = blake2b(self.dead.job_type.encode(), digest_size=8).hexdigest()
         dead = self.dead
         return f"{Alert.DEAD_LETTER}:{digest}:{dead.kind}:{dead.raised_at}:{self.state}"
@@ -179,29 +179,29 @@ def judge(
     now: Instant,
     clear_after_s: float,
 ) -> tuple[dict[Alert, RaisedAlert], list[AlertChange]]:
-    """What stands after a look, and what has changed by it, in the order of what was found.
+    """The raised alerts after a check, and the changes, in the order of the readings.
 
-    An alert that was not looked at (its number could not be read) stays as it is.
+    An alert without a reading (its value could not be read) stays as it is.
     """
-    after_look = dict(standing)
+    raised = dict(standing)
     changes: list[AlertChange] = []
     for one in found:
         before = standing.get(one.alert)
         if one.is_past:
             raised_at = now if before is None else before.raised_at
-            after_look[one.alert] = RaisedAlert(one.alert, one.value, one.limit, raised_at)
+            raised[one.alert] = RaisedAlert(one.alert, one.value, one.limit, raised_at)
             if before is None:
                 changes.append(_change(one, AlertState.RAISED, now, now))
         elif before is not None:
             since = now if before.within_since is None else before.within_since
             if after(since, clear_after_s) <= now:
-                del after_look[one.alert]
+                del raised[one.alert]
                 changes.append(_change(one, AlertState.CLEARED, now, before.raised_at))
             else:
-                after_look[one.alert] = RaisedAlert(
+                raised[one.alert] = RaisedAlert(
                     one.alert, one.value, one.limit, before.raised_at, since
                 )
-    return after_look, changes
+    return raised, changes
 
 
 def _change(one: Reading, state: AlertState, at: Instant, raised_at: Instant) -> AlertChange:

@@ -1,4 +1,4 @@
-"""What operators did."""
+"""The audit log of operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from yoked_actor.domain.time import Instant
 
 
 class AuditEntry(msgspec.Struct, frozen=True):
-    """Something that an operator has done."""
+    """An action of an operator."""
 
     number: int
     at: Instant

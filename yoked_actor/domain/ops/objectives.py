@@ -1,7 +1,7 @@
-"""What the service promises: each objective is a share of events that have to be good.
+"""Service level objectives: the share of events that must be good.
 
-Counted by the minute over the last six hours, so that it can be said how fast the share of bad
-events that an objective allows, its budget, is being used up: a burn of 1 uses it exactly.
+Events are counted per minute over the last six hours. The burn rate is how fast the error budget,
+the allowed share of bad events, is used up: a rate of 1 uses it up exactly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ KEPT_S = 6 * 3600.0
 
 
 class Objective(StrEnum):
-    """What is promised."""
+    """The objectives."""
 
     MORNING = "morning_sets"
     OFFERS = "offers_duration"
@@ -26,26 +26,26 @@ class Objective(StrEnum):
 
 
 class Goal(msgspec.Struct, frozen=True):
-    """Which share of events has to be good, and within which time an event is."""
+    """The share of events that must be good, and the time within which an event is good."""
 
     target: float
     limit_s: float
 
 
 class EventCounts(msgspec.Struct, frozen=True):
-    """How many events were good and bad in some time."""
+    """The number of good and bad events in a period."""
 
     good: int = 0
     bad: int = 0
 
     @property
     def ratio(self) -> float | None:
-        """The share of good ones; None of none."""
+        """The share of good events; None if there are none."""
         total = self.good + self.bad
         return self.good / total if total else None
 
     def burn(self, target: float) -> float:
-        """How many times as fast as allowed the budget of bad ones is used up; 0 of none."""
+        """The burn rate of the error budget; 0 if there are no events."""
         total = self.good + self.bad
         return self.bad / total / (1.0 - target) if total else 0.0
 
@@ -66,7 +66,7 @@ class Tally:
         self._slices: deque[_Slice] = deque()
 
     def count(self, good: int, bad: int, now_s: float) -> None:
-        """Count events, now, on a clock that only goes on."""
+        """Count events now, by a monotonic clock."""
         if not self._slices or self._slices[-1].ends_s <= now_s:
             self._slices.append(_Slice(now_s + SLICE_S))
             while self._slices[0].ends_s <= now_s - KEPT_S:
@@ -75,6 +75,6 @@ class Tally:
         self._slices[-1].bad += bad
 
     def since(self, window_s: float, now_s: float) -> EventCounts:
-        """The events of the last while, to a minute, at most of the last six hours."""
+        """The events of a window, to the minute, of at most six hours."""
         found = [one for one in self._slices if one.ends_s > now_s - window_s]
         return EventCounts(sum(one.good for one in found), sum(one.bad for one in found))

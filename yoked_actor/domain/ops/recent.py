@@ -1,7 +1,7 @@
-"""The last hour, minute by minute: what the operator's charts are drawn from.
+"""Counts of the last hour by the minute, for the charts of the operator's console.
 
-Counted as it happens, so that whoever opens the console sees the hour before as well. Minutes in
-which nothing happened are not there; an hour is all that is kept.
+They are counted always, so that a console that is opened shows the hour before. Minutes without
+events are left out.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ MINUTES = 60
 
 
 class Minute:
-    """What happened in one minute."""
+    """The counts of one minute."""
 
     __slots__ = ("cancelled", "outcomes", "starts_at", "tiers", "wait_s", "waiting")
 
     def __init__(self, starts_at: Instant, waiting: int) -> None:
         self.starts_at = starts_at
         self.waiting = waiting
-        """The most who waited at once."""
+        """The most users who waited at once."""
         self.tiers: Counter[Tier] = Counter()
         """Matches, by the wider tier of the two."""
         self.outcomes: Counter[Outcome] = Counter()
         self.cancelled: Counter[CancelReason] = Counter()
         self.wait_s = 0.0
-        """How long both sides of all matches had waited, together."""
+        """The sum of the waits of both sides of all matches."""
 
     @property
     def matches(self) -> int:
@@ -47,7 +47,7 @@ class RecentMinutes:
         self._waiting = 0
 
     def count(self, changes: Changes, waiting: int, now: Instant) -> None:
-        """Count what a round has decided, and how many wait after it."""
+        """Count the decisions of a round, and how many users wait after it."""
         minute = self._at(now)
         self._waiting = waiting
         minute.waiting = max(minute.waiting, waiting)
@@ -61,7 +61,7 @@ class RecentMinutes:
                 minute.cancelled[match.cancelled_for] += 1
 
     def shift(self, by: int) -> None:
-        """The clock was stepped by so many microseconds: move what was counted along."""
+        """Follow a step of the clock by so many microseconds."""
         for minute in self._minutes:
             minute.starts_at = (minute.starts_at + by) // MINUTE * MINUTE
 

@@ -1,4 +1,4 @@
-"""People: profiles, preferences, age and distance (R1, R2), and what a partner may see of them."""
+"""Profiles and preferences, age and distance (R1, R2), and the card that a partner sees."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from yoked_actor.domain.time import Instant, utc_date
 ADULT_AGE = 18
 OLDEST_AGE = 100
 USER_ID = r"^[A-Za-z0-9_.:@-]{1,64}$"
-"""The form of a user's id, as a regular expression that JSON Schema takes too."""
+"""The pattern of user ids, valid in JSON Schema, too."""
 _USER_ID = re.compile(USER_ID)
 
 
 class ShownPlace(msgspec.Struct, frozen=True, gc=False):
-    """Where a person is shown to be, and since when. See `shown_places`."""
+    """The shown place of a person, and since when. See `shown_places`."""
 
     lat: float
     lon: float
@@ -41,11 +41,11 @@ class Person(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     max_age: int
     max_distance_km: float
     shown: ShownPlace | None = None
-    """None in a profile that came from outside: it is worked out when it is stored."""
+    """None in a profile from a client: it is computed when the profile is stored."""
 
 
 class Card(msgspec.Struct, frozen=True, gc=False):
-    """What a partner sees: never a position, never a birth date."""
+    """What a partner sees: no position, no birth date."""
 
     user_id: str
     display_name: str
@@ -53,11 +53,11 @@ class Card(msgspec.Struct, frozen=True, gc=False):
     gender: str
     interests: tuple[str, ...]
     distance_km: int
-    """The upper edge of a band; between shown places, never exact ones."""
+    """The upper edge of a band; measured between shown places, never exact ones."""
 
 
 class ProfileProblem(Exception):
-    """A profile that is refused, with the stable code of the reason."""
+    """A profile that is refused, with the code of the reason."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -71,28 +71,28 @@ def is_user_id(text: str) -> bool:
 
 
 def age_on(birth_date: date, today: date) -> int:
-    """Whole years lived by `today`. Who was born on 29 February has a birthday on 1 March."""
+    """The age in whole years. A birthday of 29 February is 1 March in other years."""
     had_birthday = (today.month, today.day) >= (birth_date.month, birth_date.day)
     return today.year - birth_date.year - (not had_birthday)
 
 
 def age_at(person: Person, now: Instant) -> int:
-    """Age of a person at an instant."""
+    """The age of a person at an instant."""
     return age_on(person.birth_date, utc_date(now))
 
 
 def distance_km(a: Person, b: Person) -> float:
-    """Great-circle distance of two people."""
+    """The great-circle distance of two people."""
     return haversine_km(*angles_of(a.lat, a.lon), *angles_of(b.lat, b.lon))
 
 
 def born_number(day: date) -> int:
-    """A day as the number yyyymmdd: who has turned n by today was born by today - n * 10000."""
+    """A day as the number yyyymmdd: a person is n or older if born by today - n * 10000."""
     return 10_000 * day.year + 100 * day.month + day.day
 
 
 def check_person(person: Person, now: Instant, genders: frozenset[str]) -> None:
-    """Raise `ProfileProblem` unless the profile is one that may spin."""
+    """Raise `ProfileProblem` unless the profile is valid."""
     today = utc_date(now)
     if person.birth_date > today:
         raise ProfileProblem("bad_request", "birth_date lies in the future")

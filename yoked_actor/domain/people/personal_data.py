@@ -1,7 +1,7 @@
-"""What is kept of one person, as it is handed to them, whole.
+"""The export of all data about one person.
 
-Of others it holds what the person was told: ids, outcomes, and distances rounded up. It never holds
-a partner's vote, nor who has blocked or reported the person.
+Of others it contains what the person has seen: ids, outcomes, and distances rounded up. It never
+contains a partner's vote, nor who has blocked or reported the person.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class OwnProfile(msgspec.Struct, frozen=True):
 
 
 class OwnSeat(msgspec.Struct, frozen=True):
-    """Where the person stands."""
+    """The person's state in the lobby."""
 
     state: str
     credit: int
@@ -36,14 +36,14 @@ class OwnSeat(msgspec.Struct, frozen=True):
 
 
 class Since(msgspec.Struct, frozen=True):
-    """Somebody, and since when."""
+    """A user, and an instant."""
 
     user_id: str
     at: datetime
 
 
 class OwnMatch(msgspec.Struct, frozen=True):
-    """A match, from the person's side."""
+    """A match, as seen by the person."""
 
     match_id: str
     partner: str
@@ -54,7 +54,7 @@ class OwnMatch(msgspec.Struct, frozen=True):
     vote: str | None = None
     outcome: str | None = None
     cancelled_for: str | None = None
-    """As the person was told."""
+    """As the person was notified."""
     ended_at: datetime | None = None
     tier: int | None = None
     waited_s: float | None = None
@@ -82,7 +82,7 @@ class OwnReport(msgspec.Struct, frozen=True):
 
 
 class OwnOffer(msgspec.Struct, frozen=True):
-    """An offer, and what the person said to it."""
+    """An offer, and the person's answer."""
 
     offer_id: str
     candidate: str
@@ -103,7 +103,7 @@ class OwnOffers(msgspec.Struct, frozen=True):
 
 
 class OwnConnection(msgspec.Struct, frozen=True):
-    """Two who accepted each other."""
+    """A connection: two users accepted each other's offers."""
 
     connection_id: str
     partner: str
@@ -111,7 +111,7 @@ class OwnConnection(msgspec.Struct, frozen=True):
 
 
 class OwnSuspension(msgspec.Struct, frozen=True):
-    """That the operator has suspended the person, why, and until when."""
+    """A suspension of the person by the operator."""
 
     at: datetime
     reason: str
@@ -119,7 +119,7 @@ class OwnSuspension(msgspec.Struct, frozen=True):
 
 
 class PersonalData(msgspec.Struct, frozen=True):
-    """All that is kept of one person."""
+    """All data about one person."""
 
     user_id: str
     exported_at: datetime
@@ -129,7 +129,7 @@ class PersonalData(msgspec.Struct, frozen=True):
     blocks: list[Since]
     met: list[Since]
     kept_apart_until: list[Since]
-    """After a match that came to nothing."""
+    """After a cancelled match."""
     matches: list[OwnMatch]
     dates: list[OwnDate]
     reports: list[OwnReport]
@@ -138,7 +138,7 @@ class PersonalData(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is kept of them at all."""
+        """Whether there is no data about the person."""
         return not (
             self.profile
             or self.seat

@@ -1,4 +1,4 @@
-"""What is known about users beside their profiles: reports, suspensions."""
+"""Reports and suspensions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from yoked_actor.domain.time import Instant
 
 
 class Report(msgspec.Struct, frozen=True):
-    """One user's complaint about another, for the operator's review."""
+    """One user's report about another, for review by the operator."""
 
     reporter: str
     reported: str
@@ -18,27 +18,27 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class ReportLimits(msgspec.Struct, frozen=True):
-    """How much one user may report."""
+    """The limits of one user's reports."""
 
     per_day: int
     """Reports within 24 hours."""
     per_pair: int
-    """Reports about the same user that nobody has resolved."""
+    """Unresolved reports about the same user."""
 
 
 class Suspension(msgspec.Struct, frozen=True):
-    """A user who may not take part, since when, by whom, why, and until when."""
+    """A suspension of a user."""
 
     user_id: str
     at: Instant
     by: str
     reason: str
     until: Instant | None = None
-    """The instant at which it ends by itself; None when it does not."""
+    """When it ends automatically; None for never."""
 
 
 class ReviewedReport(msgspec.Struct, frozen=True):
-    """A report, and what the operator made of it."""
+    """A report, and how the operator resolved it."""
 
     number: int
     reporter: str
@@ -50,12 +50,12 @@ class ReviewedReport(msgspec.Struct, frozen=True):
     resolved_by: str | None
     resolution: str | None
     reported_times: int
-    """How many users have reported the same user, this reporter included."""
+    """How many users have reported the same user, including this reporter."""
     suspended: bool
 
 
 class UserRow(msgspec.Struct, frozen=True):
-    """A user, as a list of users shows them: no name, no place."""
+    """A user in a list of users, without name and position."""
 
     user_id: str
     state: str

@@ -1,22 +1,22 @@
-"""Where a person is shown to be: never where they are (R55).
+"""The place at which a person is shown: never the exact one (R55).
 
-Everything that is shown of a distance is measured between shown places and told as the upper edge
-of a band. A viewer who moves about finds the edges of bands, and from three of them the shown place
-of somebody, to the metre. So a shown place must tell nothing more than a district:
+Every shown distance is measured between shown places, and rounded up to the edge of a band. A
+viewer who varies their own position finds the edges of bands, and from three of them a shown place
+to the metre. So a shown place must reveal nothing more exact than a district:
 
-- A person's positions are snapped to the centre of a cell of a grid of 2 km. Where the lines of the
-  grid run is a secret of each person, so a move within a cell shows nothing, and the edge that was
-  crossed by a move beyond it cannot be worked out.
-- The centre is then moved by a secret vector of each person, long enough that the shown place is a
+- A position is snapped to the centre of a cell of a 2 km grid. The offset of the grid is a secret
+  of each person, so a move within a cell shows nothing, and the edge that a longer move crosses
+  cannot be computed.
+- The centre is then moved by a secret vector of each person, so long that the shown place is a
   kilometre or more from every position of the cell. Snapping alone would show a place that is 770 m
   from the exact one on average, and sometimes the exact one itself.
-- Both secrets are of the one who is looked at, not of the viewer: several accounts see one place.
-  They follow from a secret of the server and the user id by a keyed hash, so they are the same in
+- Both secrets belong to the person who is shown, not to the viewer: several accounts see the same
+  place. They are a keyed hash of the user id with a secret of the server, so they are the same in
   every process and after every restart.
-- A changed position changes the shown place once in `every_s` at most. One that changed too soon is
-  shown when that time is over.
+- A changed position changes the shown place at most once in `every_s`. A change that comes too soon
+  is shown when that time is over.
 
-Matching uses exact positions: nothing here decides who meets whom.
+Matching uses exact positions; nothing here decides who is paired.
 """
 
 from __future__ import annotations
@@ -43,48 +43,48 @@ from yoked_actor.domain.people.person import (
 from yoked_actor.domain.time import Instant, after
 
 BANDS_KM = (2, 5, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
-"""The upper edges of the bands in which distances are told; the last one holds all beyond."""
+"""The upper edges of the bands of shown distances; the last band has no limit."""
 GRID_KM = 2.0
 LEAST_OFF_KM = 1.02
-"""A shown place is further than this from all positions of the cell that it stands for."""
+"""A shown place is further than this from all positions of its cell."""
 
 _WORDS = 3
 _DIGITS = 6
 
 
 def band_km(km: float) -> int:
-    """The upper edge of the band that a distance lies in."""
+    """The upper edge of the band of a distance."""
     return BANDS_KM[min(bisect_left(BANDS_KM, km), len(BANDS_KM) - 1)]
 
 
 class ShownPlaces(msgspec.Struct, frozen=True):
-    """Knows where everybody is shown to be."""
+    """Computes shown places."""
 
     secret: bytes = b""
     every_s: float = 21_600.0
     """How often a changed position may change the shown place."""
 
     def snapped(self, user_id: str, lat: float, lon: float) -> tuple[float, float]:
-        """The place that stands for a position of a user."""
+        """The shown place of a position of a user."""
         up, along, turn = _secrets_of(self.secret, user_id)
         height = GRID_KM / KM_PER_DEGREE
         mid_lat = (floor(lat / height + up) + 0.5 - up) * height
         mid_lat = min(max(mid_lat, -90.0), 90.0)
-        # As many columns as fit around the globe there, all of the same width.
+        # As many columns of equal width as fit around the globe at this latitude.
         columns = max(1, floor(360.0 * cos(radians(mid_lat)) / height))
         width = 360.0 / columns
         mid_lon = (floor((lon + 180.0) / width + along) + 0.5 - along) * width - 180.0
         angle = 2 * pi * turn
-        # How far the cell reaches from its centre in that direction, and the least besides.
+        # The extent of the cell from its centre in that direction, and the least distance.
         far = LEAST_OFF_KM + GRID_KM / 2 * (abs(cos(angle)) + abs(sin(angle)))
-        return _gone(mid_lat, mid_lon, angle, far)
+        return _destination(mid_lat, mid_lon, angle, far)
 
     def of(self, person: Person, now: Instant) -> tuple[float, float]:
-        """Where a person is shown to be at an instant, in degrees."""
+        """The shown place of a person at an instant, in degrees."""
         return self._since(person, now)[0]
 
     def moved(self, before: Person | None, person: Person, now: Instant) -> Person:
-        """A profile that is stored now, with the place that is shown from now on."""
+        """A profile to store now, with the place that is shown from now on."""
         place = self.snapped(person.user_id, person.lat, person.lon)
         since = now
         if before is not None and before.shown is not None:
@@ -98,7 +98,7 @@ class ShownPlaces(msgspec.Struct, frozen=True):
         return haversine_km(*angles_of(*self.of(a, now)), *angles_of(*self.of(b, now)))
 
     def card(self, person: Person, viewer: Person, now: Instant) -> Card:
-        """What `viewer` may see of `person`."""
+        """The card of `person` for `viewer`."""
         return Card(
             person.user_id,
             person.display_name,
@@ -109,7 +109,7 @@ class ShownPlaces(msgspec.Struct, frozen=True):
         )
 
     def _since(self, person: Person, now: Instant) -> tuple[tuple[float, float], Instant]:
-        """Where a person is shown to be, and since when."""
+        """The shown place of a person, and since when."""
         shown = person.shown
         if shown is None:
             return self.snapped(person.user_id, person.lat, person.lon), 0
@@ -117,17 +117,17 @@ class ShownPlaces(msgspec.Struct, frozen=True):
         if now >= due:
             place = self.snapped(person.user_id, person.lat, person.lon)
             if place != (shown.lat, shown.lon):
-                return place, due  # changed too soon, and shown since that time was over
+                return place, due  # changed too soon before, and shown from then on
         return (shown.lat, shown.lon), shown.changed_at
 
 
 WITHOUT_SECRET = ShownPlaces()
-"""For a lobby that shows nobody to anybody: a simulation, an erasure from the command line."""
+"""For a lobby that shows no cards: a simulation, an erasure from the command line."""
 
 
 @lru_cache(maxsize=65_536)
 def _secrets_of(secret: bytes, user_id: str) -> tuple[float, float, float]:
-    """Numbers in [0, 1) that only the server can work out."""
+    """Numbers in [0, 1) that only the server can compute."""
     digest = blake2b(user_id.encode(), key=secret, digest_size=8 * _WORDS, person=b"shown place")
     words = digest.digest()
     up, along, turn = (
@@ -136,12 +136,12 @@ def _secrets_of(secret: bytes, user_id: str) -> tuple[float, float, float]:
     return up, along, turn
 
 
-def _gone(lat: float, lon: float, bearing: float, km: float) -> tuple[float, float]:
-    """The place so far from another in a direction; over a pole, too."""
+def _destination(lat: float, lon: float, bearing: float, km: float) -> tuple[float, float]:
+    """The place at a distance and bearing from another one; also across a pole."""
     arc, from_lat = km / EARTH_RADIUS_KM, radians(lat)
     sine = sin(from_lat) * cos(arc) + cos(from_lat) * sin(arc) * cos(bearing)
     to_lat = asin(min(1.0, max(-1.0, sine)))
     east = atan2(sin(bearing) * sin(arc) * cos(from_lat), cos(arc) - sin(from_lat) * sin(to_lat))
     to_lon = (lon + degrees(east) + 540.0) % 360.0 - 180.0
-    # Rounded, so that a place that was stored equals one that is worked out again.
+    # Rounded, so that a stored place equals one that is computed again.
     return round(degrees(to_lat), _DIGITS), round(to_lon, _DIGITS)

@@ -1,8 +1,8 @@
 """Instants and durations.
 
-An instant is a whole number of microseconds since the Unix epoch, in UTC. Whole numbers compare
-exactly, so a deadline that was computed is the deadline that fires, on any clock and after any
-round trip through the database. Durations are seconds, as people write them in settings.
+An instant is an integer: microseconds since the Unix epoch, in UTC. Integers compare exactly, so a
+deadline is the same after a round trip through the database. Durations are in seconds, as in the
+settings.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def after(at: Instant, seconds: float) -> Instant:
 
 
 def seconds_between(earlier: Instant, later: Instant) -> float:
-    """How many seconds lie between two instants."""
+    """The seconds between two instants."""
     return (later - earlier) / MICROSECONDS
 
 
-# All that is said in one round is said of a few instants: now, and when a window closes.
+# The notices of one round contain few different instants: now, and the ends of windows.
 @lru_cache(maxsize=16)
 def to_datetime(at: Instant) -> datetime:
     """The instant as an aware UTC datetime."""
@@ -42,5 +42,5 @@ def from_datetime(moment: datetime) -> Instant:
 
 @lru_cache(maxsize=16)
 def utc_date(at: Instant) -> date:
-    """The calendar day, in UTC, that an instant lies in."""
+    """The UTC date of an instant."""
     return date.fromordinal(719_163 + at // _DAY)

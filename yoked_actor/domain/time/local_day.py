@@ -1,10 +1,9 @@
-"""When a daily run comes: a local time of day, on every local date of a zone (R40).
+"""The instants of daily runs: a local time of day, on every local date of a zone (R40).
 
-Clocks that are put forward leave some local times out, clocks put back show some of them twice, and
-a place that crosses the date line can lose a whole date. Python's `fold=0` is what is ruled for the
-first two: a time that is left out is read with the offset from before the gap (02:30 comes when the
-clock shows 03:30), and a time that comes twice is the first of the two. A date that is left out
-altogether has no run.
+When clocks are set forward, some local times are skipped; when they are set back, some occur twice;
+a zone that moves across the date line can skip a whole date. Python's `fold=0` decides the first
+two: a skipped time is read with the offset before the gap (02:30 is when clocks show 03:30), and of
+a repeated time the first one counts. A skipped date has no run.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import msgspec
 from yoked_actor.domain.time.instants import MICROSECONDS, Instant, from_datetime
 
 LONGEST_LOOK_BACK = timedelta(days=366)
-"""Days further back are not recorded as missed one by one: a wrong clock could name millions."""
+"""Earlier days are not recorded as missed one by one: a wrong clock could make millions."""
 _NEXT_DAY = timedelta(days=1)
 
 
@@ -31,24 +30,24 @@ class Run(msgspec.Struct, frozen=True, order=True):
 
     @property
     def key(self) -> str:
-        """What tells this run from every other."""
+        """A unique key of this run."""
         return f"{self.zone}:{self.day.isoformat()}"
 
 
 class Reckoning(msgspec.Struct, frozen=True):
-    """What became due in a zone, and what comes next."""
+    """The runs of a zone that became due, and the next one."""
 
     started: list[Run]
     missed: list[Run]
     planned: Run
     unrecorded: int = 0
-    """How many days before the missed ones were too long ago to be recorded."""
+    """How many earlier days were missed and are not recorded."""
 
 
 def run_instant(zone: ZoneInfo, day: date, at: time) -> Instant | None:
-    """When `at` comes in `zone` on `day`; None when the zone has no such date."""
+    """The instant of `at` in `zone` on `day`; None if the zone skips that date."""
     moment = datetime.combine(day, at, zone)
-    if _is_left_out(moment) and not _has_date(zone, day):
+    if _is_skipped(moment) and not _has_date(zone, day):
         return None
     return from_datetime(moment)
 
@@ -64,22 +63,22 @@ def runs_from(zone: ZoneInfo, day: date, at: time) -> Iterator[tuple[date, Insta
 
 def next_run(zone: ZoneInfo, after: Instant, at: time) -> tuple[date, Instant]:
     """The first run later than an instant."""
-    # From the day before: a late time that a gap has pushed over midnight belongs to yesterday.
+    # From the day before: a gap can move a late time of yesterday past midnight.
     runs = runs_from(zone, local_date(zone, after) - _NEXT_DAY, at)
     return next((day, instant) for day, instant in runs if instant > after)
 
 
 def local_date(zone: ZoneInfo, now: Instant) -> date:
-    """The date that calendars show in a zone."""
-    # Whole seconds do: no offset has a fraction.
+    """The local date of a zone."""
+    # Whole seconds are enough: no offset has a fraction.
     return datetime.fromtimestamp(now // MICROSECONDS, zone).date()
 
 
 def is_current(zone: ZoneInfo, run: Run, today: date) -> bool:
-    """Whether a run that is due is one of today's, and not of a day that is over.
+    """Whether a run that is due belongs to today, and not to a day that is over.
 
     A run's day is its date, or the date of its instant when that is later: a gap around midnight
-    can push a late run into the next day, and rules that changed after it was planned can as well.
+    can move a late run into the next day, and so can changed time zone rules.
     """
     return today <= run.day or today <= local_date(zone, run.scheduled_at)
 
@@ -92,7 +91,7 @@ def reckon(
     now: Instant,
     taken: Collection[date] = (),
 ) -> Reckoning:
-    """Judge every run of a zone from the date `first` until now, and name the next one.
+    """Sort every run of a zone from the date `first` until now, and find the next one.
 
     `taken` are dates that have had their run, or have one planned.
     """
@@ -111,8 +110,8 @@ def reckon(
     raise AssertionError("there is always a next day")
 
 
-def _is_left_out(moment: datetime) -> bool:
-    """Whether clocks skip this time: the offset from before is less than the one from after."""
+def _is_skipped(moment: datetime) -> bool:
+    """Whether clocks skip this time: the offset before is less than the one after."""
     before, after = moment.utcoffset(), moment.replace(fold=1).utcoffset()
     assert before is not None
     assert after is not None
@@ -120,6 +119,6 @@ def _is_left_out(moment: datetime) -> bool:
 
 
 def _has_date(zone: ZoneInfo, day: date) -> bool:
-    """Whether clocks show this date at all: a gap that swallows it has both its ends."""
+    """Whether the zone has this date: a gap that skips it includes both its ends."""
     ends = (datetime.combine(day, time.min, zone), datetime.combine(day, time.max, zone))
-    return not all(map(_is_left_out, ends))
+    return not all(map(_is_skipped, ends))

@@ -1,6 +1,6 @@
-"""A token bucket: so many a second, with bursts.
+"""A token bucket: a rate limit with bursts.
 
-Time is passed in, as float seconds of any monotonic origin; nothing here reads a clock.
+Time is an argument, in seconds of a monotonic clock.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class TokenBucket:
         return True
 
     def is_full(self, now_s: float) -> bool:
-        """Whether the bucket remembers nothing any more."""
+        """Whether the bucket is full: it can be dropped without effect."""
         self._refill(now_s)
         return self._tokens >= self._burst
 
     def wait_s(self, now_s: float, tokens: float = 1.0) -> float:
-        """How long until that many tokens are there (0 when they are)."""
+        """The seconds until so many tokens are available."""
         self._refill(now_s)
         return max(0.0, (tokens - self._tokens) / self._rate_per_s)
 
     def _refill(self, now_s: float) -> None:
-        # A clock that steps back must not mint tokens later by the same step.
+        # A clock that steps back must not add tokens when it catches up.
         elapsed_s = now_s - self._updated_s
         if elapsed_s > 0:
             self._tokens = min(self._burst, self._tokens + elapsed_s * self._rate_per_s)

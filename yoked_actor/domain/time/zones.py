@@ -1,8 +1,7 @@
-"""Time zones, from the `tzdata` package that is installed with the program.
+"""Time zones, from the `tzdata` package.
 
-The system's own zone files are never read: two machines with the same installation agree about
-every instant, whatever their systems know. The package is data that ships with the code, so reading
-it is no more input than an import is.
+The zone files of the system are not read, so two machines with the same installation agree about
+every instant. The package is data that is installed with the code, so reading it is like an import.
 """
 
 from __future__ import annotations
@@ -15,26 +14,26 @@ from zoneinfo import ZoneInfo
 
 @cache
 def zone_names() -> frozenset[str]:
-    """The names of all zones that there are."""
+    """The names of all zones."""
     return frozenset(files("tzdata").joinpath("zones").read_text(encoding="utf-8").split())
 
 
 @cache
 def tzdata_version() -> str:
-    """Which edition of the rules is in use."""
+    """The version of the time zone rules."""
     return version("tzdata")
 
 
 def zone_named(name: str) -> ZoneInfo | None:
     """The zone of this name, if there is one."""
-    # Names lead to files: only what the package lists may be opened.
+    # A name is a path of a file: only listed names may be opened.
     return _load(name) if name in zone_names() else None
 
 
 @cache
 def _load(name: str) -> ZoneInfo:
-    # Not ZoneInfo(name), which would look in the system's folders first.
-    # Step by step: not every kind of installation can take several at once.
+    # Not ZoneInfo(name), which would read the system's files first.
+    # Part by part: not every kind of package loader takes several parts at once.
     place = files("tzdata").joinpath("zoneinfo")
     for part in name.split("/"):
         place = place.joinpath(part)

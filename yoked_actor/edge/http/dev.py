@@ -14,7 +14,8 @@ from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.user import store_profile
-from yoked_actor.wire.people import http
+from yoked_actor.wire import dev
+from yoked_actor.wire.common import TimeAnswer
 
 T = TypeVar("T")
 
@@ -24,7 +25,7 @@ def add_dev_calls(app: QuartTrio, api: Api, mock: MockClock | None) -> None:
 
     @app.post("/api/dev/login")
     async def login() -> Response:
-        body = await _read_json(http.LoginBody)
+        body = await _read_json(dev.LoginBody)
         if not api.tokens.can_sign:
             algorithm = api.settings.auth.algorithm
             why = f"tokens are signed elsewhere: auth.algorithm is {algorithm}"
@@ -36,16 +37,16 @@ def add_dev_calls(app: QuartTrio, api: Api, mock: MockClock | None) -> None:
             await store_profile(api, session, body.profile)
         ttl_s = api.settings.auth.dev_token_ttl_s
         token = api.tokens.sign(body.user_id, api.clock.now(), ttl_s)
-        return answer(http.LoginAnswer(token, body.user_id))
+        return answer(dev.LoginAnswer(token, body.user_id))
 
     if mock is None:
         return
 
     @app.post("/api/dev/clock/advance")
     async def advance_clock() -> Response:
-        body = await _read_json(http.AdvanceBody)
+        body = await _read_json(dev.AdvanceBody)
         await advance(mock, body.seconds)
-        return answer(http.TimeAnswer(to_datetime(api.clock.now())))
+        return answer(TimeAnswer(to_datetime(api.clock.now())))
 
 
 async def _read_json(kind: type[T]) -> T:

@@ -8,14 +8,14 @@ import trio
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.actors.people import Care
+from yoked_actor.actors.people import Eraser
 from yoked_actor.domain.lobby import Code
 from yoked_actor.edge.http.api import Api, Refused, answer
 
 _MOST_REMEMBERED = 10_000
 
 
-def add_me_calls(app: QuartTrio, api: Api, care: Care) -> None:
+def add_me_calls(app: QuartTrio, api: Api, eraser: Eraser) -> None:
     """`/api/me`."""
     exported_s: dict[str, float] = {}
 
@@ -46,7 +46,7 @@ def add_me_calls(app: QuartTrio, api: Api, care: Care) -> None:
     async def erase() -> Response:
         session = await api.caller()
         with trio.move_on_after(api.settings.edge.request_timeout_s):
-            await care.erase(session.user_id)
+            await eraser.erase(session.user_id)
             exported_s.pop(session.user_id, None)
             return Response("", 204)
         raise Refused(Code.INTERNAL, "no answer in time; it may still be done: ask again")

@@ -10,7 +10,7 @@ from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.edge.http.api import Api, answer
 from yoked_actor.store import DatabaseLost, StoreUnavailable
 from yoked_actor.telemetry import CONTENT_TYPE, Metrics
-from yoked_actor.wire.people import http
+from yoked_actor.wire.ops import http
 
 
 def add_ops_calls(

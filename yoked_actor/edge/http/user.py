@@ -13,14 +13,18 @@ from yoked_actor.domain.people import ProfileProblem, Report, is_user_id
 from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.store import TooManyReports
-from yoked_actor.wire.people import http
+from yoked_actor.wire.common import Empty, TimeAnswer
+from yoked_actor.wire.lobby import http
+from yoked_actor.wire.people import http as people_http
 
 
-async def store_profile(api: Api, session: Session, profile: http.Profile) -> http.Profile:
+async def store_profile(
+    api: Api, session: Session, profile: people_http.Profile
+) -> people_http.Profile:
     """Check a profile and store it; returns it as stored."""
     matching = api.settings.matching
     try:
-        person = http.person_of(
+        person = people_http.person_of(
             session.user_id,
             profile,
             api.clock.now(),
@@ -30,7 +34,7 @@ async def store_profile(api: Api, session: Session, profile: http.Profile) -> ht
     except ProfileProblem as problem:
         raise Refused(Code(problem.code), problem.message) from None
     await api.ask(session, ev.ProfileChanged(session.user_id, person))
-    return http.profile_of(person)
+    return people_http.profile_of(person)
 
 
 def add_profile_calls(app: QuartTrio, api: Api) -> None:
@@ -39,7 +43,7 @@ def add_profile_calls(app: QuartTrio, api: Api) -> None:
     @app.put("/api/profile")
     async def put_profile() -> Response:
         session = await api.caller()
-        profile = await read_body(http.Profile)
+        profile = await read_body(people_http.Profile)
         return answer(await store_profile(api, session, profile))
 
     @app.get("/api/profile")
@@ -49,7 +53,7 @@ def add_profile_calls(app: QuartTrio, api: Api) -> None:
         person = await api.store.load_person(session.user_id)
         if person is None:
             raise Refused(Code.NOT_FOUND, "there is no profile yet")
-        return answer(http.profile_of(person))
+        return answer(people_http.profile_of(person))
 
 
 def add_match_calls(app: QuartTrio, api: Api) -> None:
@@ -118,13 +122,13 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
         session = await api.caller()
         body = await read_body(http.EndDateBody)
         await api.ask(session, ev.EndDate(session.user_id, body.date_id))
-        return answer(http.Empty())
+        return answer(Empty())
 
     @app.post("/api/heartbeat")
     async def heartbeat() -> Response:
         session = await api.caller()
         await api.ask(session, ev.Heard(session.user_id))
-        return answer(http.TimeAnswer(to_datetime(api.clock.now())))
+        return answer(TimeAnswer(to_datetime(api.clock.now())))
 
 
 def add_safety_calls(app: QuartTrio, api: Api) -> None:
@@ -133,28 +137,28 @@ def add_safety_calls(app: QuartTrio, api: Api) -> None:
     @app.post("/api/blocks")
     async def block() -> Response:
         session = await api.caller()
-        body = await read_body(http.BlockBody)
+        body = await read_body(people_http.BlockBody)
         await api.ask(session, ev.Block(session.user_id, body.user_id))
-        return answer(http.Empty())
+        return answer(Empty())
 
     @app.delete("/api/blocks/<user_id>")
     async def unblock(user_id: str) -> Response:
         session = await api.caller()
         await api.ask(session, ev.Unblock(session.user_id, user_id))
-        return answer(http.Empty())
+        return answer(Empty())
 
     @app.get("/api/blocks")
     async def blocks() -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.ListBlocks(session.user_id))
         assert isinstance(reply, told.BlockList)
-        entries = [http.BlockEntry(who, to_datetime(at)) for who, at in reply.blocks.items()]
-        return answer(http.BlocksAnswer(entries))
+        entries = [people_http.BlockEntry(who, to_datetime(at)) for who, at in reply.blocks.items()]
+        return answer(people_http.BlocksAnswer(entries))
 
     @app.post("/api/reports")
     async def add_report() -> Response:
         session = await api.caller()
-        body = await read_body(http.ReportBody)
+        body = await read_body(people_http.ReportBody)
         if not is_user_id(body.user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         await api.ask(session, ev.Heard(session.user_id))
@@ -164,4 +168,4 @@ def add_safety_calls(app: QuartTrio, api: Api) -> None:
             await api.store.add_report(report, limits)
         except TooManyReports as error:
             raise Refused(Code.RATE_LIMITED, str(error)) from None
-        return answer(http.Empty(), 201)
+        return answer(Empty(), 201)

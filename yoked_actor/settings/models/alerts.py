@@ -18,6 +18,9 @@ from yoked_actor.settings.base import (
 )
 from yoked_actor.settings.models.jobs import JobSettings
 
+# The defaults are those of the domain.
+_LIMITS = Limits()
+
 
 class AlertSettings(SettingsModel):
     """The limits of all other alerts, and the webhook."""
@@ -59,24 +62,30 @@ class AlertSettings(SettingsModel):
         " counted without an alert of their own.",
     )
     loop_lag_s: Duration = Field(
-        0.25,
+        _LIMITS.loop_lag_s,
         description="The 99th percentile of the event loop's lag in the last minute above which"
         " there is an alert.",
     )
     commit_failures: int = Field(
-        5, ge=0, le=1_000_000, description="The commit failures above which there is an alert."
+        _LIMITS.commit_failures,
+        ge=0,
+        le=1_000_000,
+        description="The commit failures above which there is an alert.",
     )
     audit_violations: int = Field(
-        0, ge=0, le=1_000_000, description="The violations above which there is an alert."
+        _LIMITS.audit_violations,
+        ge=0,
+        le=1_000_000,
+        description="The violations above which there is an alert.",
     )
     actor_restarts: int = Field(
-        0,
+        _LIMITS.actor_restarts,
         ge=0,
         le=1_000_000,
         description="The failures of actors in window_s above which there is an alert.",
     )
     disk_min_free_share: float = Field(
-        0.05,
+        _LIMITS.disk_free_share,
         ge=0,
         le=1,
         description="The free share of the disk below which there is an alert.",

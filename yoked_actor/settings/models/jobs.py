@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from yoked_actor.domain.ops import Limits
 from yoked_actor.settings.base import (
     Conflict,
     Count,
@@ -14,6 +15,9 @@ from yoked_actor.settings.base import (
     SettingsModel,
 )
 from yoked_actor.settings.models.retries import RetrySettings
+
+# The defaults are those of the domain.
+_LIMITS = Limits()
 
 
 class JobSettings(SettingsModel):
@@ -82,13 +86,17 @@ class JobSettings(SettingsModel):
         3600.0, description="The window over which failures and durations are counted."
     )
     alert_failure_rate: float = Field(
-        0.01, ge=0, le=1, description="The share of dead letters above which there is an alert."
+        _LIMITS.failure_rate,
+        ge=0,
+        le=1,
+        description="The share of dead letters above which there is an alert.",
     )
     alert_duration_p95_s: Duration = Field(
-        300.0, description="The 95th percentile of durations above which there is an alert."
+        _LIMITS.duration_p95_s,
+        description="The 95th percentile of durations above which there is an alert.",
     )
     alert_depth: Count = Field(
-        1000, description="The number of overdue jobs above which there is an alert."
+        _LIMITS.depth, description="The number of overdue jobs above which there is an alert."
     )
     alert_overdue_s: DurationOrZero = Field(
         300.0,

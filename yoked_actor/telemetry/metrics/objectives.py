@@ -1,4 +1,4 @@
-"""Counts what the objectives are about, as metrics and for the console."""
+"""Counts the events of service level objectives, as metrics and for the console."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from yoked_actor.settings import ObjectiveSettings
 
 
 class Objectives:
-    """What is promised, and how it is kept. Of what this process does alone."""
+    """The events of this process, by objective."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._settings = ObjectiveSettings()
@@ -35,25 +35,25 @@ class Objectives:
         self._tallies = {one: Tally() for one in Objective}
 
     def use(self, settings: ObjectiveSettings) -> None:
-        """Judge by these settings from now on; a reload of them is seen."""
+        """Use these settings from now on; a reload of them has an effect."""
         self._settings = settings
 
     def goal(self, objective: Objective) -> Goal:
-        """What is promised."""
+        """The goal of an objective."""
         return self._settings.goals()[objective]
 
     def _target(self, objective: Objective) -> float:
         return self.goal(objective).target
 
     def judge(self, objective: Objective, seconds: Iterable[float], now_s: float) -> None:
-        """Count events by how long each took: within the objective's time is good."""
+        """Count events by their durations: those within the objective's limit are good."""
         limit_s = self.goal(objective).limit_s
         taken = list(seconds)
         good = sum(one <= limit_s for one in taken)
         self.count(objective, good, len(taken) - good, now_s)
 
     def count(self, objective: Objective, good: int, bad: int, now_s: float) -> None:
-        """Count events that were judged already."""
+        """Count good and bad events."""
         if good:
             self._good[objective].inc(good)
         if bad:
@@ -62,5 +62,5 @@ class Objectives:
             self._tallies[objective].count(good, bad, now_s)
 
     def since(self, objective: Objective, window_s: float, now_s: float) -> EventCounts:
-        """How an objective was kept in the last while."""
+        """The events of an objective in a window that ends now."""
         return self._tallies[objective].since(window_s, now_s)

@@ -1,58 +1,40 @@
 """The HTTP calls, as a table: the OpenAPI document is made from these rows.
 
-As with the socket, a row holds examples, whose types are those that the server validates with. A
-new call is one row here.
+As with the socket, a row holds examples, whose types are those that the server validates with. The
+rows of the live loop are here, those of other features in their rooms.
 """
 
 from __future__ import annotations
 
-from datetime import date
-
 from yoked_actor.domain.lobby import Code, State
-from yoked_actor.domain.matching import GroupQuality, Percentiles, Tier
-from yoked_actor.wire.call import Call, Query
-from yoked_actor.wire.examples import CARD, DATE, MATCH, NEAREST, REJECTED, TOKEN, moment
+from yoked_actor.domain.matching import Tier
+from yoked_actor.wire.call import Call
+from yoked_actor.wire.common import Empty, TimeAnswer
+from yoked_actor.wire.dev import DEV_CALLS
+from yoked_actor.wire.examples import CARD, DATE, MATCH, NEAREST, REJECTED, moment
 from yoked_actor.wire.lobby import events as ev
+from yoked_actor.wire.lobby import http
 from yoked_actor.wire.offers import OFFER_CALLS
-from yoked_actor.wire.ops import ADMIN_CALLS, CONSOLE_CALLS, OBJECTIVE_CALLS
-from yoked_actor.wire.people import CARE_CALLS, http
+from yoked_actor.wire.ops import (
+    ADMIN_CALLS,
+    AUDIT_CALLS,
+    CONSOLE_CALLS,
+    HEALTH_CALLS,
+    OBJECTIVE_CALLS,
+    QUALITY_CALLS,
+)
+from yoked_actor.wire.people import MODERATION_CALLS, PRIVACY_CALLS, PROFILE_CALLS, SAFETY_CALLS
 from yoked_actor.wire.problems import Problem
 
 _IN_A_MATCH = ev.Snapshot(
     State.VOTING, 10, match=ev.MatchPart(MATCH, CARD, True, False, None, moment(13.5))
 )
-_PROFILE = http.Profile(
-    display_name="Ana",
-    birth_date=date(1998, 4, 2),
-    gender="woman",
-    location=http.Location(52.52, 13.4),
-    time_zone="Europe/Berlin",
-    preferences=http.Preferences(["man"], 24, 36, 50),
-    interests=["climbing", "jazz"],
-)
-
 PROBLEM_EXAMPLE = Problem(
     404, "Unknown match", "'m7' is not your current match", Code.UNKNOWN_MATCH
 )
 
 CALLS: tuple[Call, ...] = (
-    Call(
-        "PUT",
-        "/api/profile",
-        "Profile",
-        "Store your profile; it counts at once.",
-        _PROFILE,
-        _PROFILE,
-        refusals=(Code.UNDERAGE,),
-    ),
-    Call(
-        "GET",
-        "/api/profile",
-        "Profile",
-        "Read your profile.",
-        _PROFILE,
-        refusals=(Code.NOT_FOUND,),
-    ),
+    *PROFILE_CALLS,
     Call(
         "POST",
         "/api/spin",
@@ -101,121 +83,22 @@ CALLS: tuple[Call, ...] = (
         "/api/date/end",
         "Spin",
         "End the video date.",
-        http.Empty(),
+        Empty(),
         http.EndDateBody(DATE),
         refusals=(Code.NOT_FOUND,),
     ),
-    Call("POST", "/api/heartbeat", "Spin", "Give a sign of life.", http.TimeAnswer(moment(3))),
+    Call("POST", "/api/heartbeat", "Spin", "Give a sign of life.", TimeAnswer(moment(3))),
     *OFFER_CALLS,
-    Call(
-        "POST",
-        "/api/blocks",
-        "Safety",
-        "Never meet that user (again).",
-        http.Empty(),
-        http.BlockBody("mallory"),
-    ),
-    Call(
-        "GET",
-        "/api/blocks",
-        "Safety",
-        "See whom you have blocked.",
-        http.BlocksAnswer([http.BlockEntry("mallory", moment(0))]),
-    ),
-    Call(
-        "DELETE",
-        "/api/blocks/{user_id}",
-        "Safety",
-        "Take a block back.",
-        http.Empty(),
-        refusals=(Code.NOT_FOUND,),
-    ),
-    Call(
-        "POST",
-        "/api/reports",
-        "Safety",
-        "Report a user to the operator.",
-        http.Empty(),
-        http.ReportBody("mallory", "rude", MATCH),
-        status=201,
-    ),
-    Call(
-        "POST",
-        "/api/dev/login",
-        "Development",
-        "Be anybody, on your own machine. A profile given here is stored.",
-        http.LoginAnswer(TOKEN, "ana"),
-        http.LoginBody("ana", _PROFILE),
-        token=False,
-        only="dev",
-        refusals=(Code.UNDERAGE,),
-    ),
-    Call(
-        "POST",
-        "/api/dev/clock/advance",
-        "Development",
-        "Move the mock clock; answers when all that became due has run.",
-        http.TimeAnswer(moment(10)),
-        http.AdvanceBody(10),
-        token=False,
-        only="mock_clock",
-    ),
-    Call(
-        "GET",
-        "/api/admin/quality",
-        "Operation",
-        "For the operator: how long people waited, how wide their limits had to be.",
-        http.QualityAnswer(
-            moment(0),
-            moment(50),
-            140,
-            True,
-            [
-                GroupQuality(
-                    "woman seeking man",
-                    140,
-                    Percentiles(0.0, 2.0, 10.0),
-                    {Tier.EXACT: 120, Tier.WIDER: 14, Tier.WIDEST: 4, Tier.FORCED: 2},
-                    0.25,
-                )
-            ],
-        ),
-        refusals=(Code.FORBIDDEN, Code.BAD_REQUEST),
-        query=(
-            Query(
-                "hours",
-                {"type": "number", "exclusiveMinimum": 0, "maximum": 744, "default": 24},
-                "How far to look back from now.",
-            ),
-            Query(
-                "since",
-                {"type": "string", "format": "date-time"},
-                "From when on to look instead; 744 hours back at most.",
-            ),
-        ),
-    ),
+    *SAFETY_CALLS,
+    *DEV_CALLS,
+    *QUALITY_CALLS,
     *ADMIN_CALLS,
-    *CARE_CALLS,
+    *PRIVACY_CALLS,
+    *MODERATION_CALLS,
+    *AUDIT_CALLS,
     *CONSOLE_CALLS,
     *OBJECTIVE_CALLS,
-    Call("GET", "/healthz", "Operation", "Is it alive?", http.Health("ok"), token=False),
-    Call(
-        "GET",
-        "/readyz",
-        "Operation",
-        "Does it take clients? 503 while it drains or cannot store.",
-        http.Health("ok"),
-        token=False,
-    ),
-    Call(
-        "GET",
-        "/metrics",
-        "Operation",
-        "Prometheus metrics.",
-        None,
-        media="text/plain",
-        token=False,
-    ),
+    *HEALTH_CALLS,
     Call("GET", "/openapi.json", "Contract", "The HTTP calls, as OpenAPI.", None, token=False),
     Call("GET", "/asyncapi.json", "Contract", "The socket, as AsyncAPI.", None, token=False),
     Call(
@@ -248,4 +131,4 @@ ERRORS: dict[Code, str] = {
     Code.DRAINING: "The server is about to stop: come back in a moment.",
     Code.INTERNAL: "Our fault. With HTTP status 503: try again.",
 }
-"""What each code means."""
+"""The meaning of each code."""

@@ -1,4 +1,4 @@
-"""What the two documents of the contract have in common: schemas of types, and the error codes."""
+"""The parts that both documents of the contract share: schemas of types, and error codes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,15 @@ class Schemas:
 
     def __init__(self, types: Iterable[type]) -> None:
         unique = list(dict.fromkeys(types))
-        refs, self.components = msgspec.json.schema_components(unique, ref_template=_REF)
+        made = msgspec.json.schema_components(unique, ref_template=_REF)
+        # Two types named Signal get their modules as prefixes. The contract must not change when a
+        # module moves, so it keeps the prefixes that it has had from the start.
+        text = msgspec.json.encode(made).replace(b"yoked_actor.wire.lobby.", b"yoked_actor.wire.")
+        refs, self.components = msgspec.json.decode(text)
         self._refs = dict(zip(unique, refs, strict=True))
 
     def ref(self, kind: type) -> Document:
-        """Where the schema of a type is."""
+        """The reference to the schema of a type."""
         return dict(self._refs[kind])
 
     def of(self, kind: type) -> Document:
@@ -36,7 +40,7 @@ class Schemas:
 
 
 def info(title: str, description: str) -> Document:
-    """What both documents say of themselves."""
+    """The `info` object of a document."""
     return {
         "title": title,
         "version": __version__,

@@ -1,8 +1,8 @@
-"""Commands and events of the socket."""
+"""Commands and events of the socket, and the live loop over HTTP."""
 
 from __future__ import annotations
 
-from yoked_actor.wire.lobby import commands, events, rendering
+from yoked_actor.wire.lobby import commands, events, http, rendering
 from yoked_actor.wire.lobby.commands import (
     BadCommand,
     Command,
@@ -48,6 +48,7 @@ __all__ = [
     "encode",
     "event_of",
     "events",
+    "http",
     "offer_parts",
     "ok_reply",
     "problem_with",

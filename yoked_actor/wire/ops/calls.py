@@ -8,10 +8,10 @@ from msgspec.structs import asdict, replace
 
 from yoked_actor.domain.jobs import JobCause, JobStatus
 from yoked_actor.domain.lobby import Code, MatchStatus, State
-from yoked_actor.domain.matching import Tier
+from yoked_actor.domain.matching import GroupQuality, Percentiles, Tier
 from yoked_actor.domain.offers import Finding
 from yoked_actor.domain.ops import Alert
-from yoked_actor.wire.call import NUMBER, Call, Query
+from yoked_actor.wire.call import NUMBER, PAGE, Call, Query
 from yoked_actor.wire.examples import MATCH, moment
 from yoked_actor.wire.ops import http
 
@@ -45,6 +45,10 @@ _DATE = Query("date", {"type": "string", "format": "date"}, "The date.", require
 _NO_JOB = (Code.FORBIDDEN, Code.NOT_FOUND)
 _NO_MOVE = (*_NO_JOB, Code.WRONG_STATE)
 _BAD_QUERY = (Code.FORBIDDEN, Code.BAD_REQUEST)
+
+_AUDIT = http.AuditAnswer(
+    [http.AuditRow(12, moment(50), "root", "suspend", "mallory", "rude to three people")]
+)
 
 
 ADMIN_CALLS: tuple[Call, ...] = (
@@ -212,4 +216,77 @@ ADMIN_CALLS: tuple[Call, ...] = (
         query=(_ZONE, _DATE),
     ),
 )
-"""Every call for the operator, but the report on quality."""
+"""Jobs, offers, users, alerts and drain."""
+
+QUALITY_CALLS: tuple[Call, ...] = (
+    Call(
+        "GET",
+        "/api/admin/quality",
+        "Operation",
+        "For the operator: how long people waited, how wide their limits had to be.",
+        http.QualityAnswer(
+            moment(0),
+            moment(50),
+            140,
+            True,
+            [
+                GroupQuality(
+                    "woman seeking man",
+                    140,
+                    Percentiles(0.0, 2.0, 10.0),
+                    {Tier.EXACT: 120, Tier.WIDER: 14, Tier.WIDEST: 4, Tier.FORCED: 2},
+                    0.25,
+                )
+            ],
+        ),
+        refusals=(Code.FORBIDDEN, Code.BAD_REQUEST),
+        query=(
+            Query(
+                "hours",
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 744, "default": 24},
+                "How far to look back from now.",
+            ),
+            Query(
+                "since",
+                {"type": "string", "format": "date-time"},
+                "From when on to look instead; 744 hours back at most.",
+            ),
+        ),
+    ),
+)
+"""The quality of matches."""
+
+AUDIT_CALLS: tuple[Call, ...] = (
+    Call(
+        "GET",
+        "/api/admin/audit",
+        "Operation",
+        "For the operator: what operators did, the newest first.",
+        _AUDIT,
+        refusals=(Code.BAD_REQUEST,),
+        query=PAGE,
+    ),
+)
+"""The audit log."""
+
+HEALTH_CALLS: tuple[Call, ...] = (
+    Call("GET", "/healthz", "Operation", "Is it alive?", http.Health("ok"), token=False),
+    Call(
+        "GET",
+        "/readyz",
+        "Operation",
+        "Does it take clients? 503 while it drains or cannot store.",
+        http.Health("ok"),
+        token=False,
+    ),
+    Call(
+        "GET",
+        "/metrics",
+        "Operation",
+        "Prometheus metrics.",
+        None,
+        media="text/plain",
+        token=False,
+    ),
+)
+"""For monitoring."""

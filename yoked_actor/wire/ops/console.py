@@ -1,4 +1,4 @@
-"""What crosses HTTP for the operator's console alone, with its rows of the table of calls."""
+"""Bodies, answers and calls that only the operator's console uses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import msgspec
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.offers import ZoneRunStatus
 from yoked_actor.wire.call import Call, Query
+from yoked_actor.wire.common import Changed
 from yoked_actor.wire.examples import moment
-from yoked_actor.wire.people import BlockBody, Changed
+from yoked_actor.wire.people import BlockBody
 
 
 class OfferRunEntry(msgspec.Struct, frozen=True):

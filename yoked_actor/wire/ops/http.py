@@ -1,4 +1,4 @@
-"""What crosses HTTP between the server and its operator."""
+"""Bodies and answers of the admin API."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import msgspec
 
 from yoked_actor.domain.jobs import JobCause, JobStatus
 from yoked_actor.domain.lobby import MatchStatus, State
-from yoked_actor.domain.matching import Tier
+from yoked_actor.domain.matching import GroupQuality, Tier
 from yoked_actor.domain.offers import Finding, ZoneRunStatus
 from yoked_actor.domain.ops import Alert
-from yoked_actor.wire.people import Words
+from yoked_actor.wire.common import Words
 
 
 class ProgressEntry(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class JobEntry(msgspec.Struct, frozen=True, kw_only=True):
     cancel_asked: bool
     last_error: str | None
     max_attempts: int | None = None
-    """Its own, when it is not that of its type."""
+    """The job's own limit, if it has one; otherwise that of its type applies."""
     progress: ProgressEntry | None = None
     dismissal: DismissalEntry | None = None
 
@@ -87,7 +87,7 @@ class JobAnswer(JobEntry, frozen=True, kw_only=True):
     """All that is known of a job."""
 
     payload: Any
-    """An object; whatever else is there when the row is damaged, text that is not JSON included."""
+    """An object; any other value, or text that is not JSON, when the row is damaged."""
     payload_version: int
     history: list[AttemptEntry]
     answers: list[AnswerEntry]
@@ -165,7 +165,7 @@ class UserAnswer(msgspec.Struct, frozen=True, kw_only=True):
     connected: bool
     """Whether a socket is open."""
     online: bool
-    """Whether a socket is open, or they called over HTTP just now."""
+    """Whether a socket is open, or the user has made an HTTP call recently."""
     display_name: str | None
     age: int | None
     gender: str | None
@@ -177,7 +177,7 @@ class UserAnswer(msgspec.Struct, frozen=True, kw_only=True):
     date_id: str | None
     last_match_id: str | None
     blocks: int
-    """How many users they have blocked."""
+    """How many users this user has blocked."""
 
 
 class MatchEntry(msgspec.Struct, frozen=True):
@@ -238,3 +238,38 @@ class OfferVerifyAnswer(msgspec.Struct, frozen=True):
     found: int
     findings: list[Finding]
     earlier: int = 0
+
+
+class QualityAnswer(msgspec.Struct, frozen=True):
+    """How good the matches of some time were. Not `complete`: there were more, and older ones."""
+
+    since: datetime
+    until: datetime
+    matches: int
+    complete: bool
+    groups: list[GroupQuality]
+
+
+class Health(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Whether the server is well."""
+
+    status: Literal["ok", "draining", "store_unavailable", "database_lost"]
+    degraded: list[str] = []
+    """The names of side actors that have failed and are being restarted."""
+
+
+class AuditRow(msgspec.Struct, frozen=True):
+    """Something that an operator did."""
+
+    number: int
+    at: datetime
+    who: str
+    action: str
+    subject: str
+    detail: str
+
+
+class AuditAnswer(msgspec.Struct, frozen=True):
+    """What operators did, the newest first."""
+
+    entries: list[AuditRow]

@@ -1,17 +1,24 @@
-"""Profiles, blocks, reports and personal data over HTTP."""
+"""Profiles, blocks, reports, personal data and moderation over HTTP."""
 
 from __future__ import annotations
 
-from yoked_actor.wire.people import care, http
-from yoked_actor.wire.people.care import Changed, Words
-from yoked_actor.wire.people.care_calls import CARE_CALLS
+from yoked_actor.wire.people import http, moderation
+from yoked_actor.wire.people.calls import (
+    MODERATION_CALLS,
+    PRIVACY_CALLS,
+    PROFILE_CALLS,
+    SAFETY_CALLS,
+)
+from yoked_actor.wire.people.examples import PROFILE
 from yoked_actor.wire.people.http import BlockBody
 
 __all__ = [
-    "CARE_CALLS",
+    "MODERATION_CALLS",
+    "PRIVACY_CALLS",
+    "PROFILE",
+    "PROFILE_CALLS",
+    "SAFETY_CALLS",
     "BlockBody",
-    "Changed",
-    "Words",
-    "care",
     "http",
+    "moderation",
 ]

@@ -26,6 +26,7 @@ from yoked_actor.domain.matching import (
     attracted,
     both_adults,
     density_points,
+    group_of,
     nearness,
 )
 from yoked_actor.domain.people import Person, age_at, band_km, distance_km
@@ -136,8 +137,8 @@ def _quality(
         b_tier=_tier_used(floor, b, a.person, km, now),
         a_wait_s=seconds_between(a.waiting_since, now),
         b_wait_s=seconds_between(b.waiting_since, now),
-        a_group=_group_name(a.person),
-        b_group=_group_name(b.person),
+        a_group=group_of(a.person),
+        b_group=group_of(b.person),
         paired_at=now,
     )
 
@@ -150,7 +151,3 @@ def _tier_used(floor: Floor, ticket: Ticket, partner: Person, km: float, now: In
         if admits(floor.tiers.limits(ticket.person, tier), partner, km, now):
             return tier
     return ticket.tier
-
-
-def _group_name(person: Person) -> str:
-    return f"{person.gender} seeking {' or '.join(sorted(person.seeking))}"

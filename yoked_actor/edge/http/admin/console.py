@@ -13,8 +13,9 @@ from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.pages import CONSOLE, POLICY, cacheable, modules_below, render
 from yoked_actor.edge.http.parameters import read_limit
 from yoked_actor.store import Calendar
+from yoked_actor.wire.common import Changed
 from yoked_actor.wire.ops import console as http
-from yoked_actor.wire.people import BlockBody, Changed
+from yoked_actor.wire.people import BlockBody
 
 
 def add_console_calls(app: QuartTrio, api: Api, calendar: Calendar) -> None:

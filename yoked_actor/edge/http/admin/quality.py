@@ -9,7 +9,7 @@ from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.time import Instant, after, to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer
 from yoked_actor.edge.http.parameters import read_moment
-from yoked_actor.wire.people import http
+from yoked_actor.wire.ops import http
 
 DEFAULT_HOURS = 24.0
 MOST_HOURS = 31 * 24.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quart import Response, request
 from quart_trio import QuartTrio
 
-from yoked_actor.actors.people import Care
+from yoked_actor.actors.people import SuspensionEnforcer
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.ops import AuditEntry
 from yoked_actor.domain.people import ReviewedReport, is_user_id
@@ -13,12 +13,14 @@ from yoked_actor.domain.time import from_datetime, to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.parameters import number_of, read_limit, read_number
 from yoked_actor.store import NothingToDo
-from yoked_actor.wire.people import care as http_care
+from yoked_actor.wire.common import Changed
+from yoked_actor.wire.ops import http
+from yoked_actor.wire.people import moderation
 
 DEFAULT_AT_ONCE = 100
 
 
-def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
+def add_admin_user_calls(app: QuartTrio, api: Api, enforcer: SuspensionEnforcer) -> None:
     """`/api/admin/reports`, `/api/admin/users/.../suspend` and `/api/admin/audit`."""
     operators = api.store.operators
 
@@ -34,12 +36,12 @@ def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
             now=api.clock.now(),
             before=read_number("before"),
         )
-        return answer(http_care.ReportsAnswer([_report(one) for one in found]))
+        return answer(moderation.ReportsAnswer([_report(one) for one in found]))
 
     @app.post("/api/admin/reports/<number>/resolve")
     async def resolve(number: str) -> Response:
         session = await api.operator()
-        body = await read_body(http_care.ResolveBody)
+        body = await read_body(moderation.ResolveBody)
         report = number_of(number)
         if report is None:
             raise Refused(Code.NOT_FOUND, "there is no such report")
@@ -47,12 +49,12 @@ def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
             await operators.resolve(report, session.user_id, body.resolution, api.clock.now())
         except NothingToDo:
             raise Refused(Code.NOT_FOUND, f"there is no open report {report}") from None
-        return answer(http_care.Changed(True))
+        return answer(Changed(True))
 
     @app.post("/api/admin/users/<user_id>/suspend")
     async def suspend(user_id: str) -> Response:
         session = await api.operator()
-        body = await read_body(http_care.SuspendBody)
+        body = await read_body(moderation.SuspendBody)
         if not is_user_id(user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         if user_id == session.user_id:
@@ -62,8 +64,8 @@ def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
         if until is not None and until <= now:
             raise Refused(Code.BAD_REQUEST, "until is past: a suspension ends in the future")
         changed = await operators.suspend(user_id, session.user_id, body.reason, now, until)
-        await care.refresh()
-        return answer(http_care.Changed(changed))
+        await enforcer.refresh()
+        return answer(Changed(changed))
 
     @app.post("/api/admin/users/<user_id>/unsuspend")
     async def unsuspend(user_id: str) -> Response:
@@ -71,18 +73,18 @@ def add_admin_user_calls(app: QuartTrio, api: Api, care: Care) -> None:
         if not is_user_id(user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         changed = await operators.unsuspend(user_id, session.user_id, api.clock.now())
-        await care.refresh()
-        return answer(http_care.Changed(changed))
+        await enforcer.refresh()
+        return answer(Changed(changed))
 
     @app.get("/api/admin/audit")
     async def audit() -> Response:
         await api.operator()
         found = await api.store.audit.entries(read_limit(DEFAULT_AT_ONCE), read_number("before"))
-        return answer(http_care.AuditAnswer([_entry(one) for one in found]))
+        return answer(http.AuditAnswer([_entry(one) for one in found]))
 
 
-def _report(one: ReviewedReport) -> http_care.ReportEntry:
-    return http_care.ReportEntry(
+def _report(one: ReviewedReport) -> moderation.ReportEntry:
+    return moderation.ReportEntry(
         report_id=one.number,
         at=to_datetime(one.at),
         reporter=one.reporter,
@@ -97,7 +99,7 @@ def _report(one: ReviewedReport) -> http_care.ReportEntry:
     )
 
 
-def _entry(one: AuditEntry) -> http_care.AuditRow:
-    return http_care.AuditRow(
+def _entry(one: AuditEntry) -> http.AuditRow:
+    return http.AuditRow(
         one.number, to_datetime(one.at), one.who, one.action, one.subject, one.detail
     )

@@ -1,4 +1,4 @@
-"""What the contract shows of a person's own data, and of an operator's review."""
+"""Examples of profiles, personal data and moderation for the contract."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from yoked_actor.domain.people import OwnMatch, OwnProfile, OwnReport, OwnSeat, PersonalData, Since
 from yoked_actor.wire.examples import MATCH, moment
-from yoked_actor.wire.people import care as http_care
+from yoked_actor.wire.people import http, moderation
 
 OWN_DATA = PersonalData(
     user_id="ana",
@@ -31,17 +31,22 @@ OWN_DATA = PersonalData(
     offers=[],
     connections=[],
 )
-REPORTS = http_care.ReportsAnswer(
+REPORTS = moderation.ReportsAnswer(
     [
-        http_care.ReportEntry(
+        moderation.ReportEntry(
             *(7, moment(0), "ana", "mallory", "rude", MATCH, 3, True),
             *(moment(50), "root", "suspended"),
         )
     ]
 )
-AUDIT = http_care.AuditAnswer(
-    [http_care.AuditRow(12, moment(50), "root", "suspend", "mallory", "rude to three people")]
+SUSPEND = moderation.SuspendBody("rude to three people", datetime(2026, 1, 8, 8, tzinfo=UTC))
+RESOLVE = moderation.ResolveBody("suspended")
+PROFILE = http.Profile(
+    display_name="Ana",
+    birth_date=date(1998, 4, 2),
+    gender="woman",
+    location=http.Location(52.52, 13.4),
+    time_zone="Europe/Berlin",
+    preferences=http.Preferences(["man"], 24, 36, 50),
+    interests=["climbing", "jazz"],
 )
-SUSPEND = http_care.SuspendBody("rude to three people", datetime(2026, 1, 8, 8, tzinfo=UTC))
-RESOLVE = http_care.ResolveBody("suspended")
-CHANGED = http_care.Changed(True)

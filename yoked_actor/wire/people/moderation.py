@@ -1,15 +1,12 @@
-"""What crosses HTTP when an operator reviews reports and suspends users."""
+"""Bodies and answers of an operator's review of reports, and of suspensions."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
 
 import msgspec
 
-Words = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
-Aware = Annotated[datetime, msgspec.Meta(tz=True)]
-"""An instant with its offset from UTC."""
+from yoked_actor.wire.common import Aware, Words
 
 
 class SuspendBody(msgspec.Struct, frozen=True):
@@ -23,12 +20,6 @@ class ResolveBody(msgspec.Struct, frozen=True):
     """What was made of a report."""
 
     resolution: Words
-
-
-class Changed(msgspec.Struct, frozen=True):
-    """Whether that has changed anything; it may have been so before."""
-
-    changed: bool
 
 
 class ReportEntry(msgspec.Struct, frozen=True):
@@ -52,20 +43,3 @@ class ReportsAnswer(msgspec.Struct, frozen=True):
     """Reports, the newest first."""
 
     reports: list[ReportEntry]
-
-
-class AuditRow(msgspec.Struct, frozen=True):
-    """Something that an operator did."""
-
-    number: int
-    at: datetime
-    who: str
-    action: str
-    subject: str
-    detail: str
-
-
-class AuditAnswer(msgspec.Struct, frozen=True):
-    """What operators did, the newest first."""
-
-    entries: list[AuditRow]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,28 +12,34 @@ import pytest
 import trio
 
 from tests.domain.crowds import man, outputs_digest, woman
-from yoked_actor.domain.lobby import Changes, Match, MatchStatus, Outcome, Vote
-from yoked_actor.domain.offers import OfferRules, OfferSet, StoredSet, Votes, make_run, verify
+from yoked_actor.domain.jobs import NewJob
+from yoked_actor.domain.lobby import Changes, Erasure, Match, MatchStatus, Outcome, Vote
+from yoked_actor.domain.offers import (
+    Answer,
+    Answered,
+    Connection,
+    FrozenRun,
+    KeptSet,
+    OfferRules,
+    OfferSet,
+    RunProgress,
+    StoredSet,
+    Votes,
+    make_run,
+    verify,
+)
 from yoked_actor.domain.offers.frozen_pool import inputs_digest, pairs_by_first
 from yoked_actor.domain.offers.zone_run import offer_id
 from yoked_actor.domain.people import WITHOUT_SECRET, Person
-from yoked_actor.domain.time import after
+from yoked_actor.domain.time import Run, after
 from yoked_actor.store import (
-    Answer,
     AnswerGiven,
-    Connection,
-    FrozenRun,
-    InlineRunner,
-    KeptSet,
     NoSuchOffer,
     NoSuchRun,
     OfferExpired,
     Store,
-    ThreadRunner,
     UnreadableRun,
-    open_store,
 )
-from yoked_actor.store.offers.values import Answered
 
 Opener = Callable[[], AbstractAsyncContextManager[Store]]
 BERLIN, VIENNA = "Europe/Berlin", "Europe/Vienna"
@@ -43,22 +47,6 @@ DAY = date(2026, 3, 2)
 NINE = 1_772_438_400_000_000
 HOUR = 3600
 RULES = OfferRules()
-
-
-@pytest.fixture
-def raw() -> list[sqlite3.Connection]:
-    """The writing connection of the open store, to do to it what no program should."""
-    return []
-
-
-@pytest.fixture(params=["memory, inline", "file, inline", "file, thread"])
-def open_again(
-    request: pytest.FixtureRequest, tmp_path: Path, raw: list[sqlite3.Connection]
-) -> Opener:
-    where, how = request.param.split(", ")
-    path = tmp_path / "yoked.db" if where == "file" else None
-    runner = ThreadRunner() if how == "thread" else InlineRunner()
-    return lambda: open_store(path, runner=runner, on_connect=raw.append)
 
 
 def runs(day: date) -> int:
@@ -504,3 +492,78 @@ async def test_a_suspended_user_has_no_face_until_the_suspension_ends(open_again
         for seconds, is_seen in ((0, False), (9.999999, False), (10, True)):
             faces = await store.offers.faces(pair, after(NINE, seconds))
             assert faces.may_see("ana", "bob") is is_seen
+
+
+async def test_a_preview_is_what_would_be_frozen_and_is_not_kept(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        shown = await store.offers.preview_pool(BERLIN, DAY, NINE, after(NINE, 24 * HOUR), RULES)
+        assert await store.offers.load_run(BERLIN, DAY) is None
+        assert await store.offers.load_version(BERLIN, DAY) is None
+        assert (await freeze(store)).pool == shown.pool
+
+
+async def test_frozen_runs_are_listed_and_each_freezing_has_a_version(open_again):
+    tomorrow = DAY + timedelta(days=1)
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        first = await freeze(store)
+        await freeze(store, tomorrow)
+        await freeze(store, DAY, VIENNA)
+        everything = [(BERLIN, tomorrow), (BERLIN, DAY), (VIENNA, DAY)]
+        assert await store.offers.run_days(None, None) == everything
+        assert await store.offers.run_days(BERLIN, None) == everything[:2]
+        assert await store.offers.run_days(None, DAY) == everything[1:]
+        assert await store.offers.load_version(BERLIN, DAY) == first.version
+        again = await store.offers.refreeze(BERLIN, DAY, RULES, NINE + 5, None, lambda _: [])
+        assert again.version != first.version
+        assert await store.offers.load_version(BERLIN, DAY) == again.version
+
+
+async def test_a_run_that_lost_its_pool_to_an_erasure_is_frozen_again(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"), man("carl"))
+        first = await freeze(store)
+        await store.commit(Changes(erased=[Erasure("bob", "~erased-1", after(NINE, 5))]))
+        dropped = await store.offers.load_run(BERLIN, DAY)
+        assert dropped is not None
+        assert dropped.is_to_be_frozen_again
+        again = await store.offers.freeze_again(BERLIN, DAY)
+        assert names(again) == ["ana", "carl"]
+        assert (again.rules, again.erased) == (first.rules, 1)
+
+
+async def test_the_progress_of_a_run_is_read_from_its_jobs_and_sets(open_again):
+    async with open_again() as store:
+        assert await store.offers.progress(BERLIN, DAY) is None
+        await invite(store, woman("ana"), man("bob"))
+        [run_job] = await store.jobs.enqueue([NewJob("offers.zone_run", {}, NINE)], NINE)
+        run = Run(BERLIN, DAY, NINE)
+        await store.calendar.transact(lambda table: table.start([run], [run_job.job_id], NINE))
+        assert await store.offers.progress(BERLIN, DAY) == RunProgress(False, None, 0, 1, 0)
+        await offer(store)
+        payload = {"zone": BERLIN, "date": DAY.isoformat()}
+        await store.jobs.enqueue([NewJob("offers.user", payload, NINE)], NINE)
+        assert await store.offers.progress(BERLIN, DAY) == RunProgress(False, 2, 2, 2, 0)
+
+
+async def test_a_users_sets_are_read_newest_first(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        for days in range(3):
+            await offer(store, DAY + timedelta(days=days))
+        found = await store.offers.load_sets("ana", 2)
+        assert [one.offers.day - DAY for one in found] == [timedelta(days=2), timedelta(days=1)]
+
+
+async def test_offers_that_repeat_one_too_soon_are_counted(open_again):
+    tomorrow = DAY + timedelta(days=1)
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("bob"))
+        made = await offer(store)
+        assert await store.offers.count_doubled(BERLIN, DAY) == 0
+        assert await store.offers.count_doubled(BERLIN, tomorrow) == 0
+        await freeze(store, tomorrow)
+        again = msgspec.structs.replace(made["ana"], day=tomorrow, offered_at=runs(tomorrow))
+        await store.offers.store_sets(BERLIN, [again], runs(tomorrow))
+        assert await store.offers.count_doubled(BERLIN, tomorrow) == 1

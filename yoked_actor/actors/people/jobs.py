@@ -1,7 +1,7 @@
-"""Jobs of care: erasures that a deployer asks for, news of suspensions, and what grows old.
+"""Jobs about users: erasures, changes of suspensions, and the daily deletion of old rows.
 
-The command line works beside a running server, and only the server can take a user out of a match.
-So it leaves a job, and the server does it in the right order.
+Only the server can remove a user from a match. So the command line, which works beside a running
+server, enqueues a job for it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
-from yoked_actor.actors.people.care import Care
+from yoked_actor.actors.people.erasure import Eraser
+from yoked_actor.actors.people.suspension import SuspensionEnforcer
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.time import MICROSECONDS, Instant, after, utc_date
 from yoked_actor.settings import PrivacySettings
@@ -23,8 +24,7 @@ _AT_ONCE = 1_000
 
 
 class EraseUser(BaseModel):
-    """Whom to erase, and who asked for it; nobody once it is done, because the erasure itself
-    empties the payload."""
+    """The user to erase, and who asked for it. The erasure empties the payload of its job."""
 
     user_id: str | None = None
     by: str = ""
@@ -35,7 +35,7 @@ class Refresh(BaseModel):
 
 
 class Prune(BaseModel):
-    """Which day's it is, in UTC."""
+    """The day, in UTC."""
 
     date: str
 
@@ -46,26 +46,31 @@ def erase_job(user_id: str, by: str, at: Instant) -> NewJob:
 
 
 def refresh_job(at: Instant) -> NewJob:
-    """The job that tells a server of a change of suspensions."""
+    """The job that has a server read suspensions again."""
     return NewJob(REFRESH, {}, at, priority=-20)
 
 
 def prune_store_job(at: Instant) -> NewJob:
-    """The upkeep of the day that an instant lies in."""
+    """The job that deletes old rows, of the day of an instant."""
     date = utc_date(at).isoformat()
     return NewJob(PRUNE, {"date": date}, at, key=date, priority=10)
 
 
-def register_care(
-    dispatcher: Dispatcher, care: Care, store: Store, clock: Clock, settings: PrivacySettings
+def register_people_jobs(
+    dispatcher: Dispatcher,
+    eraser: Eraser,
+    enforcer: SuspensionEnforcer,
+    store: Store,
+    clock: Clock,
+    settings: PrivacySettings,
 ) -> None:
-    """Let the dispatcher of a server run these."""
+    """Register the handlers with a server's dispatcher."""
 
     async def erase(run: JobRun[EraseUser]) -> None:
         user_id, by = run.payload.user_id, run.payload.by
         if user_id is None:
             return
-        tombstone, now = await care.erase(user_id), clock.now()
+        tombstone, now = await eraser.erase(user_id), clock.now()
 
         def effect(tx: Tx) -> None:
             record_in(tx, by, "erase", tombstone, "", now)
@@ -73,7 +78,7 @@ def register_care(
         run.effect = effect
 
     async def refresh(run: JobRun[Refresh]) -> None:
-        await care.refresh()
+        await enforcer.refresh()
 
     async def prune(run: JobRun[Prune]) -> None:
         now = clock.now()
@@ -84,7 +89,7 @@ def register_care(
             ("suspended", 0),
         ):
             line = after(now, -days * _DAY_S)
-            # A little at a time: other writes want their turn.
+            # In small transactions, so that other writes do not wait.
             while await store.privacy.prune(table, line, _AT_ONCE) == _AT_ONCE:
                 pass
         await store.privacy.wipe()

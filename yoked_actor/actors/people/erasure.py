@@ -1,0 +1,71 @@
+"""Erases users on request, in a running server and without one.
+
+An erasure goes through the matchmaker: the user leaves their match or date, and the rows that name
+them are erased in the same transaction, so that no user is ever half erased. Then the partner is
+notified and the user's connection is closed. Last, the write-ahead log is truncated, so that the
+old pages are gone from the disk too.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+import structlog
+
+from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.lobby import Sessions
+from yoked_actor.actors.people.removal import remove_user
+from yoked_actor.domain.lobby import TOMBSTONE, Lobby
+from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.time import Instant
+from yoked_actor.settings import Settings
+from yoked_actor.store import Store
+
+_log = structlog.get_logger()
+
+
+def new_tombstone() -> str:
+    """What replaces the id of an erased user. It is random: it does not identify the user."""
+    return f"{TOMBSTONE}{secrets.token_hex(16)}"
+
+
+class Eraser:
+    """Erases users of a running server."""
+
+    def __init__(self, sessions: Sessions, store: Store, clock: Clock) -> None:
+        self._sessions = sessions
+        self._store = store
+        self._clock = clock
+
+    async def erase(self, user_id: str) -> str:
+        """Erase a user; returns their tombstone when the erasure is stored.
+
+        Checkpoints. If cancelled, the user may or may not be erased.
+        """
+        privacy, tombstone = self._store.privacy, new_tombstone()
+        await privacy.look_up(user_id, self._clock.now())
+        await remove_user(self._sessions, ev.Erase(user_id, tombstone), "this account was erased")
+        _log.info("user_erased", tombstone=tombstone)
+        if not await privacy.wipe():
+            _log.warning("log_not_cut", advice="a long read keeps old pages; tried again daily")
+        return tombstone
+
+
+async def erase_offline(
+    store: Store, settings: Settings, user_id: str, by: str, now: Instant
+) -> None:
+    """Erase a user while no server runs.
+
+    A partner in a match that an earlier server left open waits again in the old place, as if the
+    user had left while the server was down.
+    """
+    recovered = await store.recover()
+    lobby = Lobby(settings.matching.rules(), recovered.next_number)
+    lobby.restore(recovered.users, recovered.matches, recovered.dates, now)
+    lobby.handle(ev.Entered(user_id, await store.load_user(user_id)), now)
+    tombstone = new_tombstone()
+    lobby.handle(ev.Erase(user_id, tombstone), now)
+    await store.privacy.look_up(user_id, now)
+    await store.commit(lobby.changes())
+    await store.audit.record(by, "erase", tombstone, "", now)
+    await store.privacy.wipe()

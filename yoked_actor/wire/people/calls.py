@@ -1,0 +1,127 @@
+"""The HTTP calls about profiles, safety, privacy and moderation, as rows of the table of calls."""
+
+from __future__ import annotations
+
+from yoked_actor.domain.lobby import Code
+from yoked_actor.wire.call import PAGE, Call, Query
+from yoked_actor.wire.common import Changed, Empty
+from yoked_actor.wire.examples import MATCH, moment
+from yoked_actor.wire.people import http
+from yoked_actor.wire.people.examples import OWN_DATA, PROFILE, REPORTS, RESOLVE, SUSPEND
+
+PROFILE_CALLS: tuple[Call, ...] = (
+    Call(
+        "PUT",
+        "/api/profile",
+        "Profile",
+        "Store your profile; it counts at once.",
+        PROFILE,
+        PROFILE,
+        refusals=(Code.UNDERAGE,),
+    ),
+    Call(
+        "GET",
+        "/api/profile",
+        "Profile",
+        "Read your profile.",
+        PROFILE,
+        refusals=(Code.NOT_FOUND,),
+    ),
+)
+"""A user's profile."""
+
+SAFETY_CALLS: tuple[Call, ...] = (
+    Call(
+        "POST",
+        "/api/blocks",
+        "Safety",
+        "Never meet that user (again).",
+        Empty(),
+        http.BlockBody("mallory"),
+    ),
+    Call(
+        "GET",
+        "/api/blocks",
+        "Safety",
+        "See whom you have blocked.",
+        http.BlocksAnswer([http.BlockEntry("mallory", moment(0))]),
+    ),
+    Call(
+        "DELETE",
+        "/api/blocks/{user_id}",
+        "Safety",
+        "Take a block back.",
+        Empty(),
+        refusals=(Code.NOT_FOUND,),
+    ),
+    Call(
+        "POST",
+        "/api/reports",
+        "Safety",
+        "Report a user to the operator.",
+        Empty(),
+        http.ReportBody("mallory", "rude", MATCH),
+        status=201,
+    ),
+)
+"""Blocks and reports."""
+
+PRIVACY_CALLS: tuple[Call, ...] = (
+    Call(
+        "GET",
+        "/api/me/export",
+        "Privacy",
+        "All that is kept of you. Once in a while only, and open to the suspended too.",
+        OWN_DATA,
+    ),
+    Call(
+        "DELETE",
+        "/api/me",
+        "Privacy",
+        "Be erased: you leave, your socket is closed (4003), and nothing of you is kept.",
+        None,
+        status=204,
+    ),
+)
+"""A user's own data."""
+
+MODERATION_CALLS: tuple[Call, ...] = (
+    Call(
+        "GET",
+        "/api/admin/reports",
+        "Operation",
+        "For the operator: reports, the newest first.",
+        REPORTS,
+        refusals=(Code.BAD_REQUEST,),
+        query=(
+            Query("open", {"type": "string", "enum": ["0", "1"]}, "1: only those not resolved."),
+            *PAGE,
+        ),
+    ),
+    Call(
+        "POST",
+        "/api/admin/reports/{number}/resolve",
+        "Operation",
+        "For the operator: close a report.",
+        Changed(True),
+        RESOLVE,
+        refusals=(Code.NOT_FOUND,),
+    ),
+    Call(
+        "POST",
+        "/api/admin/users/{user_id}/suspend",
+        "Operation",
+        "For the operator: take a user out, and let them in no more. They are shown the reason.",
+        Changed(True),
+        SUSPEND,
+    ),
+    Call(
+        "POST",
+        "/api/admin/users/{user_id}/unsuspend",
+        "Operation",
+        "For the operator: let a user in again.",
+        Changed(True),
+        refusals=(Code.BAD_REQUEST,),
+    ),
+)
+"""Reports and suspensions, for the operator."""
