@@ -14,9 +14,9 @@ import pytest
 import trio
 import trustme
 
+from yoked_actor.domain.jobs import ReceiverAnswer
 from yoked_actor.edge.outgoing.webhook import KEPT_BODY_BYTES, post, signature
 from yoked_actor.settings import SettingsError, load_settings
-from yoked_actor.store import ReceiverAnswer
 
 SECRET = "sixteen bytes or more"
 # Of a long answer the beginning is kept.

@@ -16,10 +16,9 @@ from yoked_actor.actors.jobs import Dispatcher
 from yoked_actor.actors.offers import OfferJobs
 from yoked_actor.actors.offers.zone_jobs import POLICY, USER
 from yoked_actor.domain.jobs import JobStatus
-from yoked_actor.domain.offers import StoredSet, verify
+from yoked_actor.domain.offers import KeptSet, StoredSet, verify
 from yoked_actor.domain.ops import Alert
 from yoked_actor.domain.time import from_datetime, to_datetime
-from yoked_actor.store import KeptSet
 from yoked_actor.telemetry import Metrics
 from yoked_actor.testing import World, open_world
 

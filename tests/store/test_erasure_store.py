@@ -26,21 +26,13 @@ from tests.store.test_offers_conformance import (
 )
 from yoked_actor.actors.offers import verify_run
 from yoked_actor.actors.offers.runs import OfferRuns
-from yoked_actor.domain.jobs import Dismissal, NewJob, Progress
+from yoked_actor.domain.jobs import Dismissal, NewJob, Progress, ReceiverAnswer
 from yoked_actor.domain.lobby import Changes, Erasure, Match, MatchStatus, Quality, Seat
 from yoked_actor.domain.matching import Tier
-from yoked_actor.domain.offers import StoredSet, make_run, verify
+from yoked_actor.domain.offers import Answer, FrozenRun, StoredSet, make_run, verify
 from yoked_actor.domain.people import Report, ReportLimits
 from yoked_actor.domain.time import MICROSECONDS
-from yoked_actor.store import (
-    Answer,
-    FrozenRun,
-    InlineRunner,
-    ReceiverAnswer,
-    Store,
-    ThreadRunner,
-    open_store,
-)
+from yoked_actor.store import InlineRunner, Store, ThreadRunner, open_store
 from yoked_actor.store.engine import migrate
 from yoked_actor.store.people.erasure import COLUMNS
 

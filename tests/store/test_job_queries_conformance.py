@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.store.conftest import Opener
-from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobCause, JobStatus, NewJob
-from yoked_actor.domain.time import after
-from yoked_actor.store import (
-    DeadLettered,
-    LeaseLost,
+from yoked_actor.domain.jobs import (
+    ImpossibleJobMove,
+    Job,
+    JobCause,
+    JobStatus,
+    NewJob,
     ReceiverAnswer,
-    Snoozed,
-    Store,
 )
+from yoked_actor.domain.time import after
+from yoked_actor.store import DeadLettered, LeaseLost, Snoozed, Store
 
 NOW = 1_767_254_400_000_000
 LEASE_S = 60.0

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from yoked_actor.domain.jobs import JobStatus, NewJob
-from yoked_actor.domain.time import MICROSECONDS
-from yoked_actor.store import InlineRunner, LeaseLost, MachineTime, Store, open_store
+from yoked_actor.domain.time import MICROSECONDS, MachineTime
+from yoked_actor.store import InlineRunner, LeaseLost, Store, open_store
 
 NOW = 1_800_000_000 * MICROSECONDS
 DAY = 86_400 * MICROSECONDS

@@ -14,25 +14,32 @@ import trio
 from tests.domain.crowds import man, outputs_digest, woman
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.lobby import Changes, Erasure, Match, MatchStatus, Outcome, Vote
-from yoked_actor.domain.offers import OfferRules, OfferSet, StoredSet, Votes, make_run, verify
+from yoked_actor.domain.offers import (
+    Answer,
+    Answered,
+    Connection,
+    FrozenRun,
+    KeptSet,
+    OfferRules,
+    OfferSet,
+    RunProgress,
+    StoredSet,
+    Votes,
+    make_run,
+    verify,
+)
 from yoked_actor.domain.offers.frozen_pool import inputs_digest, pairs_by_first
 from yoked_actor.domain.offers.zone_run import offer_id
 from yoked_actor.domain.people import WITHOUT_SECRET, Person
 from yoked_actor.domain.time import Run, after
 from yoked_actor.store import (
-    Answer,
     AnswerGiven,
-    Connection,
-    FrozenRun,
-    KeptSet,
     NoSuchOffer,
     NoSuchRun,
     OfferExpired,
-    RunProgress,
     Store,
     UnreadableRun,
 )
-from yoked_actor.store.offers.values import Answered
 
 Opener = Callable[[], AbstractAsyncContextManager[Store]]
 BERLIN, VIENNA = "Europe/Berlin", "Europe/Vienna"

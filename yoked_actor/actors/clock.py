@@ -29,8 +29,7 @@ import structlog
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime, to_datetime
-from yoked_actor.store import MachineTime
+from yoked_actor.domain.time import MICROSECONDS, Instant, MachineTime, from_datetime, to_datetime
 
 _log = structlog.get_logger()
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from yoked_actor.domain.time import Instant
+from yoked_actor.domain.time import Instant, ReadMachineTime
 from yoked_actor.store.engine import INVARIANTS, StoreError, connect, schema_of
-from yoked_actor.store.jobs import ReadMachineTime, read_lease_clock
+from yoked_actor.store.jobs import read_lease_clock
 
 _NEWEST = (
     "SELECT max(coalesce((SELECT max(at) FROM audit), 0),"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import trio
 
+from yoked_actor.domain.time import ReadMachineTime
 from yoked_actor.store.engine import (
     Batch,
     Database,
@@ -23,7 +24,7 @@ from yoked_actor.store.engine import (
     migrate,
     statement,
 )
-from yoked_actor.store.jobs import LeaseClock, ReadMachineTime, open_lease_clock
+from yoked_actor.store.jobs import LeaseClock, open_lease_clock
 from yoked_actor.store.store import Store
 
 

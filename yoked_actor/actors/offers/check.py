@@ -8,8 +8,8 @@ import msgspec
 import trio
 
 from yoked_actor.actors.offers.runs import GiveWay
-from yoked_actor.domain.offers import Finding, StoredSet, check_all, verify
-from yoked_actor.store import FrozenRun, KeptSet, Offers, UnreadableRun
+from yoked_actor.domain.offers import Finding, FrozenRun, KeptSet, StoredSet, check_all, verify
+from yoked_actor.store import Offers, UnreadableRun
 
 
 class Verdict(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Sessions
-from yoked_actor.actors.offers.desk import OpenedConnections, pairs_of, view_of
+from yoked_actor.actors.offers.user_offers import OpenedConnections, pairs_of, view_of
 from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.people import ShownPlaces
 from yoked_actor.settings import Settings

@@ -21,8 +21,8 @@ import structlog
 import trio
 
 from yoked_actor.domain.jobs import Permanent
-from yoked_actor.domain.offers import joint_digest, make_run
-from yoked_actor.store import FrozenRun, Offers, PreparedSet, RunVersion, UnreadableRun, prepare_set
+from yoked_actor.domain.offers import FrozenRun, RunVersion, joint_digest, make_run
+from yoked_actor.store import Offers, PreparedSet, UnreadableRun, prepare_set
 
 _log = structlog.get_logger()
 

@@ -23,6 +23,7 @@ from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.actors.offers.runs import OfferRuns
 from yoked_actor.actors.offers.turn import ZONE_RUN, zone_run_job
 from yoked_actor.domain.jobs import Cancel, NewJob, Permanent, RetryPolicy, Snooze, user_part
+from yoked_actor.domain.offers import FrozenRun
 from yoked_actor.domain.ops import Objective
 from yoked_actor.domain.time import (
     MICROSECONDS,
@@ -34,16 +35,7 @@ from yoked_actor.domain.time import (
     zone_named,
 )
 from yoked_actor.settings import Settings
-from yoked_actor.store import (
-    FrozenRun,
-    Jobs,
-    Offers,
-    StoreSet,
-    Tx,
-    UnreadableRun,
-    enqueue_in,
-    finish_zone_run,
-)
+from yoked_actor.store import Jobs, Offers, StoreSet, Tx, UnreadableRun, enqueue_in, finish_zone_run
 from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()

@@ -25,11 +25,12 @@ from yoked_actor.domain.jobs import (
     Job,
     JobAttempt,
     JobStatus,
+    KeptAnswer,
     Progress,
     checked_reason,
     readable_payload,
 )
-from yoked_actor.store import Jobs, KeptAnswer, NoSuchJob
+from yoked_actor.store import Jobs, NoSuchJob
 
 T = TypeVar("T")
 _REQUEUE_LIMIT = 10_000

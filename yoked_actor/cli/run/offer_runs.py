@@ -20,10 +20,10 @@ from yoked_actor.actors.offers import (
     Verdict,
     verify_run,
 )
-from yoked_actor.domain.offers import OfferSet, make_run
+from yoked_actor.domain.offers import OfferSet, RunProgress, make_run
 from yoked_actor.domain.time import next_run, run_instant, zone_named
 from yoked_actor.settings import Settings
-from yoked_actor.store import RunProgress, Store, StoreUnavailable, enqueue_in
+from yoked_actor.store import Store, StoreUnavailable, enqueue_in
 from yoked_actor.telemetry import Metrics
 
 _POLL_EVERY_S = 0.25

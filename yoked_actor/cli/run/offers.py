@@ -23,9 +23,9 @@ from yoked_actor.cli.run.common import (
     with_store,
 )
 from yoked_actor.cli.run.offer_runs import preview_run, start_run, verify_runs
-from yoked_actor.domain.offers import OfferSet
+from yoked_actor.domain.offers import FrozenRun, OfferSet
 from yoked_actor.settings import Settings
-from yoked_actor.store import FrozenRun, Store, ThreadRunner
+from yoked_actor.store import Store, ThreadRunner
 from yoked_actor.telemetry import configure_logging
 
 T = TypeVar("T")

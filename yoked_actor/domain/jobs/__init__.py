@@ -16,6 +16,7 @@ from yoked_actor.domain.jobs.job import (
     readable_payload,
     user_part,
 )
+from yoked_actor.domain.jobs.receiver_answers import KeptAnswer, ReceiverAnswer
 from yoked_actor.domain.jobs.retries import (
     DEFAULT_POLICY,
     Cancel,
@@ -48,10 +49,12 @@ __all__ = [
     "JobAttempt",
     "JobCause",
     "JobStatus",
+    "KeptAnswer",
     "NewJob",
     "NotDismissable",
     "Permanent",
     "Progress",
+    "ReceiverAnswer",
     "Retry",
     "RetryPolicy",
     "Snooze",

@@ -13,6 +13,17 @@ from yoked_actor.domain.offers.frozen_pool import (
     frozen_person,
     thawed,
 )
+from yoked_actor.domain.offers.kept import (
+    Answer,
+    Answered,
+    Connection,
+    Faces,
+    FrozenRun,
+    KeptSet,
+    RunProgress,
+    RunVersion,
+    UnreadableSet,
+)
 from yoked_actor.domain.offers.schedule import Due, ZoneRun, ZoneRunStatus
 from yoked_actor.domain.offers.scoring import ONE, Facts, Scoring, Votes, shown_points
 from yoked_actor.domain.offers.zone_run import (
@@ -30,15 +41,24 @@ __all__ = [
     "CELLS",
     "NO_VOTES",
     "ONE",
+    "Answer",
+    "Answered",
+    "Connection",
     "Due",
+    "Faces",
     "Facts",
     "Finding",
     "FrozenPool",
+    "FrozenRun",
+    "KeptSet",
     "Offer",
     "OfferRules",
     "OfferSet",
+    "RunProgress",
+    "RunVersion",
     "Scoring",
     "StoredSet",
+    "UnreadableSet",
     "Votes",
     "ZoneRun",
     "ZoneRunStatus",

@@ -20,6 +20,7 @@ from yoked_actor.domain.time.local_day import (
     reckon,
     run_instant,
 )
+from yoked_actor.domain.time.machine_time import MachineTime, ReadMachineTime
 from yoked_actor.domain.time.token_bucket import TokenBucket
 from yoked_actor.domain.time.zones import tzdata_version, zone_named, zone_names
 
@@ -27,6 +28,8 @@ __all__ = [
     "LONGEST_LOOK_BACK",
     "MICROSECONDS",
     "Instant",
+    "MachineTime",
+    "ReadMachineTime",
     "Run",
     "TokenBucket",
     "after",

@@ -19,10 +19,10 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.actors.ops import WEBHOOK, AlertNotification
-from yoked_actor.domain.jobs import Cancel, RetryPolicy, Transient
+from yoked_actor.domain.jobs import Cancel, ReceiverAnswer, RetryPolicy, Transient
 from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, read_body
 from yoked_actor.settings import AlertSettings
-from yoked_actor.store import Jobs, LeaseLost, ReceiverAnswer, StoreUnavailable, Tx, keep_answer_in
+from yoked_actor.store import Jobs, LeaseLost, StoreUnavailable, Tx, keep_answer_in
 
 _log = structlog.get_logger()
 

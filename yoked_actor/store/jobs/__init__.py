@@ -11,13 +11,7 @@ from yoked_actor.store.jobs.erased import (
     keys_naming,
 )
 from yoked_actor.store.jobs.jobs import Jobs, keep_answer_in
-from yoked_actor.store.jobs.lease_clock import (
-    LeaseClock,
-    MachineTime,
-    ReadMachineTime,
-    open_lease_clock,
-    read_lease_clock,
-)
+from yoked_actor.store.jobs.lease_clock import LeaseClock, open_lease_clock, read_lease_clock
 from yoked_actor.store.jobs.values import (
     CancelAsked,
     Cancelled,
@@ -26,12 +20,10 @@ from yoked_actor.store.jobs.values import (
     Effect,
     Enqueued,
     Failed,
-    KeptAnswer,
     KeyConflict,
     LeaseLost,
     NoSuchJob,
     Outcome,
-    ReceiverAnswer,
     Snoozed,
 )
 
@@ -45,15 +37,11 @@ __all__ = [
     "Enqueued",
     "Failed",
     "Jobs",
-    "KeptAnswer",
     "KeyConflict",
     "LeaseClock",
     "LeaseLost",
-    "MachineTime",
     "NoSuchJob",
     "Outcome",
-    "ReadMachineTime",
-    "ReceiverAnswer",
     "Snoozed",
     "enqueue_in",
     "erase_from_jobs",

@@ -20,8 +20,10 @@ from yoked_actor.domain.jobs import (
     JobAttempt,
     JobCause,
     JobStatus,
+    KeptAnswer,
     NewJob,
     Progress,
+    ReceiverAnswer,
     RetryPolicy,
     checked_reason,
 )
@@ -49,10 +51,8 @@ from yoked_actor.store.jobs.values import (
     Enqueued,
     Extended,
     Failed,
-    KeptAnswer,
     LeaseLost,
     Outcome,
-    ReceiverAnswer,
     Snoozed,
 )
 

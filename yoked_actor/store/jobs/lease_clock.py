@@ -14,22 +14,8 @@ over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
-from yoked_actor.domain.time import Instant
+from yoked_actor.domain.time import Instant, ReadMachineTime
 from yoked_actor.store.engine import Tx
-
-
-class MachineTime(NamedTuple):
-    """One reading: which boot of the machine, its time in microseconds, and the time of day."""
-
-    boot: str
-    uptime: int
-    now: Instant
-
-
-ReadMachineTime = Callable[[], MachineTime]
 
 
 class LeaseClock:

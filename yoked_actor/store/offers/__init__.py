@@ -8,40 +8,26 @@ from yoked_actor.store.offers.calendar import (
     finish_zone_run,
 )
 from yoked_actor.store.offers.erased import drop_offer
-from yoked_actor.store.offers.offers import Offers
-from yoked_actor.store.offers.rows import kept_set
-from yoked_actor.store.offers.sets import PreparedSet, StoreSet, prepare_set
-from yoked_actor.store.offers.values import (
-    Answer,
+from yoked_actor.store.offers.errors import (
     AnswerGiven,
-    Connection,
-    Faces,
-    FrozenRun,
-    KeptSet,
     NoSuchOffer,
     NoSuchRun,
     OfferExpired,
-    RunProgress,
-    RunVersion,
     UnreadableRun,
 )
+from yoked_actor.store.offers.offers import Offers
+from yoked_actor.store.offers.rows import kept_set
+from yoked_actor.store.offers.sets import PreparedSet, StoreSet, prepare_set
 
 __all__ = [
-    "Answer",
     "AnswerGiven",
     "Calendar",
     "CalendarTable",
-    "Connection",
-    "Faces",
-    "FrozenRun",
-    "KeptSet",
     "NoSuchOffer",
     "NoSuchRun",
     "OfferExpired",
     "Offers",
     "PreparedSet",
-    "RunProgress",
-    "RunVersion",
     "StoreSet",
     "UnreadableRun",
     "drop_offer",

@@ -6,16 +6,10 @@ from datetime import date
 from typing import Any
 
 from yoked_actor.domain.lobby import pair_of
+from yoked_actor.domain.offers import Answer, Answered, Connection
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import Tx
-from yoked_actor.store.offers.values import (
-    Answer,
-    Answered,
-    AnswerGiven,
-    Connection,
-    NoSuchOffer,
-    OfferExpired,
-)
+from yoked_actor.store.offers.errors import AnswerGiven, NoSuchOffer, OfferExpired
 
 
 def take_answer(

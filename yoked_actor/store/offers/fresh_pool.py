@@ -7,11 +7,18 @@ from datetime import date
 
 import msgspec
 
-from yoked_actor.domain.offers import FrozenPool, OfferRules, canonical, content_digest, thawed
+from yoked_actor.domain.offers import (
+    FrozenPool,
+    FrozenRun,
+    OfferRules,
+    canonical,
+    content_digest,
+    thawed,
+)
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import Row, Tx
+from yoked_actor.store.offers.errors import UnreadableRun
 from yoked_actor.store.offers.pool import read_pool
-from yoked_actor.store.offers.values import FrozenRun, UnreadableRun
 
 _COMPRESSION_LEVEL = 1
 

@@ -12,23 +12,24 @@ from typing import Any
 import msgspec
 
 from yoked_actor.domain.lobby import TOMBSTONE
-from yoked_actor.domain.offers import OfferRules, OfferSet
-from yoked_actor.domain.time import MICROSECONDS, Instant
-from yoked_actor.store.engine import Tx, read_rows, statement
-from yoked_actor.store.lobby import person_of
-from yoked_actor.store.offers.answers import connection_of, take_answer
-from yoked_actor.store.offers.rows import kept_set, unreadable_set
-from yoked_actor.store.offers.runs import Runs
-from yoked_actor.store.offers.sets import store_sets_in
-from yoked_actor.store.offers.values import (
+from yoked_actor.domain.offers import (
     Answer,
     Answered,
     Connection,
     Faces,
     KeptSet,
-    NoSuchOffer,
+    OfferRules,
+    OfferSet,
     UnreadableSet,
 )
+from yoked_actor.domain.time import MICROSECONDS, Instant
+from yoked_actor.store.engine import Tx, read_rows, statement
+from yoked_actor.store.lobby import person_of
+from yoked_actor.store.offers.answers import connection_of, take_answer
+from yoked_actor.store.offers.errors import NoSuchOffer
+from yoked_actor.store.offers.rows import kept_set, unreadable_set
+from yoked_actor.store.offers.runs import Runs
+from yoked_actor.store.offers.sets import store_sets_in
 
 MOST_SEARCHED = 40
 """An offer is searched in so many of a user's newest sets."""

@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from yoked_actor.domain.offers import Facts, Offer, OfferSet
+from yoked_actor.domain.offers import Answer, Facts, KeptSet, Offer, OfferSet, UnreadableSet
 from yoked_actor.domain.time import to_datetime
-from yoked_actor.store.offers.values import Answer, KeptSet, UnreadableSet
 
 Row = tuple[Any, ...]
 

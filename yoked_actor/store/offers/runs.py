@@ -14,12 +14,12 @@ from datetime import date
 from functools import partial
 
 from yoked_actor.domain.jobs import NewJob
-from yoked_actor.domain.offers import OfferRules
+from yoked_actor.domain.offers import FrozenRun, OfferRules, RunProgress, RunVersion
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import Database, Tx, statement
 from yoked_actor.store.jobs import enqueue_in
+from yoked_actor.store.offers.errors import NoSuchRun
 from yoked_actor.store.offers.fresh_pool import FreshPool, pool_of, rules_of
-from yoked_actor.store.offers.values import FrozenRun, NoSuchRun, RunProgress, RunVersion
 
 _PROGRESS = statement("offers/progress")
 _ADD_RUN = statement("offers/add_run")

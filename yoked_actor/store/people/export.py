@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 import msgspec
 
-from yoked_actor.domain.offers import shown_points
+from yoked_actor.domain.offers import KeptSet, shown_points
 from yoked_actor.domain.people import (
     OwnConnection,
     OwnDate,
@@ -22,7 +22,7 @@ from yoked_actor.domain.people import (
 )
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.store.engine import Tx, read_rows, snapshot, statement
-from yoked_actor.store.offers import KeptSet, kept_set
+from yoked_actor.store.offers import kept_set
 
 _LOAD_SETS = statement("offers/load_sets")
 

@@ -17,19 +17,10 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.wakeup import Wakeup
 from yoked_actor.domain.lobby import Code, OfferView, notices
-from yoked_actor.domain.offers import ONE, shown_points
+from yoked_actor.domain.offers import ONE, Answer, Connection, Faces, KeptSet, shown_points
 from yoked_actor.domain.people import Card, ShownPlaces
 from yoked_actor.domain.time import Instant
-from yoked_actor.store import (
-    Answer,
-    AnswerGiven,
-    Connection,
-    Faces,
-    KeptSet,
-    NoSuchOffer,
-    OfferExpired,
-    Store,
-)
+from yoked_actor.store import AnswerGiven, NoSuchOffer, OfferExpired, Store
 from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
@@ -59,7 +50,7 @@ class OpenedConnections:
         self.wakeup.wake()
 
 
-class OfferDesk:
+class UserOffers:
     """Shows users their offers and takes answers, over the socket and over HTTP."""
 
     def __init__(

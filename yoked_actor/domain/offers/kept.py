@@ -1,4 +1,4 @@
-"""What the store of offers takes and returns, and how it refuses (R41-R44)."""
+"""Daily offers as they are stored: frozen runs, sets, answers, connections (R41-R44)."""
 
 from __future__ import annotations
 
@@ -7,47 +7,21 @@ from enum import StrEnum
 
 import msgspec
 
-from yoked_actor.domain.offers import FrozenPool, OfferRules, OfferSet
+from yoked_actor.domain.offers.frozen_pool import FrozenPool, OfferRules
+from yoked_actor.domain.offers.zone_run import OfferSet
 from yoked_actor.domain.people import Card, Person, ShownPlaces
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import StoreError
 
 
 class Answer(StrEnum):
-    """What a user says to an offer."""
+    """A user's answer to an offer."""
 
     ACCEPT = "accept"
     DECLINE = "decline"
 
 
-class NoSuchOffer(StoreError):
-    """The user has no offer with this id."""
-
-
-class OfferExpired(StoreError):
-    """The offer has expired, so it is not answered any more."""
-
-
-class AnswerGiven(StoreError):
-    """The offer was answered otherwise, and the first answer stands."""
-
-
-class NoSuchRun(StoreError):
-    """The zone's run of that date was never frozen."""
-
-
-class UnreadableRun(StoreError):
-    """What a run was frozen as cannot be decoded any more; an operator can freeze it again."""
-
-    def __init__(self, zone: str, day: date, reason: str) -> None:
-        super().__init__(
-            f"the frozen pool of {day} in {zone} cannot be read ({reason});"
-            f" `yoked-actor offers refreeze {day} {zone}` replaces it"
-        )
-
-
 class RunVersion(msgspec.Struct, frozen=True):
-    """Which freezing of a run it is: any later one differs."""
+    """Identifies one freezing of a run: every later one differs."""
 
     inputs: str
     refrozen: int
@@ -55,7 +29,7 @@ class RunVersion(msgspec.Struct, frozen=True):
 
 
 class FrozenRun(msgspec.Struct, frozen=True):
-    """What a zone's run on a date is made from, as it was frozen first."""
+    """What a zone's run on a date is made from."""
 
     day: date
     zone: str
@@ -67,7 +41,7 @@ class FrozenRun(msgspec.Struct, frozen=True):
     pool: FrozenPool | None
     """None when it was dropped since."""
     erased: int = 0
-    """How many people of the pool were erased since: it was dropped then, and is not verified."""
+    """How many people of the pool were erased since. Then it was dropped, and is not verified."""
     refrozen: int = 0
     """How often an operator has frozen it again."""
 
@@ -78,13 +52,25 @@ class FrozenRun(msgspec.Struct, frozen=True):
 
     @property
     def is_to_be_frozen_again(self) -> bool:
-        """Whether the pool was dropped for somebody who was erased: who still waits for a set of
-        the run gets one that is made without them."""
+        """Whether an erasure dropped the pool: users without a set yet get one from a new pool."""
         return self.erased > 0 and self.pool is None
 
 
+class RunProgress(msgspec.Struct, frozen=True):
+    """The progress of a zone's run."""
+
+    is_done: bool
+    """Whether the jobs of all users were enqueued."""
+    users: int | None
+    """For how many users it is, once the pool is frozen."""
+    stored: int
+    waiting: int
+    """Jobs that wait or run, the job of the run itself included."""
+    dead: int
+
+
 class KeptSet(msgspec.Struct, frozen=True):
-    """A set as it is stored, with its deliveries and answers."""
+    """A stored set, with its deliveries and answers."""
 
     offers: OfferSet
     zone: str
@@ -94,7 +80,7 @@ class KeptSet(msgspec.Struct, frozen=True):
     answers: tuple[Answer | None, ...]
     """One for each offer, in their order."""
     erased: int = 0
-    """How many offers more there were, of people who were erased since."""
+    """How many more offers there were, of people who were erased since."""
     inputs: str | None = None
     """The digest of what it was made from; None when it was stored by an earlier version."""
 
@@ -115,43 +101,30 @@ class Connection(msgspec.Struct, frozen=True):
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """How an answer was taken."""
+    """The result of an answer."""
 
     candidate: str
     connection: Connection | None
     """The connection of the two, if both have accepted."""
     opened: bool
-    """Whether this answer is what opened it: then both are to be told."""
-
-
-class RunProgress(msgspec.Struct, frozen=True):
-    """How far a zone's run has come."""
-
-    is_done: bool
-    """Whether everybody's job was enqueued."""
-    users: int | None
-    """For how many users it is, once the pool is frozen."""
-    stored: int
-    waiting: int
-    """Jobs that wait or run, that of the run itself included."""
-    dead: int
+    """Whether this answer opened it: then both are notified."""
 
 
 class Faces(msgspec.Struct, frozen=True):
-    """Who of some people may see whom, and what is known of them."""
+    """What some users may see of each other."""
 
     people: dict[str, Person]
-    """Those who have a profile."""
+    """The users who have a profile and are not suspended."""
     blocked: frozenset[tuple[str, str]]
-    """Which of the pairs that were asked for are kept apart by a block, of either side."""
+    """The pairs that a block of either side keeps apart."""
 
     def of(self, viewer: str, other: str, places: ShownPlaces, now: Instant) -> Card | None:
-        """What one sees of another; None when nothing may be shown."""
+        """What the viewer sees of the other user; None when nothing may be shown."""
         person, own = self.people.get(other), self.people.get(viewer)
         if person is None or own is None or not self.may_see(viewer, other):
             return None
         return places.card(person, own, now)
 
     def may_see(self, viewer: str, other: str) -> bool:
-        """Whether one may see another: there is a profile, not suspended, and no block between."""
+        """Whether the other user has a profile, is not suspended, and no block is between them."""
         return other in self.people and (viewer, other) not in self.blocked
