@@ -28,7 +28,7 @@ from yoked_actor.store.jobs import enqueue_in
 _LOAD = statement("ops/alert_load")
 _RAISE = statement("ops/alert_raise")
 _CLEAR = statement("ops/alert_clear")
-_DEAD = statement("ops/dead_letter_raised_alert")
+_DEAD = statement("ops/dead_letter_load")
 _RAISE_DEAD = statement("ops/dead_letter_raise")
 
 Announce = Callable[[DeadLetterChange], NewJob | None]
