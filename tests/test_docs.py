@@ -213,6 +213,13 @@ def test_the_functions_of_the_walks_exist_and_their_hops_are_counted():
             assert {function for function in functions if function} <= known, (name, module)
 
 
+def test_the_types_that_the_glossary_names_exist():
+    named = set(re.findall(r"`([A-Z]\w+)`", (ROOT / "docs" / "glossary.md").read_text("utf-8")))
+    assert len(named) > 10
+    modules = (ROOT / "yoked_actor").rglob("*.py")
+    assert named <= {name for module in modules for name in definitions_in(module)}
+
+
 SNIPPETS = [
     pytest.param(page, fence, id=f"{page.name}:{fence.line}")
     for page in SNIPPET_PAGES

@@ -27,7 +27,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Message as LobbyMessage
 from yoked_actor.actors.lobby import Sessions
 from yoked_actor.actors.mailbox import Mailbox
-from yoked_actor.actors.offers import OfferDesk, OpenedConnections
+from yoked_actor.actors.offers import OpenedConnections, UserOffers
 from yoked_actor.domain.lobby import Floor
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import Done
@@ -564,12 +564,12 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
     mailbox: Mailbox[LobbyMessage] = Mailbox(1)
     async with open_store(None, runner=InlineRunner()) as store, trio.open_nursery() as nursery:
         floor = Floor(Rules())
-        desk = OfferDesk(
+        offers = UserOffers(
             *(store, clock, Metrics(), OpenedConnections()),
             is_online=floor.is_online,
             places=floor.places,
         )
-        sessions = Sessions(mailbox, store, clock, Metrics(), Settings(), desk, boot=1)
+        sessions = Sessions(mailbox, store, clock, Metrics(), Settings(), offers, boot=1)
         session = await sessions.enter("ana")
         [entered] = mailbox.take_all()
         sessions.answer(entered, Done(), clock.now())

@@ -1,5 +1,5 @@
-"""The actors: each owns its state, hears through one channel, and is the only one to change it.
+"""The actors: each owns its state, and is the only one to change it.
 
-The matchmaker owns the lobby, a session owns what is said to one user, the clock owns time. They
+The matchmaker owns the lobby, a session owns what is sent to one user, the clock owns time. They
 share one thread and one nursery tree, so a method that does not await is atomic.
 """

@@ -13,7 +13,7 @@ import trio
 
 from yoked_actor.actors.lobby import Drain, Matchmaker, Message, Sessions
 from yoked_actor.actors.mailbox import Mailbox
-from yoked_actor.actors.offers import Calendar, OfferDesk, OpenedConnections
+from yoked_actor.actors.offers import Calendar, OpenedConnections, UserOffers
 from yoked_actor.app.base import Base
 from yoked_actor.domain.lobby import Lobby, SettledView
 from yoked_actor.domain.people import ShownPlaces
@@ -30,7 +30,7 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     places: ShownPlaces
     matchmaker: Matchmaker
     sessions: Sessions
-    desk: OfferDesk
+    offers: UserOffers
     """Shows offers and takes answers."""
     opened: OpenedConnections
     drain: Drain
@@ -59,9 +59,9 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
     )
     view = SettledView(lobby.floor)
     opened = OpenedConnections()
-    desk = OfferDesk(store, clock, metrics, opened, is_online=view.is_online, places=places)
+    offers = UserOffers(store, clock, metrics, opened, is_online=view.is_online, places=places)
     mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
-    sessions = Sessions(mailbox, store, clock, metrics, settings, desk, boot=recovered.boot)
+    sessions = Sessions(mailbox, store, clock, metrics, settings, offers, boot=recovered.boot)
     for known in recovered.users:
         sessions.adopt(known.user_id)
     matchmaker = Matchmaker(
@@ -92,7 +92,7 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
             places=places,
             matchmaker=matchmaker,
             sessions=sessions,
-            desk=desk,
+            offers=offers,
             opened=opened,
             drain=Drain(lobby, matchmaker, sessions, settings.server),
         )

@@ -35,7 +35,9 @@ def _instant(context: click.Context, parameter: click.Parameter, value: str) -> 
 @port_option
 @data_option
 @dev_option
-@click.option("--mock-clock", is_flag=True, help="Freeze time and set it by hand; needs --dev.")
+@click.option(
+    "--mock-clock", is_flag=True, help="Use a mock clock, advanced through the API; needs --dev."
+)
 @click.option(
     "--mock-clock-start",
     default=MOCK_START,

@@ -1,4 +1,4 @@
-"""The dispatcher of durable jobs, and what it is made of."""
+"""The dispatcher of durable jobs."""
 
 from __future__ import annotations
 

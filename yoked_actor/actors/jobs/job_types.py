@@ -31,7 +31,7 @@ _PASSING = (Transient, StoreUnavailable, MailboxFull, LeaseLost, trio.TooSlowErr
 
 
 class JobRun(Generic[P]):
-    """One attempt at a job, as its handler sees it."""
+    """One attempt at a job: the argument of its handler."""
 
     __slots__ = ("effect", "job", "payload", "progress", "then")
 
@@ -39,24 +39,24 @@ class JobRun(Generic[P]):
         self.job = job
         self.payload = payload
         self.effect: Effect | None = None
-        """What the job does to the database: applied in the transaction that completes it."""
+        """Changes the database in the transaction that completes the job."""
         self.then: Callable[[], None] | None = None
-        """What is done once that is committed; it must not block, and a crash may leave it out."""
+        """Called after that commit. It must not block; a crash may skip it."""
 
         self.progress: Progress | None = None
-        """How far it has come, as last said."""
+        """The last reported progress."""
 
     def report(self, done: int, total: int | None = None, note: str = "") -> None:
-        """Say how far the run has come; cheap, and may be called from a thread.
+        """Report progress. Cheap; may be called from a thread.
 
-        It is written with the job's fence every `jobs.progress_every_s`, the newest word only.
-        `ValueError` when it makes no sense.
+        The newest report is written every `jobs.progress_every_s`, with the job's fence. Raises
+        `ValueError` when the numbers are not possible.
         """
         self.progress = Progress(done, total, note)
 
     @property
     def idempotency_key(self) -> str:
-        """What names the job's effect to the world outside, the same in every attempt."""
+        """Identifies the job to other systems; the same in every attempt."""
         return idempotency_key(self.job)
 
 
@@ -65,7 +65,7 @@ CpuHandler = Callable[[JobRun[P]], Result]
 
 
 class JobType:
-    """What the dispatcher knows of a type."""
+    """A registered job type."""
 
     __slots__ = (
         "_handler",
@@ -121,7 +121,7 @@ class JobType:
         return self._policy
 
     def begin(self, job: Job) -> JobRun[BaseModel]:
-        """A run with a payload that was checked, or `Permanent`."""
+        """A run with a validated payload; raises `Permanent` when it is not valid."""
         if job.payload_version > self.version:
             raise Permanent(
                 f"payload version {job.payload_version} is newer than {self.version}, which is"
@@ -172,7 +172,7 @@ def outline_of(error: BaseException) -> str:
 
 
 def kind_of(error: BaseException) -> ErrorKind:
-    """Whether an error is one that passes. What is not declared so is a mistake in the logic."""
+    """Whether an error is transient. An error that is not declared so is an error in the logic."""
     if isinstance(error, BaseExceptionGroup):
         kinds = {kind_of(one) for one in error.exceptions}
         return ErrorKind.TRANSIENT if kinds == {ErrorKind.TRANSIENT} else ErrorKind.LOGIC

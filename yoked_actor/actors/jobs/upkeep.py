@@ -1,7 +1,7 @@
-"""The queue keeps itself: once a day a job deletes ended jobs and old keys (R36).
+"""The daily job that deletes ended jobs and old keys (R36).
 
-Each day's job enqueues the next one in the transaction that completes it, so the chain does not
-break; its key, the date, keeps several processes from making several.
+It enqueues the job of the next day in the transaction that completes it, so there is always one;
+its key is the date, so several processes make only one.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _AT_ONCE = 1_000
 
 
 class Prune(BaseModel):
-    """Which day's upkeep it is, in UTC."""
+    """The day, in UTC."""
 
     date: str
 
 
 def prune_job(at: Instant) -> NewJob:
-    """The upkeep of the day that an instant lies in."""
+    """The job of the day of an instant."""
     date = utc_date(at).isoformat()
     return NewJob(PRUNE, {"date": date}, at, key=date, priority=10)
 
@@ -36,12 +36,12 @@ def prune_job(at: Instant) -> NewJob:
 def register_upkeep(
     dispatcher: Dispatcher, jobs: Jobs, clock: Clock, settings: JobSettings
 ) -> None:
-    """Let a dispatcher run the upkeep."""
+    """Register the handler with a dispatcher."""
 
     async def handler(run: JobRun[Prune]) -> None:
         now = clock.now()
         line = after(now, -settings.keep_finished_days * _DAY_S)
-        # A little at a time: other writes want their turn.
+        # In small transactions, so that other writes do not wait.
         while await jobs.prune(line, _AT_ONCE) == _AT_ONCE:
             pass
         line = after(now, -settings.keep_dead_days * _DAY_S)

@@ -1,7 +1,6 @@
-"""Watches how jobs fare: counts what ends, and samples the queue's depth (R45).
+"""Counts ended runs, and measures the depth of the queue (R45).
 
-It judges nothing: an alarm (`alarm`) asks it for numbers, and is told when there is something to
-see.
+The alarm reads these numbers, judges them, and is woken when they may have changed.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _SLICES = 60
 
 
 class _Slice:
-    """What was counted in a part of the window."""
+    """The counts of a part of the window."""
 
     __slots__ = ("completed", "dead", "ends_s", "retried")
 
@@ -36,7 +35,7 @@ class _Slice:
 
 
 class JobWatch:
-    """Counts what ends, and looks at the queue when asked to."""
+    """Counts ended runs in a window, and reads the queue on demand."""
 
     def __init__(
         self, jobs: Jobs, clock: Clock, settings: JobSettings, metrics: JobMetrics
@@ -48,7 +47,7 @@ class JobWatch:
         self._slices: deque[_Slice] = deque()
         self._durations: deque[tuple[float, float]] = deque(maxlen=MOST_DURATIONS)
         self.is_busy = False
-        """Whether something was due at the last look."""
+        """Whether a job was due at the last measurement."""
         self._wake: Callable[[], None] | None = None
 
     def on_change(self, wake: Callable[[], None]) -> None:
@@ -61,7 +60,7 @@ class JobWatch:
             self._wake()
 
     def note(self, *, completed: int, dead: int, seconds: list[float], retried: int = 0) -> None:
-        """Count runs that have ended, and how long they took."""
+        """Count ended runs and their durations."""
         now_s = trio.current_time()
         if not self._slices or self._slices[-1].ends_s <= now_s:
             self._slices.append(_Slice(now_s + self._settings.alert_window_s / _SLICES))
@@ -73,11 +72,11 @@ class JobWatch:
         self.wake()
 
     async def measure(self) -> Numbers | None:
-        """The numbers about jobs; None when the store cannot be asked."""
+        """The numbers about jobs; None when the store is unavailable."""
         try:
             now = self._clock.now()
             depth = await self._jobs.depth(now)
-            # What was enqueued a moment ago is no sign that the queue does not keep up.
+            # A job that has just become due does not mean that the queue is behind.
             line = after(now, -self._settings.alert_overdue_s)
             overdue = await self._jobs.overdue(line) if depth else 0
             self._metrics.show_kept(await self._jobs.open_counts())
@@ -104,5 +103,5 @@ class JobWatch:
 
     @property
     def remembers(self) -> bool:
-        """Whether something that ended is still inside the window."""
+        """Whether a run has ended inside the window."""
         return bool(self._slices)

@@ -1,4 +1,4 @@
-"""The matchmaker and the sessions: the live loop in time."""
+"""The matchmaker and the sessions."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""The drain: how a server takes its leave of people, each at the right moment.
+"""The drain: prepares users for the stop of the server.
 
-Nobody new is paired, and whoever is not in a match is told at once that the server is about to go
-and when to come back. Whoever is in a match is told so when it is over: votes in flight are counted
-and both learn the outcome, within a bound. Then all are hung up on together: who waits has nothing
-to gain from being without a server for longer, and ten thousand who come back too early would only
-be turned away. Everybody keeps their place, and what is still open, matches and dates, is taken up
-by the next process (R18).
+No more matches are made. Users who are in no match are notified at once that the server is about to
+stop and when to reconnect; users in a match are notified when it ends, so that votes are counted
+and both get the outcome, within a time limit. Then all connections are closed together: clients
+that reconnect before the next server starts would be refused. Users keep their places, and the next
+process recovers open matches and dates (R18).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _log = structlog.get_logger()
 
 
 class Drain:
-    """Begun once; `finish` returns when everybody has been told and hung up on."""
+    """Starts once; `finish` returns when all connections are being closed."""
 
     def __init__(
         self, lobby: Lobby, matchmaker: Matchmaker, sessions: Sessions, settings: ServerSettings
@@ -37,26 +36,29 @@ class Drain:
 
     @property
     def has_begun(self) -> bool:
-        """Whether it was begun."""
+        """Whether the drain has started."""
         return self._began_at is not None
 
     def begin(self) -> None:
-        """Pair nobody any more, and tell all who have nothing to wait for."""
+        """Make no more matches, and notify users who are in none. Does not block."""
         if self.has_begun:
             return
         self._began_at = trio.current_time()
         self._sessions.context.draining = True
         self._lobby.stop_pairing()
-        # Between two rounds: what was decided in one that is under way has to be told first.
-        self._sessions.after_round = self._tell
+        # After a round: notices of a round in progress have to be sent first.
+        self._sessions.after_round = self._notify
         self._matchmaker.wake()
 
     def hurry(self) -> None:
-        """Wait for no vote any more."""
+        """Stop waiting for votes."""
         self._over.set()
 
     async def finish(self) -> None:
-        """Wait for the votes in flight, within the bound; then nobody is left."""
+        """Wait for votes, within the time limit; then close all connections.
+
+        Checkpoints. If cancelled, no connection is closed.
+        """
         self.begin()
         assert self._began_at is not None
         with trio.move_on_at(self._began_at + self._settings.drain_votes_s) as waiting:
@@ -71,7 +73,7 @@ class Drain:
             in_time=not waiting.cancelled_caught,
         )
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         reconnect_after_s = self._settings.reconnect_after_s
         in_matches = self._in_matches()
         if self._voting is None:
@@ -85,7 +87,7 @@ class Drain:
             self._over.set()
 
     def _in_matches(self) -> set[str]:
-        """Those who are in a match whose window is open: not one that awaits somebody's return."""
+        """The users in matches whose window is open, not those that wait for a reconnect."""
         matches = SettledView(self._lobby.floor).open_matches()
         running = [one for one in matches if one.closes_at is not None]
         return {user_id for match in running for user_id in match.users}

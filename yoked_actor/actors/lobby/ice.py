@@ -1,9 +1,9 @@
-"""Which ICE servers a user may use for a video date, and the TURN credentials for them.
+"""The ICE servers of a video date, and a user's TURN credentials for them.
 
-A TURN server relays whole calls, so it must not be open to all the world. It and this server share
-a secret; a username is the moment up to which it is good and whose it is, and its password is a
-keyed hash of that (coturn's `use-auth-secret`). So the TURN server needs to know nothing of users,
-and what leaks is soon worth nothing.
+A TURN server relays whole calls, so it must not be open to everybody. It shares a secret with this
+server: a username is an expiry time and a user id, and its password is a keyed hash of the username
+(coturn's `use-auth-secret`). So the TURN server needs no list of users, and leaked credentials soon
+expire.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from yoked_actor.wire.lobby import IceServers
 
 
 def ice_servers(settings: DateSettings, user_id: str, now: Instant) -> IceServers:
-    """The servers for one user, as a browser takes them; credentials are good from now on."""
+    """The servers for one user, in the form that browsers take; credentials start now."""
     servers: list[dict[str, Any]] = []
     if settings.stun_urls:
         servers.append({"urls": list(settings.stun_urls)})

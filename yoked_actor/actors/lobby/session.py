@@ -224,10 +224,10 @@ class Session(SessionOutput):
 
     async def _answer_offer(self, command: cmd.AnswerOffer, now: Instant) -> None:
         self._note_alive()
-        id, session_id, desk = command.id, self.session_id, self._context.desk
+        id, session_id, offers = command.id, self.session_id, self._context.offers
         self._pending[id] = 1
         try:
-            reply = await desk.answer(self.user_id, command.offer_id, command.answer)
+            reply = await offers.answer(self.user_id, command.offer_id, command.answer)
         except StoreUnavailable:
             reply = _STORE_AWAY
         self._answered(session_id, id, reply, now)
@@ -240,7 +240,7 @@ class Session(SessionOutput):
             return
         self._pending[id] = 1
         try:
-            partner = await self._context.desk.partner(self.user_id, command.connection_id)
+            partner = await self._context.offers.partner(self.user_id, command.connection_id)
         except StoreUnavailable:
             self._answered(session_id, id, _STORE_AWAY, now)
             return

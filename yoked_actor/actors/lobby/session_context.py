@@ -1,4 +1,4 @@
-"""What a session uses: its socket, the offers, and the context that all sessions share."""
+"""What a session uses: its connection, the offers, and the context that all sessions share."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from yoked_actor.wire.lobby import commands as cmd
 
 
 class Connection(Protocol):
-    """What a session sees of its client's socket. No method blocks or raises."""
+    """A client's socket. Methods do not block or raise."""
 
     def send(self, text: bytes) -> None:
         """Queue one text message."""
 
     def flush(self) -> None:
-        """Write what is queued."""
+        """Write the queued messages."""
 
     def close(self, code: int, reason: str) -> None:
-        """Begin the closing handshake."""
+        """Start the closing handshake."""
 
 
-class Desk(Protocol):
-    """What a session sees of the desk of the daily offers."""
+class OfferCommands(Protocol):
+    """Handles the commands about offers."""
 
     async def answer(self, user_id: str, offer_id: str, answer: str) -> notices.Reply:
-        """Take an answer; what follows from it is told after the caller has replied."""
+        """Store an answer. Notices that follow from it are sent after the reply."""
         ...
 
     async def partner(self, user_id: str, connection_id: str) -> str | None:
-        """Who the other one of a user's connection is."""
+        """The other user of a user's connection; None when there is no such connection."""
         ...
 
 
@@ -54,18 +54,18 @@ class SessionContext(msgspec.Struct):
     metrics: Metrics
     settings: Settings
     new_session_id: Callable[[], str]
-    desk: Desk
+    offers: OfferCommands
     suspensions: Suspensions
     draining: bool = False
 
     def report_limits(self) -> ReportLimits:
-        """How much one user may report, as is set now."""
+        """How much one user may report, by the present settings."""
         safety = self.settings.safety
         return ReportLimits(safety.reports_per_day, safety.reports_per_pair)
 
 
 def event_of(user_id: str, command: cmd.Command) -> ev.Event:
-    """Which event of the lobby a command is."""
+    """The event of the lobby for a command."""
     match command:
         case cmd.Spin():
             return ev.Spin(user_id)

@@ -1,9 +1,9 @@
 """All sessions: one for each user in memory. The matchmaker's audience.
 
-A user enters memory once, whoever asks first, over the socket or over HTTP; the others wait for
-that. Who has been silent and gone for long enough leaves memory again, when the matchmaker agrees
-that nothing holds them. A fault in one session is logged and ends that session's connection; it
-never reaches the matchmaker or another session.
+The first connection or HTTP call of a user loads the user into memory; others wait for that. A user
+without a connection leaves memory after some time of silence, if the matchmaker agrees. An error in
+one session is logged and closes that session's connection; it does not affect the matchmaker or
+other sessions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.session import Session
-from yoked_actor.actors.lobby.session_context import Desk, SessionContext
+from yoked_actor.actors.lobby.session_context import OfferCommands, SessionContext
 from yoked_actor.actors.lobby.suspensions import Suspensions
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import events as ev
@@ -32,7 +32,7 @@ _log = structlog.get_logger()
 
 
 class Sessions:
-    """Finds, makes and forgets sessions, and speaks to them for the matchmaker."""
+    """Loads and forgets users, and passes replies and notices to their sessions."""
 
     def __init__(
         self,
@@ -41,15 +41,15 @@ class Sessions:
         clock: Clock,
         metrics: Metrics,
         settings: Settings,
-        desk: Desk,
+        offers: OfferCommands,
         *,
         boot: int,
     ) -> None:
-        """`mailbox` is the matchmaker's; `desk` takes what users say about offers."""
+        """`mailbox` is the matchmaker's; `boot` numbers the starts of the server."""
         self._by_user: dict[str, Session] = {}
-        self._talking: dict[Session, None] = {}
+        self._unflushed: dict[Session, None] = {}
         self._leaving: deque[tuple[float, Session]] = deque()
-        self._somebody_leaves = trio.Event()
+        self._wakeup = trio.Event()
         self._boot = boot
         self._count = 0
         self._devices = 0
@@ -65,7 +65,7 @@ class Sessions:
             metrics,
             settings,
             self._new_session_id,
-            desk,
+            offers,
             self.suspensions,
         )
         """What all sessions share."""
@@ -76,18 +76,21 @@ class Sessions:
         return len(self._by_user)
 
     def __contains__(self, user_id: object) -> bool:
-        """Whether a user is in memory, or on the way there."""
+        """Whether a user is in memory, or being loaded."""
         return user_id in self._by_user
 
     def new_device(self) -> int:
-        """A number for a socket, greater than every one before."""
+        """A number for a socket, greater than all before."""
         self._devices += 1
         return self._devices
 
-    # Coming and going
+    # Entering and leaving memory
 
     async def enter(self, user_id: str) -> Session:
-        """The session of a user, who is brought into memory if need be."""
+        """The session of a user, who is loaded into memory if necessary.
+
+        Checkpoints unless the user is in memory. If cancelled, the user is not loaded by this call.
+        """
         while (session := self._by_user.get(user_id)) is not None:
             if session.loading is None:
                 return session
@@ -105,30 +108,30 @@ class Sessions:
         finally:
             session.loading.set()
             session.loading = None
-        self.leave_soon(session)
+        self.forget_later(session)
         return session
 
     def adopt(self, user_id: str) -> None:
-        """Make a session for a user whom the lobby knows already, from before a restart."""
+        """Make a session for a user who was in the lobby before a restart."""
         session = Session(user_id, self.context)
         self._by_user[user_id] = session
-        self.leave_soon(session)
+        self.forget_later(session)
 
-    def leave_soon(self, session: Session) -> None:
-        """Look, in a while, whether a user can leave memory."""
+    def forget_later(self, session: Session) -> None:
+        """Check after `forget_after_s` whether a user can leave memory."""
         if session.leaving:
             return
         session.leaving = True
         due_s = trio.current_time() + self._settings.session.forget_after_s
         self._leaving.append((due_s, session))
-        self._somebody_leaves.set()
+        self._wakeup.set()
 
     async def run(self) -> None:
-        """Let go of users who are gone. Entries are in order of time: each waits equally long."""
+        """Forget users until cancelled. All entries wait equally long, so they are in order."""
         while True:
             while not self._leaving:
-                self._somebody_leaves = trio.Event()
-                await self._somebody_leaves.wait()
+                self._wakeup = trio.Event()
+                await self._wakeup.wait()
             due_s, session = self._leaving[0]
             await trio.sleep_until(due_s)
             self._leaving.popleft()
@@ -139,31 +142,31 @@ class Sessions:
     async def _try_to_forget(self, session: Session) -> None:
         silent_since_s = trio.current_time() - self._settings.session.forget_after_s
         if session.connection is not None or session.spoke_s > silent_since_s:
-            self.leave_soon(session)
+            self.forget_later(session)
             return
 
         def forgotten(reply: notices.Reply, now: Instant) -> None:
             if isinstance(reply, notices.Forgotten) and reply.gone:
                 del self._by_user[session.user_id]
             else:
-                self.leave_soon(session)
+                self.forget_later(session)
 
         await self.context.mailbox.put(Message(ev.Forget(session.user_id), None, forgotten))
 
     def may_forget(self, user_id: str) -> bool:
-        """Whether nothing is under way for a user."""
+        """Whether nothing is in progress for a user."""
         session = self._by_user.get(user_id)
         return session is None or (session.in_flight == 0 and session.connection is None)
 
-    # Who listens
+    # Connections
 
     def is_connected(self, user_id: str) -> bool:
-        """Whether a socket of this user is open."""
+        """Whether this user has a connection."""
         session = self._by_user.get(user_id)
         return session is not None and session.connection is not None
 
     def connected(self) -> list[str]:
-        """Everybody whose socket is open."""
+        """All users who have a connection."""
         return [
             user_id for user_id, session in self._by_user.items() if session.connection is not None
         ]
@@ -186,7 +189,7 @@ class Sessions:
     # The matchmaker's audience
 
     def tell(self, user_id: str, notice: notices.Notice, now: Instant) -> None:
-        """Say something to a user, who may or may not have a session now."""
+        """Send a notice to a user, if they are in memory."""
         session = self._by_user.get(user_id)
         if session is None:
             return
@@ -194,10 +197,10 @@ class Sessions:
             session.tell(notice, now)
         except Exception:
             self._fail(session)
-        self._talks(session)
+        self._note_unsent(session)
 
     def answer(self, message: Message, reply: notices.Reply, now: Instant) -> None:
-        """Bring the reply to who sent the message."""
+        """Pass the reply to the sender of the message."""
         session = message.sender
         if isinstance(session, Session):
             session.in_flight -= 1
@@ -208,20 +211,20 @@ class Sessions:
         except Exception:
             self._fail(session)
         if isinstance(session, Session):
-            self._talks(session)
+            self._note_unsent(session)
 
     def flush(self) -> None:
-        """Send what was said in this round, each user's in one piece."""
-        for session in self._talking:
+        """Write what was sent in this round, one write for each connection."""
+        for session in self._unflushed:
             session.unsent = False
             if session.connection is not None:
                 session.connection.flush()
-        self._talking.clear()
+        self._unflushed.clear()
         if self.after_round is not None:
             self.after_round()
 
     def say_draining(self, user_ids: Iterable[str], reconnect_after_s: float) -> None:
-        """Tell some that the server is about to stop, each once."""
+        """Notify users, each once, that the server is about to stop."""
         now = self._clock.now()
         for user_id in user_ids:
             session = self._by_user.get(user_id)
@@ -233,9 +236,9 @@ class Sessions:
         for session in list(self._by_user.values()):
             session.close_connection(CloseCode.DRAINING, "the server is about to stop")
 
-    def _talks(self, session: Session) -> None:
+    def _note_unsent(self, session: Session) -> None:
         if session.unsent:
-            self._talking[session] = None
+            self._unflushed[session] = None
 
     def _fail(self, session: object) -> None:
         _log.exception("session_failed", user_id=getattr(session, "user_id", None))

@@ -1,12 +1,12 @@
-"""The calendar, the jobs of a morning, and the desk that delivers offers."""
+"""The calendar, the jobs that make offers, their delivery and their answers."""
 
 from __future__ import annotations
 
 from yoked_actor.actors.offers.calendar import Calendar
 from yoked_actor.actors.offers.check import NoRun, Verdict, verify_run
 from yoked_actor.actors.offers.delivery import OfferDelivery
-from yoked_actor.actors.offers.desk import OfferDesk, OpenedConnections
 from yoked_actor.actors.offers.turn import NoSuchRun, RequestedRun
+from yoked_actor.actors.offers.user_offers import OpenedConnections, UserOffers
 from yoked_actor.actors.offers.zone_jobs import OfferJobs, refreeze
 
 __all__ = [
@@ -14,10 +14,10 @@ __all__ = [
     "NoRun",
     "NoSuchRun",
     "OfferDelivery",
-    "OfferDesk",
     "OfferJobs",
     "OpenedConnections",
     "RequestedRun",
+    "UserOffers",
     "Verdict",
     "refreeze",
     "verify_run",

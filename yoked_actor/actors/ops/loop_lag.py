@@ -1,7 +1,7 @@
-"""How far the event loop lags: a task sleeps, and sees how much later than asked it is woken.
+"""The lag of the event loop: a task sleeps, and measures how late it wakes.
 
-On a real clock only. On a mock clock nothing ever lags, and a task that wakes again and again would
-keep an autojumping clock from finding the next thing that matters.
+For a real clock only. A mock clock has no lag, and an autojump clock would stop at every wake-up of
+this task.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class LoopLag:
 
     @property
     def p99_s(self) -> float:
-        """What ninety-nine of a hundred samples of the last minute stay at or below."""
+        """The 99th percentile of the last minute."""
         return percentile(self._recent, 0.99)
 
     async def run(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.actors.offers import OfferDesk
+from yoked_actor.actors.offers import UserOffers
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices as told
@@ -16,7 +16,7 @@ from yoked_actor.wire.lobby import offer_parts
 from yoked_actor.wire.offers import http
 
 
-def add_offer_calls(app: QuartTrio, api: Api, desk: OfferDesk) -> None:
+def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
     """`/api/offers` and `/api/connections`."""
 
     @app.get("/api/offers")
@@ -24,7 +24,7 @@ def add_offer_calls(app: QuartTrio, api: Api, desk: OfferDesk) -> None:
         session = await api.caller()
         day = read_day("date")
         await api.ask(session, ev.Heard(session.user_id))
-        made = await desk.current(session.user_id, day)
+        made = await user_offers.current(session.user_id, day)
         if made is None:
             return answer(http.OffersAnswer(None, ()))
         return answer(http.OffersAnswer(made.day, offer_parts(made.offers)))
@@ -34,7 +34,7 @@ def add_offer_calls(app: QuartTrio, api: Api, desk: OfferDesk) -> None:
         session = await api.caller()
         body = await read_body(http.OfferAnswerBody)
         await api.ask(session, ev.Heard(session.user_id))
-        reply = await desk.answer(session.user_id, offer_id, body.answer)
+        reply = await user_offers.answer(session.user_id, offer_id, body.answer)
         if isinstance(reply, told.Refusal):
             raise Refused(reply.code, reply.message)
         assert isinstance(reply, told.OfferAnswered)
@@ -44,7 +44,7 @@ def add_offer_calls(app: QuartTrio, api: Api, desk: OfferDesk) -> None:
     async def connections() -> Response:
         session = await api.caller()
         await api.ask(session, ev.Heard(session.user_id))
-        found = await desk.connections(session.user_id)
+        found = await user_offers.connections(session.user_id)
         return answer(
             http.ConnectionsAnswer(
                 [
@@ -62,7 +62,7 @@ def add_offer_calls(app: QuartTrio, api: Api, desk: OfferDesk) -> None:
         if api.is_draining:
             raise Refused(Code.DRAINING, "the server is about to stop; come back soon")
         await api.ask(session, ev.Heard(session.user_id))
-        partner = await desk.partner(session.user_id, connection_id)
+        partner = await user_offers.partner(session.user_id, connection_id)
         if partner is None:
             raise Refused(Code.NOT_FOUND, f"you have no connection {connection_id!r}")
         reply = await api.ask(session, ev.StartDate(session.user_id, partner))

@@ -226,6 +226,6 @@ class _Conversation:
         self._all.expiries.forget(self)
         if self._session is not None:
             self._session.detach(self._connection, self._device)
-            self._all.sessions.leave_soon(self._session)
+            self._all.sessions.forget_later(self._session)
         if self._watcher is not None:
             self._all.board.forget(self._watcher)

@@ -331,9 +331,9 @@ async def test_offers_of_an_earlier_day_can_be_asked_for_by_date(autojump_clock)
         await world.sign_up("ben", **MAN)
         await store_offers(world.server, lasts_s=60)
         await trio.sleep(61)
-        desk = world.server.live.desk
-        assert await desk.current("ana") is None
-        made = await desk.current("ana", DAY)
+        offers = world.server.live.offers
+        assert await offers.current("ana") is None
+        made = await offers.current("ana", DAY)
         assert made is not None
         assert [view.candidate.user_id for view in made.offers] == ["ben"]
-        assert await desk.current("ana", date(2026, 1, 2)) is None
+        assert await offers.current("ana", date(2026, 1, 2)) is None
