@@ -15,6 +15,8 @@ import msgspec
 import pytest
 
 from yoked_actor.cli.main import main
+from yoked_actor.settings import Settings
+from yoked_actor.settings.models.retries import JOB_TYPES
 from yoked_actor.telemetry import Metrics
 
 ROOT = Path(__file__).parents[1]
@@ -148,6 +150,17 @@ def test_the_metrics_that_are_explained_are_the_metrics_that_exist():
     assert explained == exist
     mentioned = set(re.findall(r"\byoked_(?!actor\b)\w+", "\n".join(rows)))
     assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in mentioned} == exist
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_setting_that_is_named_exists(page):
+    keys = {
+        f"{section}.{key}"
+        for section, field in Settings.model_fields.items()
+        for key in getattr(field.annotation, "model_fields", ())
+    }
+    pattern = rf"`((?:{'|'.join(Settings.model_fields)})\.[a-z0-9_]+)(?: = [^`]*)?`"
+    assert set(re.findall(pattern, prose(page))) <= keys | set(JOB_TYPES)
 
 
 def commands_in(page: Path) -> Iterator[list[str]]:
