@@ -1,4 +1,4 @@
-"""What is counted and measured: spins, losses, jobs by status, the lag of the event loop."""
+"""Metrics: spins, losses, jobs by status, the lag of the event loop."""
 
 from __future__ import annotations
 

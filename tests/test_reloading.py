@@ -1,4 +1,4 @@
-"""Settings read again: what can change does, for those who use it; all of it, or nothing."""
+"""A reload of settings: what can change changes for all holders, all of it or nothing."""
 
 from __future__ import annotations
 
