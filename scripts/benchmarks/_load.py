@@ -1,4 +1,4 @@
-"""A crowd of WebSocket clients in one thread, light enough not to be what is measured.
+"""Many WebSocket clients in one thread, with little CPU of their own.
 
 Plain non-blocking sockets and one epoll; frames are made and read by hand. The mask of a client's
 frame is four zero bytes, which is legal, costs the server the same as any other, and costs us
@@ -24,7 +24,7 @@ ARRIVALS = 16
 
 
 class Heard(msgspec.Struct):
-    """What a client cares about in a message of the server."""
+    """The parts of a server's message that a client reads."""
 
     type: str
     re: str | None = None
@@ -93,7 +93,7 @@ class Client:
         self.sock.send(frame(payload))
 
     def receive(self) -> None:
-        """Read what is there and hear every message in it."""
+        """Read what has arrived, and handle every message."""
         try:
             data = self.sock.recv(_RECEIVE_BYTES)
         except BlockingIOError:
@@ -153,7 +153,7 @@ class Crowd:
         hear: Callable[[Client, Heard], None],
         arrivals: int = ARRIVALS,
     ) -> list[Client]:
-        """Connect users, at most `arrivals` unwelcomed at a time, and wait for all."""
+        """Connect users, at most `arrivals` without a welcome at a time, and wait for all."""
         clients: list[Client] = []
         for user_id in user_ids:
             client = Client(user_id, self._port, hear)
@@ -173,13 +173,13 @@ class Crowd:
             self.step(0.1)
 
     def step(self, timeout_s: float) -> None:
-        """Hear what has come, waiting for something at most that long."""
+        """Handle what has arrived; wait for it at most that long."""
         clients = self._clients
         for number, _ in self._poll.poll(timeout_s):
             clients[number].receive()
 
     def leave(self) -> None:
-        """Hang up, all of them."""
+        """Close all sockets."""
         for client in self._clients.values():
             self._poll.unregister(client.sock)
             client.sock.close()

@@ -1,4 +1,4 @@
-"""What the crowd does: cycle through lifetimes at full load, spin by the clock, or sit quietly.
+"""What the clients do: repeat lifetimes at full load, spin by the clock, or stay idle.
 
 A lifetime is one match from line to line: both have spun, both are matched, both acknowledge, both
 vote, both hear the outcome. It counts when the second of the two has heard it.
@@ -25,7 +25,7 @@ _PATIENCE_S = 60.0
 
 
 class Window(msgspec.Struct):
-    """What was counted between two readings of the server's CPU."""
+    """The counts between two readings of the server's CPU."""
 
     seconds: float = 0.0
     cpu_s: float = 0.0
@@ -35,13 +35,13 @@ class Window(msgspec.Struct):
     events: int = 0
 
     def add(self, other: Window) -> None:
-        """Add what another window counted."""
+        """Add the counts of another window."""
         for name in self.__struct_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 class Cycling:
-    """Clients that go from one lifetime straight into the next."""
+    """Clients that repeat lifetimes without a pause."""
 
     def __init__(self, mode: str) -> None:
         self.lifetimes = 0
@@ -54,7 +54,7 @@ class Cycling:
         return self.lifetimes >= lifetimes
 
     def hear(self, client: Client, heard: Heard) -> None:
-        """Do what comes next."""
+        """React to a message."""
         kind = heard.type
         if kind == "matched":
             client.command(b"acknowledge", b',"match_id":"%b"' % _ascii(heard.match_id))
@@ -80,7 +80,7 @@ class Cycling:
 def cycle(
     server: Process, user_ids: Sequence[str], clients: int, seconds: float, mode: str
 ) -> Iterator[Window]:
-    """Keep so many clients cycling, in whole windows, for so long; each has fresh users."""
+    """Run so many clients, in whole windows, for so long; each window has new users."""
     measured_s = 0.0
     enough = int(PAIRS_USED * (clients // 2) ** 2)
     for start in range(0, len(user_ids) - clients + 1, clients):
@@ -125,7 +125,7 @@ def _difference(before: Window, after: Window) -> Window:
 
 
 class Pacing:
-    """Clients that spin when the clock says so, whatever the server is doing.
+    """Clients that spin by the clock, independent of the server.
 
     Both vote yes, and the date is ended at once: so they are idle until their next turn. The time
     to `matched` is taken from the instant at which the later of the two was due to spin.
@@ -139,7 +139,7 @@ class Pacing:
         self._told: dict[str, int] = {}
 
     def hear(self, client: Client, heard: Heard) -> None:
-        """Do what comes next."""
+        """React to a message."""
         kind = heard.type
         if kind == "matched":
             assert heard.match_id is not None

@@ -1,4 +1,4 @@
-"""A herd of reconnects: everybody comes back at once after a kill -9.
+"""Reconnects of all clients at once after a kill -9.
 
     scripts/bench herd [--clients 2000]
 
@@ -23,7 +23,7 @@ from yoked_actor.testing.profiles import make_profile
 
 
 def main() -> None:
-    """Connect everybody, kill the server, start it again, and let everybody come back."""
+    """Connect all clients, kill the server, restart it, and reconnect all clients."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=2000)
     count = parser.parse_args().clients
@@ -69,7 +69,7 @@ def _come_back(process: Process, user_ids: list[str]) -> None:
 
 
 def _sign_up(process: Process, user_id: str) -> None:
-    """Store a profile; all seek whom nobody is, so that everybody stays in line."""
+    """Store a profile that seeks a gender that nobody has, so that all users stay in line."""
     profile = make_profile(user_id, gender="woman", seeking=["nonbinary"])
     request = urllib.request.Request(
         f"http://127.0.0.1:{process.port}/api/profile",

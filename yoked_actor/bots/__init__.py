@@ -1,8 +1,8 @@
-"""Bots: a crowd of made-up guests who speak to a server through the real client.
+"""Bots: invented users that exercise a server through the real client.
 
-They exercise a server of one's own machine by hand or under load; `yoked-actor bots` starts them.
-A persona is a plain async function (`personas`), a bot is one guest's view of the game (`bot`), a
-crowd lets them come, come again and go (`crowd`), and a tally counts what they see (`tally`).
+`yoked-actor bots` starts them, for tests by hand and for load. A bot is one user (`bot`), a persona
+is an async function that decides its behaviour (`personas`), a crowd starts bots and replaces those
+that leave (`crowd`), and a tally counts what all of them see (`tally`).
 """
 
 from __future__ import annotations

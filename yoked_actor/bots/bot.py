@@ -1,7 +1,7 @@
-"""A bot: one guest who goes through the game, event by event.
+"""A bot: one user who reacts to each event.
 
-It does what a person with a phone does: looks at what has come, takes a moment, presses a button.
-By then the moment may have passed; a command that comes too late is part of the game, not an error.
+Like a person with a phone, it reads an event, pauses, and then sends a command. By then the server
+may have moved on: a command that comes too late is expected, not an error.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from yoked_actor.client import Client, CommandRefused, Event
 
 Range = tuple[float, float]
 Choose = Callable[[str], str | None]
-"""What to vote on a partner, by user id: `yes`, `pass`, or not at all."""
+"""The vote on a partner, by user id: `yes`, `pass`, or None for no vote."""
 
 TOO_LATE = frozenset(
     {"unknown_match", "vote_closed", "wrong_state", "not_found", "on_a_date", "draining"}
 )
-"""Refusals that anybody gets who takes their time."""
+"""Refusals of commands that come too late."""
 
 
 class Pace(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a bot takes for each step, from and to, in seconds."""
+    """The shortest and longest time that a bot takes for each step."""
 
     acknowledge_s: Range = (0.3, 2.0)
     vote_s: Range = (1.0, 6.0)
@@ -38,7 +38,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Phase(StrEnum):
-    """Where a bot believes itself to be."""
+    """The state of a bot, as far as it knows."""
 
     IDLE = "idle"
     WAITING = "waiting"
@@ -48,23 +48,23 @@ class Phase(StrEnum):
 
 
 class Watcher(Protocol):
-    """Who wants to know what a bot sees."""
+    """Is notified of what a bot sees."""
 
     def heard(self, bot: Bot, event: Event) -> None:
-        """The bot looks at an event."""
+        """The bot handles an event."""
 
     def voted(self, bot: Bot, match_id: str, vote: str) -> None:
-        """The server has taken the bot's vote."""
+        """The server has accepted the bot's vote."""
 
     def paired_after(self, bot: Bot, seconds: float) -> None:
-        """The bot was matched so long after it got in line."""
+        """The bot was matched so long after its spin."""
 
     def refused(self, bot: Bot, refusal: CommandRefused) -> None:
-        """A command of the bot was refused, and not because it came too late."""
+        """A command was refused for another reason than being too late."""
 
 
 class Bot:
-    """One guest. A persona decides how it behaves."""
+    """One user. A persona decides its behaviour."""
 
     def __init__(
         self,
@@ -82,15 +82,15 @@ class Bot:
         self.valve = valve
         self.phase = Phase.IDLE
         self.phase_at = trio.current_time()
-        """Since when it is in this phase."""
+        """When it entered this phase, by trio's clock."""
         self.partner_id = ""
-        """Of the match it is in, or was in last."""
+        """The partner of its current or last match."""
         self._watcher = watcher
         self._gives_up_at = 0.0
         self._choice: dict[str, str | None] = {}
 
     async def mingle(self, choose: Choose) -> None:
-        """Play until nobody suitable has come for longer than this guest's patience."""
+        """Spin, vote and date until a wait is longer than the bot's patience."""
         await self._spin()
         while True:
             patience = self._gives_up_at if self.phase is Phase.WAITING else float("inf")
@@ -105,7 +105,7 @@ class Bot:
     async def _react(self, event: Event, choose: Choose) -> None:
         match event.type:
             case "welcome":
-                await self._take_up(event.snapshot, choose)
+                await self._resume(event.snapshot, choose)
             case "waiting":
                 if self.phase is not Phase.WAITING:
                     self._wait()
@@ -122,8 +122,8 @@ class Bot:
             case "date_ended":
                 await self._spin()
 
-    async def _take_up(self, snapshot: dict[str, Any], choose: Choose) -> None:
-        """The session was lost, to a restart or to a long absence: the snapshot says all."""
+    async def _resume(self, snapshot: dict[str, Any], choose: Choose) -> None:
+        """Continue from a snapshot, after the session was lost to a restart or a long absence."""
         match snapshot:
             case {"date": date}:
                 await self._end_date(date["date_id"])
@@ -159,7 +159,7 @@ class Bot:
     async def _vote(self, match_id: str, choose: Choose) -> None:
         self._enter(Phase.VOTING)
         if match_id not in self._choice:
-            # Made once: after a restart the same question may be asked again.
+            # Chosen once: after a restart the server may open the same vote again.
             self._choice = {match_id: choose(self.partner_id)}
         vote = self._choice[match_id]
         if vote is None:

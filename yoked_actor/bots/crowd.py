@@ -1,7 +1,7 @@
-"""A crowd: bots that come one after the other, stay for a while, and make room for new ones.
+"""A crowd: a constant number of bots, in which new ones replace those that leave.
 
-Two people meet once only, so a small crowd of the same people would soon have nobody left to meet.
-A guest who has waited long enough goes home, and somebody new takes the place.
+Two users meet only once, so a small crowd of the same users would soon have no more matches. A bot
+that has waited long enough leaves, and a new one starts.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from yoked_actor.client import (
     open_client,
 )
 
-_GOODBYE_S = 5.0
+_CLOSE_S = 5.0
 _RETRY_S = 1.0
 
 
 class Crowd:
-    """So many bots on one server; `run` until `stop`."""
+    """Bots on one server; `run` until `stop`."""
 
     def __init__(
         self,
@@ -63,38 +63,38 @@ class Crowd:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether everybody has been asked to go."""
+        """Whether `stop` has been called."""
         return self._stopped.is_set()
 
     def stop(self) -> None:
-        """Let everybody go home; `run` returns soon after."""
+        """Stop all bots; `run` returns soon after."""
         self._stopped.set()
         for scope in self._playing:
             scope.cancel()
 
     async def run(self) -> None:
-        """Let the bots come, and play until `stop`."""
+        """Start the bots, and run them until `stop`."""
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._let_in, nursery)
+            nursery.start_soon(self._start_bots, nursery)
             await self._stopped.wait()
-            nursery.cancel_scope.deadline = trio.current_time() + _GOODBYE_S
+            nursery.cancel_scope.deadline = trio.current_time() + _CLOSE_S
 
-    async def _let_in(self, nursery: trio.Nursery) -> None:
+    async def _start_bots(self, nursery: trio.Nursery) -> None:
         start = trio.current_time()
         for number in range(self.users):
             await trio.sleep_until(start + number / self._ramp)
             if self._stopped.is_set():
                 return
-            nursery.start_soon(self._keep_taken, number)
+            nursery.start_soon(self._keep_running, number)
 
-    async def _keep_taken(self, number: int) -> None:
-        """One place in the crowd: when a guest goes home, the next one comes."""
+    async def _keep_running(self, number: int) -> None:
+        """One place in the crowd: a new bot follows one that leaves."""
         for visit in count():
-            if not await self._receive_guest(number, visit):
+            if not await self._run_bot(number, visit):
                 return
 
-    async def _receive_guest(self, number: int, visit: int) -> bool:
-        """One guest from login to goodbye; False when nobody should follow."""
+    async def _run_bot(self, number: int, visit: int) -> bool:
+        """Run one bot from login to close; False when no other should follow."""
         user_id = f"bot{self.seed}-{number}" + (f".{visit}" if visit else "")
         random = Random(user_id)
         if await self._log_in(user_id, random) is None:
@@ -105,7 +105,7 @@ class Crowd:
                 return not self._stopped.is_set()
             except* ConnectionLost as group:
                 lost = group
-            if not self._is_out_of_reach(user_id, lost):
+            if not self._is_unreachable(user_id, lost):
                 return False
             await trio.sleep(_RETRY_S)
         return False
@@ -140,8 +140,8 @@ class Crowd:
                     self._playing.discard(scope)
             valve.open()
 
-    def _is_out_of_reach(self, user_id: str, group: BaseExceptionGroup[ConnectionLost]) -> bool:
-        """Whether the server was away before it ever answered; anything else is an error."""
+    def _is_unreachable(self, user_id: str, group: BaseExceptionGroup[ConnectionLost]) -> bool:
+        """Whether the server could not be reached; counts any other loss as an error."""
         lost: BaseException = group
         while isinstance(lost, BaseExceptionGroup):
             lost = lost.exceptions[0]

@@ -1,12 +1,11 @@
-"""The people of a demo, and the host who sees to it that nobody waits in vain.
+"""The guests of a demo, and the host that sends them to visitors who wait.
 
-The people sit around, connected and idle. When a visitor has waited for a moment, so that nobody
-real has come, the host sends one of them, made to suit: of a gender that the visitor seeks, of an
-age and at a distance within their limits. Two visitors who spin together thus meet each other.
-Whoever has met a visitor goes home, since nobody meets the same person twice, and somebody new
-takes the seat: there are never more than so many, and they never run out.
+Guests are connected and idle. When a visitor has waited for `STEP_IN_S` without a match, the host
+sends a guest with a suitable profile: a gender that the visitor seeks, an age and a distance within
+the visitor's limits. Two visitors who spin at the same time therefore meet each other. A guest who
+has met a visitor leaves, because two users meet only once, and a new guest replaces it.
 
-While no visitor waits, two of them now and then meet each other, so that there is something to see.
+While no visitor waits, two guests meet each other now and then, so that there is something to see.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ _REMEMBERED_VISITORS = 1000
 
 
 class Seeker(msgspec.Struct, frozen=True):
-    """A visitor in line, and for how long."""
+    """A visitor who waits, and for how long."""
 
     person: Person
     waited_s: float
 
 
 class Demo:
-    """So many people, and their host. `run` until cancelled."""
+    """The guests, and their host. `run` until cancelled."""
 
     def __init__(
         self,
@@ -74,10 +73,10 @@ class Demo:
         self._guests = 0
 
     async def run(self) -> None:
-        """Let the people come, and be their host."""
+        """Start the guests, and send them to visitors."""
         async with trio.open_nursery() as nursery:
             for seat in range(self._people):
-                nursery.start_soon(self._keep_taken, seat)
+                nursery.start_soon(self._keep_running, seat)
             await self._host()
 
     # The host
@@ -85,7 +84,7 @@ class Demo:
     async def _host(self) -> None:
         pair_at = trio.current_time() + _PAIR_EVERY_S
         while True:
-            # The server knows nothing of a demo and tells nobody who waits: so look.
+            # The server does not know about the demo and sends no event when a user waits: poll.
             await trio.sleep(_LOOK_EVERY_S)
             seekers = self._look()
             self._sent = {who: guest for who, guest in self._sent.items() if guest.is_looking}
@@ -95,7 +94,7 @@ class Demo:
             if seekers or trio.current_time() < pair_at:
                 continue
             pair_at = trio.current_time() + _PAIR_EVERY_S
-            # The most stay free for visitors.
+            # Keep half of the guests free for visitors.
             if len(self._free) > self._people // 2:
                 self._let_two_meet()
 
@@ -126,21 +125,21 @@ class Demo:
             self._roles[visitor_id] = self._roles_for(visitor_id)
         return next(self._roles[visitor_id])
 
-    # The people
+    # The guests
 
-    async def _keep_taken(self, seat: int) -> None:
-        """One seat: when a guest goes home, somebody new comes."""
+    async def _keep_running(self, seat: int) -> None:
+        """One place: a new guest follows one that leaves."""
         await trio.sleep(seat / _ARRIVALS_PER_S)
         while True:
             self._guests += 1
             try:
-                await self._receive(f"{PREFIX}{self._name}-{self._guests}")
+                await self._run_guest(f"{PREFIX}{self._name}-{self._guests}")
             except Exception:
-                # Whatever befalls one of them, the visitors and the others go on.
+                # An error of one guest must not end the others.
                 _log.exception("demo_person_failed")
                 await trio.sleep(_RETRY_S)
 
-    async def _receive(self, user_id: str) -> None:
+    async def _run_guest(self, user_id: str) -> None:
         random = Random(user_id)
         api = Api(self._url, dial=self._dial)
         profile = make_demo_person(random, self._genders, utc_date(self._now()))

@@ -1,4 +1,4 @@
-"""One of the demo's people: waits to be asked, goes through one match, and sits down again."""
+"""One guest of the demo: waits for an errand, goes through one match, and waits again."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _PATIENCE_S = 5.0
 
 
 class Errand(msgspec.Struct, frozen=True):
-    """What a guest is asked for: how to behave, and who to be (None: who they are already)."""
+    """What a guest should do: its role, and its profile (None: the one it has)."""
 
     role: Role
     profile: dict[str, Any] | None = None
 
 
 class DemoGuest:
-    """A user of the demo, connected."""
+    """A connected guest."""
 
     def __init__(self, user_id: str, client: Client, api: Api, random: Random) -> None:
         self.user_id = user_id
         self.is_looking = False
-        """Whether it was asked to meet somebody, and has not met them yet."""
+        """Whether it has an errand and no match yet."""
         self.is_done = False
-        """Whether it has met a visitor, or is gone: nobody meets the same person twice."""
+        """Whether it has met a visitor, or has vanished: it cannot be sent again."""
         self.met: set[str] = set()
-        """Whom it has been matched with."""
+        """The users it has been matched with."""
         self._client = client
         self._api = api
         self._random = random
@@ -52,13 +52,13 @@ class DemoGuest:
         self._asked = trio.Event()
 
     def ask(self, errand: Errand) -> None:
-        """Have it meet somebody now."""
+        """Give it an errand."""
         self.is_looking = True
         self._errand = errand
         self._asked.set()
 
     async def serve(self) -> None:
-        """Wait to be asked once, and do what was asked."""
+        """Wait for an errand, and carry it out."""
         await self._asked.wait()
         errand = self._errand
         assert errand is not None
@@ -86,7 +86,7 @@ class DemoGuest:
                 return
 
     async def _is_over(self, event: Event, role: Role) -> bool:
-        """React to an event; True when the guest is out of line and off the date again."""
+        """Handle an event; True when the guest neither waits, is matched nor is on a date."""
         match event.type:
             case "matched":
                 self.is_looking = False
@@ -98,7 +98,7 @@ class DemoGuest:
                 await self._vote(event.match_id, role)
                 return role is Role.VANISHES
             case "waiting" if event.reason != "spun":
-                # One meeting is all it was asked for.
+                # An errand is one match.
                 await self._try(self._client.leave())
             case "date_started":
                 await self._date(event.date_id, role)
@@ -113,7 +113,7 @@ class DemoGuest:
         if role is Role.SILENT:
             return
         if role is not Role.VANISHES:
-            # Who vanishes is quick: they are lost so long after their last sign of life.
+            # No pause: the server notices the loss only some time after the last heartbeat.
             await self._pause(_ACKNOWLEDGE_S)
         await self._try(self._client.acknowledge(match_id))
 
@@ -146,7 +146,7 @@ class DemoGuest:
             await self._try(self._client.end_date(date_id))
 
     async def _stay(self, range_s: Range) -> bool:
-        """Stay on the date for a while; whether it was over before."""
+        """Stay on the date for a while; whether it ended before that."""
         with trio.move_on_after(self._random.uniform(*range_s)) as staying:
             await self._client.wait_for("date_ended")
         return not staying.cancelled_caught
@@ -159,7 +159,7 @@ class DemoGuest:
         await self._client.drop(stay_away=True)
 
     async def _try(self, command: Awaitable[Event]) -> None:
-        # A command that comes too late is part of the game.
+        # A command that comes too late is expected.
         with suppress(CommandRefused):
             await command
 

@@ -1,6 +1,6 @@
-"""Who the people of a demo are: profiles that suit a visitor, and a mix of manners to try.
+"""The guests of a demo: profiles that suit a visitor, and a mix of roles.
 
-All of them are marked: ids begin with `demo-`, and names end in "(demo)".
+All guests are marked: ids begin with `demo-`, and names end in "(demo)".
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ _FARTHEST_KM = 20.0
 
 
 class Role(StrEnum):
-    """What becomes of a match with somebody of the demo."""
+    """How a guest behaves in a match."""
 
     YES = "yes"
     PASS = "pass"
     STAYS = "stays"
-    """Says yes, and stays on the date until its time is up."""
+    """Votes yes, and stays on the date until its time is up."""
     FADES = "fades"
-    """Says yes, and is gone from the date without a word."""
+    """Votes yes, and loses the connection during the date."""
     UNDECIDED = "undecided"
     """Never votes."""
     SILENT = "silent"
     """Never acknowledges."""
     LEAVES = "leaves"
-    """Gets up during the vote."""
+    """Leaves during the vote."""
     VANISHES = "vanishes"
-    """Loses the connection during the vote, and does not come back."""
+    """Loses the connection during the vote, and does not reconnect."""
 
 
 SAYS_YES = frozenset({Role.YES, Role.STAYS, Role.FADES})
-# Mostly people with whom it goes well or comes to nothing; of every other kind one.
+# Mostly yes and pass; one of every other role.
 _DECK = (*[Role.YES] * 5, *[Role.PASS] * 3, *(r for r in Role if r not in ("yes", "pass")))
 
 
 def is_demo(user_id: str) -> bool:
-    """Whether a user is one of the demo's own."""
+    """Whether a user is a guest of the demo."""
     return user_id.startswith(PREFIX)
 
 
 def roles_for(visitor_id: str) -> Iterator[Role]:
-    """Whom a visitor meets, one after the other: first a yes, and every kind in each dozen."""
+    """The roles of the guests that a visitor meets: first a yes, and every role in each deck."""
     random = Random(visitor_id)
     rest = list(_DECK[1:])
     random.shuffle(rest)
@@ -64,14 +64,14 @@ def roles_for(visitor_id: str) -> Iterator[Role]:
 def make_demo_person(
     random: Random, genders: Sequence[str], today: date, visitor: Person | None = None
 ) -> dict[str, Any]:
-    """A profile, as the login takes it; with a visitor, one that they would accept at once."""
+    """A profile in the form of the login call; one that the visitor accepts, if there is one."""
     if visitor is None:
         gender, (lat, lon, time_zone) = random.choice(genders), random.choice(CITIES)
         lat, lon = lat + random.gauss(0, 0.08), lon + random.gauss(0, 0.12)
         youngest, oldest = ADULT_AGE, _OLDEST
     else:
         gender = random.choice(sorted(visitor.seeking))
-        # Towards the equator: that way there is always room on the globe.
+        # Towards the equator: the latitude stays valid.
         km = random.uniform(0.1, 0.9) * min(visitor.max_distance_km, _FARTHEST_KM)
         step = km / KM_PER_DEGREE
         lat, lon = visitor.lat + (-step if visitor.lat > 0 else step), visitor.lon
@@ -97,13 +97,13 @@ def make_demo_person(
 
 
 def greeting(random: Random, interests: Sequence[str]) -> str:
-    """What somebody of the demo says at the start of a date, having no camera to show."""
+    """The text that a guest sends at the start of a date, in place of a video."""
     subject = f" Let us talk about {random.choice(interests)}." if interests else ""
     return f"Hello! I am a demo person, so there is no camera here, and no sound.{subject}"
 
 
 def farewell(random: Random) -> str:
-    """What they say before they go."""
+    """The text that a guest sends before it ends the date."""
     return random.choice(
         (
             "I have to go now. It was nice to meet you!",

@@ -1,4 +1,4 @@
-"""Made-up people: the same seed and number always give the same person."""
+"""Invented people: the same seed and number always give the same person."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _YOUNGEST, _OLDEST = 2004, 1970
 
 
 def make_person(random: Random) -> dict[str, Any]:
-    """A plausible profile, as the login takes it."""
+    """A plausible profile, in the form of the login call."""
     [gender] = random.choices(("woman", "man", "nonbinary"), (45, 45, 10))
     weights, wishes = zip(*_SEEKING[gender], strict=True)
     [seeking] = random.choices(wishes, weights)

@@ -1,4 +1,4 @@
-"""How guests behave. A persona is an async function that plays one bot until it goes home."""
+"""Personas: async functions that decide what a bot does, until it leaves."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Persona = Callable[[Bot], Awaitable[None]]
 
 
 async def yes(bot: Bot) -> None:
-    """Likes everybody."""
+    """Votes yes on everyone."""
     await bot.mingle(lambda partner: "yes")
 
 
 async def picky(bot: Bot) -> None:
-    """Likes a third of all people, and would like the same ones again."""
+    """Votes yes on a third of all users, always the same ones."""
 
     def choose(partner: str) -> str:
         return "yes" if Random(f"{bot.user_id}:{partner}").random() < 1 / 3 else "pass"
@@ -27,39 +27,39 @@ async def picky(bot: Bot) -> None:
 
 
 async def idle(bot: Bot) -> None:
-    """Looks at the match, and more often than not never votes."""
+    """Acknowledges the match, and mostly does not vote."""
     await bot.mingle(lambda partner: "yes" if bot.random.random() < 0.4 else None)
 
 
 async def drops(bot: Bot) -> None:
-    """Loses the socket at any moment, comes back, and takes up the session."""
+    """Loses the socket at random times, reconnects and resumes."""
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_lose_the_socket_now_and_then, bot)
+        nursery.start_soon(_drop_at_random, bot)
         await bot.mingle(lambda partner: "yes" if bot.random.random() < 0.6 else "pass")
         nursery.cancel_scope.cancel()
 
 
 async def slow_reader(bot: Bot) -> None:
-    """Stops reading its socket for long times, though it goes on beating."""
+    """Does not read its socket for long periods, but sends heartbeats."""
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_stop_reading_now_and_then, bot)
+        nursery.start_soon(_stop_reading_at_random, bot)
         await bot.mingle(lambda partner: "yes")
         nursery.cancel_scope.cancel()
 
 
-async def _lose_the_socket_now_and_then(bot: Bot) -> None:
+async def _drop_at_random(bot: Bot) -> None:
     while True:
         await trio.sleep(bot.random.uniform(2, 15))
         if bot.random.random() < 0.7:
             await bot.client.drop()
         else:
-            # Long enough, at times, to be given up by the server.
+            # Sometimes long enough for the server to end the session.
             await bot.client.drop(stay_away=True)
             await trio.sleep(bot.random.uniform(1, 12))
             await bot.client.come_back()
 
 
-async def _stop_reading_now_and_then(bot: Bot) -> None:
+async def _stop_reading_at_random(bot: Bot) -> None:
     while True:
         await trio.sleep(bot.random.uniform(5, 20))
         bot.valve.shut()
@@ -79,7 +79,7 @@ _SHARES = {"yes": 30, "picky": 40, "idle": 10, "drops": 12, "slow_reader": 8}
 
 
 def persona_of(name: str, random: Random) -> Persona:
-    """The persona of that name; for `mix`, one of them by lot."""
+    """The persona of that name; for `mix`, a random one."""
     if name == MIX:
         [name] = random.choices(list(_SHARES), list(_SHARES.values()))
     return PERSONAS[name]

@@ -1,4 +1,4 @@
-"""The tally: what all bots together have seen. Bounded, however long they run."""
+"""The tally: counts what all bots see. Its size is bounded."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _KEPT_WAITS = 10_000
 
 
 class Tally:
-    """Counts; one for a crowd."""
+    """The counts of one crowd."""
 
     def __init__(self) -> None:
         self.bots: dict[str, Bot] = {}
-        """Those who are here now, by user id."""
+        """The running bots, by user id."""
         self.guests = 0
-        """How many have come so far."""
+        """How many bots have started so far."""
         self.matches = 0
         self.outcomes: Counter[str] = Counter()
         self.cancelled: Counter[str] = Counter()
@@ -32,14 +32,14 @@ class Tally:
 
     @contextmanager
     def present(self, bot: Bot) -> Iterator[None]:
-        """The bot is here while the block runs."""
+        """Count a bot as running inside the block."""
         self.guests += 1
         self.bots[bot.user_id] = bot
         try:
             yield
         finally:
             del self.bots[bot.user_id]
-            self._reconnects += _returns(bot)
+            self._reconnects += _reconnects_of(bot)
 
     @property
     def connected(self) -> int:
@@ -48,29 +48,29 @@ class Tally:
 
     @property
     def reconnects(self) -> int:
-        """How often a bot has come back after its socket was lost."""
-        return self._reconnects + sum(map(_returns, self.bots.values()))
+        """How often bots have reconnected."""
+        return self._reconnects + sum(map(_reconnects_of, self.bots.values()))
 
     def phases(self) -> Counter[Phase]:
         """How many are in each phase."""
         return Counter(bot.phase for bot in self.bots.values())
 
     def wait_s(self, share: float) -> float | None:
-        """The wait from spin to matched that this share of the last ones did not exceed."""
+        """The percentile of the last waits from spin to matched; `share` 0.5 is the median."""
         return percentile(self._waits_s, share) if self._waits_s else None
 
     def failed(self, kind: str, message: str) -> None:
-        """Something went wrong that should not."""
+        """Count an error."""
         self.errors[kind] += 1
         if not self.first_error:
             self.first_error = message
 
-    # The bots' watcher
+    # Watcher
 
     def heard(self, bot: Bot, event: Event) -> None:
-        """Count what the bot looks at. What two bots see of one match is counted once."""
+        """Count an event. An event that both bots of a match see is counted once."""
         if event.fields.get("reason") == "you_left":
-            return  # The partner counts it, or nobody does.
+            return  # The partner counts it, if it is a bot.
         match event.type:
             case "matched" if self._counts(bot, event.partner["user_id"]):
                 self.matches += 1
@@ -82,19 +82,19 @@ class Tally:
                 self.dates += 1
 
     def voted(self, bot: Bot, match_id: str, vote: str) -> None:
-        """A vote was taken: the outcome will tell."""
+        """Not counted: the outcome is."""
 
     def paired_after(self, bot: Bot, seconds: float) -> None:
-        """A wait is over."""
+        """Count a wait."""
         self._waits_s.append(seconds)
 
     def refused(self, bot: Bot, refusal: CommandRefused) -> None:
-        """A command was refused that should not have been."""
+        """Count a refusal as an error."""
         self.failed(refusal.code, f"{bot.user_id}: {refusal}")
 
     def _counts(self, bot: Bot, partner_id: str) -> bool:
         return bot.user_id < partner_id or partner_id not in self.bots
 
 
-def _returns(bot: Bot) -> int:
+def _reconnects_of(bot: Bot) -> int:
     return max(0, bot.client.welcomes - 1)

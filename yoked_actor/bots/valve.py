@@ -8,7 +8,7 @@ from yoked_actor.client import Dial
 
 
 class Valve:
-    """Open or shut; shared by all the streams that one bot dials."""
+    """Open or shut, for all streams of one bot."""
 
     def __init__(self) -> None:
         self._opened = trio.Event()
@@ -19,7 +19,7 @@ class Valve:
         self._opened = trio.Event()
 
     def open(self) -> None:
-        """Read on."""
+        """Continue reading."""
         self._opened.set()
 
     async def wait_open(self) -> None:
@@ -27,7 +27,7 @@ class Valve:
         await self._opened.wait()
 
     def on(self, dial: Dial) -> Dial:
-        """The same way to open streams, with this valve on each of them."""
+        """A `Dial` whose streams have this valve."""
 
         async def open_stream() -> trio.abc.Stream:
             return _ValvedStream(await dial(), self)
@@ -42,7 +42,7 @@ class _ValvedStream(trio.abc.Stream):
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         data = await self._stream.receive_some(max_bytes)
-        # One chunk may be in hand when the valve is shut; nothing is read after it.
+        # One chunk may be read while the valve is shut, and no more.
         if data:
             await self._valve.wait_open()
         return data

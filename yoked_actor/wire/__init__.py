@@ -1,6 +1,6 @@
-"""Every message that crosses the wire, typed; what is validated is what is documented.
+"""The types of every message of the public protocol, and the documents made from them.
 
-`commands` comes in over the socket, `events` goes out, made by `rendering` from what the lobby
-says, `http` is the same over HTTP, and `contract` turns these very types into the AsyncAPI and
-OpenAPI documents.
+In each room, `http` holds bodies and answers, and `calls` the rows of the table of HTTP calls. In
+`lobby`, `commands` come in over the socket and `events` go out; `rendering` makes events from the
+notices and replies of the lobby. `contract` makes the AsyncAPI and OpenAPI documents.
 """

@@ -1,4 +1,4 @@
-"""What a row of the table of HTTP calls holds."""
+"""A row of the table of HTTP calls."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import msgspec
 from yoked_actor.domain.lobby import Code
 
 NUMBER: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": (1 << 63) - 1}
-"""The schema of a number that rows of the store are named by."""
+"""The schema of the number of a stored row."""
 
 Condition = Literal["always", "dev", "mock_clock"]
-"""On which servers a call can be made."""
+"""The servers that offer a call."""
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def is_admin(self) -> bool:
-        """Whether only an operator's token opens it."""
+        """Whether it needs the token of an operator."""
         return self.path.startswith("/api/admin/")
 
     @property

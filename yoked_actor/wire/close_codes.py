@@ -37,4 +37,4 @@ CLOSE_CODES: dict[CloseCode, str] = {
     CloseCode.RATE_LIMITED: "Rate limited.",
     CloseCode.DRAINING: "Draining: come back after the time that the event `draining` named.",
 }
-"""What a client is told about the codes that the server sends. See the AsyncAPI document."""
+"""The meanings of the codes that the server sends, for the AsyncAPI document."""

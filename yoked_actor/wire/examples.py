@@ -1,4 +1,4 @@
-"""Values that the examples of the contract share."""
+"""Values that several examples of the contract use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from yoked_actor.wire.lobby import events as ev
 
 
 def moment(second: float) -> datetime:
-    """A moment of the examples."""
+    """A time in the examples."""
     return datetime(2026, 1, 1, 8, 0, int(second), round(second % 1 * 1e6), UTC)
 
 

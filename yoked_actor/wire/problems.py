@@ -1,4 +1,4 @@
-"""Errors over HTTP: problems (RFC 9457) with our code."""
+"""Errors over HTTP: problem documents (RFC 9457) with the code of the protocol."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STATUS: dict[Code, int] = {
     Code.DRAINING: 503,
     Code.INTERNAL: 500,
 }
-"""Which HTTP status each code has."""
+"""The HTTP status of each code."""
 
 
 class Problem(msgspec.Struct, frozen=True):

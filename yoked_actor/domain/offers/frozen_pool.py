@@ -78,7 +78,7 @@ class FrozenPerson(msgspec.Struct, frozen=True, gc=False):
 
 
 class FrozenPool(msgspec.Struct, frozen=True):
-    """Everybody in a zone's run, and what stands between them. Made by `freeze`."""
+    """All people of a zone's run, and what keeps them apart. Made by `freeze`."""
 
     zone: str
     day: date

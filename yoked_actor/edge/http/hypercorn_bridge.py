@@ -1,19 +1,19 @@
-"""Everything that touches the inside of Hypercorn and Quart-Trio.
+"""The only module that uses private and undocumented names of Hypercorn, Quart and Quart-Trio.
 
-Hypercorn serves HTTP on connections that the front door has already looked at, so it is given a
-stream that yields the bytes read so far first. It speaks HTTP/1.1 and nothing else: by itself
-Hypercorn would go over to HTTP/2 whenever a client asks for it, and then neither the limits of the
-front door nor the path rules of a proxy in front of it would hold. Faults that are mended here:
+pyproject.toml has upper bounds for all three. Hypercorn serves HTTP on connections whose first
+request head the front door has read, so it gets a stream that replays those bytes. It serves
+HTTP/1.1 only: by default Hypercorn switches to HTTP/2 when a client asks for it, and then neither
+the limits of the front door nor the path rules of a proxy would apply. Faults that are corrected:
 
-- Hypercorn shields its `send_all`, so a client that does not read would hang the shutdown. The
-  stream bounds every write itself and can be cut off from outside.
+- Hypercorn shields its `send_all`, so a client that does not read would block the shutdown. The
+  stream bounds every write, and writes can be cancelled from outside.
 - Hypercorn keeps a connection whose client is gone until the keep-alive time is over, and closes
-  one whose next request has arrived while the process was stalled.
-- quart-trio cancels the response task when the request's end of stream arrives, which is in the
-  middle of sending it: connections then never close. Ours cancels only a body that streams to a
-  client that is gone; a handler that is still at work runs to its end.
-- Hypercorn keeps a connection open after a request that has both a `Content-Length` and a
-  `Transfer-Encoding`, of which a proxy may have believed the other one. Here it is refused.
+  one whose next request arrived while the process was stalled.
+- Quart-Trio cancels the response task when the request's end of stream arrives, in the middle of
+  sending the response: such connections never close. Here only a body that streams to a client
+  that is gone is cancelled; a handler that is still running is not.
+- Hypercorn keeps a connection open after a request with both `Content-Length` and
+  `Transfer-Encoding`. A proxy may have used the other one (request smuggling). Here it is refused.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ _MISPLACED = b"A WebSocket needs a connection of its own.\n"
 Address = tuple[str, int]
 
 
-class MendedHTTPConnection(TrioASGIHTTPConnection):
-    """Quart-Trio's HTTP connection, without the cancellation that cuts responses short."""
+class CorrectedHTTPConnection(TrioASGIHTTPConnection):
+    """Quart-Trio's HTTP connection, without the cancellation that truncates responses."""
 
     _streaming = False
 
     async def handle_messages(  # type: ignore[override]
         self, nursery: trio.Nursery, request: Request, receive: ASGIReceiveCallable
     ) -> None:
-        """Feed the request's body; cancel nothing but a body that nobody receives."""
+        """Read the request's body; cancel only a response body whose client is gone."""
         await ASGIHTTPConnection.handle_messages(self, request, receive)
         if self._streaming:
             nursery.cancel_scope.cancel()
@@ -72,27 +72,27 @@ class MendedHTTPConnection(TrioASGIHTTPConnection):
     async def handle_request(  # type: ignore[override]
         self, nursery: trio.Nursery, request: Request, send: ASGISendCallable
     ) -> None:
-        """Answer, noting when the body starts and when its last part goes out."""
+        """Answer, and note when the body starts and when its last part is sent."""
 
-        async def noting(event: ASGISendEvent) -> None:
+        async def note_and_send(event: ASGISendEvent) -> None:
             if event["type"] == "http.response.start":
                 self._streaming = True
             elif event["type"] == "http.response.body" and not event.get("more_body", False):
                 self._streaming = False
             await send(event)
 
-        await super().handle_request(nursery, request, noting)
+        await super().handle_request(nursery, request, note_and_send)
 
 
 class Refused(Exception):
-    """A request that has been answered already, and after which the connection closes."""
+    """The request has been answered with an error, and the connection closes."""
 
 
 class Http1Protocol(H11Protocol):
-    """Hypercorn's HTTP/1.1, which never becomes HTTP/2."""
+    """Hypercorn's HTTP/1.1, without the switch to HTTP/2."""
 
     async def handle(self, event: Event) -> None:
-        """Take what came; a refused request is the last one."""
+        """Handle an event; after a refused request the connection closes."""
         try:
             await super().handle(event)
         except Refused:
@@ -100,10 +100,10 @@ class Http1Protocol(H11Protocol):
 
     async def _check_protocol(self, event: h11.Request) -> None:
         # Hypercorn upgrades here. An upgrade to h2c is ignored instead, as the RFC allows: some
-        # clients ask for it with every request, and are content with an answer over HTTP/1.1.
+        # clients ask for it with every request, and accept an answer over HTTP/1.1.
         if event.http_version not in _VERSIONS:
             await self._refuse(505)
-        # Quart looks for the first character of a path.
+        # Quart reads the first character of the path without a check.
         if not event.target.startswith(_TARGETS):
             await self._refuse(400)
         names = {name for name, _ in event.headers}
@@ -115,10 +115,10 @@ class Http1Protocol(H11Protocol):
         raise Refused
 
 
-class MendedTCPServer(TCPServer):
-    """Hypercorn's connection: HTTP/1.1 only, with an idle timer that looks before it closes.
+class CorrectedTCPServer(TCPServer):
+    """Hypercorn's connection: HTTP/1.1 only, with an idle timer that checks before it closes.
 
-    The stream is ready to be read: TLS, if any, has shaken hands.
+    The TLS handshake, if any, is done.
     """
 
     stream: ReplayingStream  # type: ignore[assignment]
@@ -171,8 +171,8 @@ class MendedTCPServer(TCPServer):
         await self.idle_task.stop()
 
     async def _idle_timeout(self) -> None:
-        # After a stall of the process the next request may already lie in the socket. A complete
-        # one stops this task; half of one gets one more period.
+        # After a stall of the process the next request may already be in the socket. A complete one
+        # stops this task; an incomplete one gets one more period.
         for _ in range(2):
             if self._reading_over:
                 return
@@ -180,7 +180,7 @@ class MendedTCPServer(TCPServer):
             with trio.move_on_after(self.config.keep_alive_timeout):
                 await self.context.terminated.wait()
                 break
-            await trio.lowlevel.checkpoint()  # the reader may have been woken in the same turn
+            await trio.lowlevel.checkpoint()  # the reader may have been woken in the same pass
             if self.stream.received_bytes == before:
                 break
         with trio.CancelScope(shield=True):
@@ -188,10 +188,10 @@ class MendedTCPServer(TCPServer):
 
 
 class HypercornBridge:
-    """Serves one ASGI app on streams handed to it."""
+    """Serves one ASGI app on streams."""
 
     def __init__(self, app: QuartTrio, limits: EdgeLimits) -> None:
-        app.asgi_http_class = MendedHTTPConnection
+        app.asgi_http_class = CorrectedHTTPConnection
         self._app = ASGIWrapper(_refusing_websockets(cast(ASGIFramework, app)))
         self._limits = limits
         self._config = _configure(limits)
@@ -214,10 +214,10 @@ class HypercornBridge:
     async def serve(
         self, stream: trio.abc.Stream, replay: bytes, peer: Address, *, behind_tls: bool
     ) -> None:
-        """Serve HTTP on one connection until it closes; `behind_tls`: a proxy has taken TLS off."""
+        """Serve HTTP on one connection until it closes; `behind_tls`: a proxy terminates TLS."""
         replaying = ReplayingStream(stream, replay, self._limits.http_stall_timeout_s)
         self._streams.add(replaying)
-        server = MendedTCPServer(
+        server = CorrectedTCPServer(
             self._app,
             self._config,
             self._context,
@@ -231,9 +231,9 @@ class HypercornBridge:
             await server.run()
         finally:
             self._streams.discard(replaying)
-            # It and its protocol refer to each other, and the garbage collector looks rarely.
+            # It and its protocol refer to each other: free them without the cyclic collector.
             vars(server).clear()
-            # Cancelled, Hypercorn stumbles over its half-close and never gets to the close.
+            # When cancelled, Hypercorn fails at its half-close and does not close.
             await trio.aclose_forcefully(stream)
 
     async def terminate(self) -> None:
@@ -245,7 +245,7 @@ class HypercornBridge:
         self._finished.set()
 
     def cut_off(self) -> None:
-        """Stop every write under way: shielded or not, nothing waits for a reader any more."""
+        """Cancel every write in progress, shielded or not."""
         for stream in self._streams:
             stream.cut_off()
 
@@ -273,8 +273,8 @@ def _configure(limits: EdgeLimits) -> Config:
 
 
 def _refusing_websockets(app: ASGIFramework) -> ASGIFramework:
-    # The front door looks at the first request only. An upgrade that comes later on a kept-alive
-    # connection would reach the app as a WebSocket that none of its routes expects.
+    # The front door reads only the first request. An upgrade that comes later on a kept-alive
+    # connection would reach the app as a WebSocket, for which it has no route.
     async def wrapped(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         if scope["type"] != "websocket":
             await app(scope, receive, send)

@@ -1,7 +1,7 @@
-"""The contract: tables of what can be said and called, and the two documents made from them.
+"""The contract: the tables of messages and calls, and the two documents made from them.
 
-The documents come from the tables of `calls` and `exchanges` and from the very types that the
-server validates with, so what is documented is what is done. Limits are those of the settings.
+The documents come from the tables in `calls` and `exchanges` and from the types that the server
+validates with, so they cannot differ from what the server does. Limits come from the settings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The socket as an AsyncAPI document."""
+"""The WebSocket protocol as an AsyncAPI document."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHANNEL = "#/channels/socket"
 
 
 def asyncapi(settings: Settings | None = None) -> Document:
-    """The socket, as an AsyncAPI 3.0 document; seen, as AsyncAPI has it, from the server."""
+    """The WebSocket protocol as an AsyncAPI 3.0 document, from the view of the server."""
     settings = settings or Settings()
     commands = [type(exchange.command) for exchange in EXCHANGES]
     events = [type(event) for event in EVENT_EXAMPLES]
@@ -119,7 +119,7 @@ def _message(name: str, payload: Document, example: Any, schema: Document) -> Do
 
 
 def _reply_schema(exchange: Exchange, schemas: Schemas) -> Document:
-    """The schema of `ok` as this command gets it: only the fields it carries."""
+    """The schema of `ok` as the reply to this command: only the fields that it has."""
     whole = schemas.of(Ok)
     names = ["type", "re", *(name.rstrip("?") for name in exchange.carries)]
     always = ["type", "re", *(name for name in exchange.carries if not name.endswith("?"))]
@@ -133,7 +133,7 @@ def _reply_schema(exchange: Exchange, schemas: Schemas) -> Document:
 
 
 def _given(schema: Document) -> Document:
-    """A field as it is when it is there: null only where that is no default but an answer."""
+    """The schema of a field that is present: without null where null is only the default."""
     if "default" not in schema:
         return schema
     options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]

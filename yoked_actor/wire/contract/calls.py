@@ -1,7 +1,7 @@
 """The HTTP calls, as a table: the OpenAPI document is made from these rows.
 
-As with the socket, a row holds examples, whose types are those that the server validates with. A
-new call is one row here.
+As with the socket, a row holds examples, whose types are those that the server validates with. The
+rows of the live loop are here, those of other features in their rooms.
 """
 
 from __future__ import annotations
@@ -131,4 +131,4 @@ ERRORS: dict[Code, str] = {
     Code.DRAINING: "The server is about to stop: come back in a moment.",
     Code.INTERNAL: "Our fault. With HTTP status 503: try again.",
 }
-"""What each code means."""
+"""The meaning of each code."""

@@ -1,7 +1,7 @@
-"""What is said over the socket, as tables: the AsyncAPI document is made from these rows.
+"""The messages of the socket, as tables: the AsyncAPI document is made from these rows.
 
-A row holds an example rather than a type: the example's type is what the server validates with, so
-one row both declares a message and shows it. A new command or event is one row here.
+A row holds an example. The server validates with the type of the example, so one row both declares
+a message and shows it. A new command or event is one row here.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ EXCHANGES: tuple[Exchange, ...] = (
         (Code.FORBIDDEN, Code.WRONG_STATE),
     ),
 )
-"""Every command with its reply, in the order in which a client meets them."""
+"""Every command with its reply, in the order in which a client first uses them."""
 
 EVENT_EXAMPLES: tuple[ev.Event, ...] = (
     _WELCOME,
@@ -174,7 +174,7 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
     ev.Draining(seq=8, at=moment(55), reconnect_after_s=2.0),
     STATUS,
 )
-"""Every event, in the order in which a client meets them."""
+"""Every event, in the order in which a client first receives them."""
 
 REFUSAL_EXAMPLE = ev.Error(
     re="c5", code=Code.UNKNOWN_MATCH, message="'m7' is not your current match"
@@ -182,5 +182,5 @@ REFUSAL_EXAMPLE = ev.Error(
 
 
 def example_of(value: Any) -> Any:
-    """An example as plain JSON values, exactly as it crosses the wire."""
+    """An example as plain JSON values, as it is sent."""
     return msgspec.json.decode(ev.encode(value))

@@ -1,4 +1,4 @@
-"""The calls as an OpenAPI document."""
+"""The HTTP calls as an OpenAPI document."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CONDITIONS: dict[Condition, str] = {
 def openapi(
     settings: Settings | None = None, only: Collection[Condition] = tuple(_CONDITIONS)
 ) -> Document:
-    """The HTTP calls that can be made under some conditions, as an OpenAPI 3.1 document."""
+    """The HTTP calls that a server under these conditions offers, as an OpenAPI 3.1 document."""
     settings = settings or Settings()
     edge = settings.edge
     calls = [call for call in CALLS if call.only in only]
@@ -79,7 +79,7 @@ def openapi(
 
 
 def _name_genders(components: Document, genders: Collection[str]) -> None:
-    """Which genders there are is a setting, so the types do not know."""
+    """Put the genders of the settings into the schemas: the types do not have them."""
     if "Profile" in components:
         components["Profile"]["properties"]["gender"] = {"enum": list(genders)}
         seeking = components["Preferences"]["properties"]["seeking"]
@@ -137,7 +137,7 @@ def _responses(call: Call, schemas: Schemas) -> Document:
 
 
 def _problems(call: Call) -> dict[int, list[Code]]:
-    """Which codes a call may answer, by status: its own, and those that many have in common."""
+    """The error codes of a call, by status: its own, and the common ones."""
     if not call.is_api:
         return {}
     codes = list(call.refusals)
@@ -153,6 +153,6 @@ def _problems(call: Call) -> dict[int, list[Code]]:
     found: dict[int, list[Code]] = {}
     for code in dict.fromkeys(codes):
         found.setdefault(STATUS[code], []).append(code)
-    # The store away or the mailbox full: our fault as well, but worth another try.
+    # The store is unavailable or the mailbox full: also the server's fault, but a retry may work.
     found.setdefault(503, []).append(Code.INTERNAL)
     return found

@@ -1,4 +1,4 @@
-"""What the two documents of the contract have in common: schemas of types, and the error codes."""
+"""The parts that both documents of the contract share: schemas of types, and error codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Schemas:
         self._refs = dict(zip(unique, refs, strict=True))
 
     def ref(self, kind: type) -> Document:
-        """Where the schema of a type is."""
+        """The reference to the schema of a type."""
         return dict(self._refs[kind])
 
     def of(self, kind: type) -> Document:
@@ -40,7 +40,7 @@ class Schemas:
 
 
 def info(title: str, description: str) -> Document:
-    """What both documents say of themselves."""
+    """The `info` object of a document."""
     return {
         "title": title,
         "version": __version__,

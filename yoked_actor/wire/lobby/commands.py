@@ -1,7 +1,7 @@
-"""What a client may say over the socket, and how bytes become a command.
+"""The commands that a client may send over the socket, and their decoding.
 
-A message that is not a JSON object breaks the protocol and ends the connection. An object that is
-not a command we know gets an error reply, and nothing else happens.
+A message that is not a JSON object is a protocol error and ends the connection. An object that is
+not a known command gets an error reply, and has no other effect.
 """
 
 from __future__ import annotations
@@ -135,11 +135,11 @@ COMMANDS: tuple[type[Command], ...] = AnyCommand.__args__
 
 
 class NotAnObject(Exception):
-    """The message is not a JSON object: the protocol is broken."""
+    """The message is not a JSON object: a protocol error."""
 
 
 class BadCommand(Exception):
-    """The message is an object, but not a command. `id` is None when it has no usable one."""
+    """The message is an object but not a command. `id` is None when it has no valid one."""
 
     def __init__(self, message: str, given: Mapping[str, str | None]) -> None:
         super().__init__(message)
@@ -151,18 +151,18 @@ class BadCommand(Exception):
 
 
 _decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(AnyCommand)
-# Values stay unread: a number that fits nowhere must not hide the id that an error is sent to.
+# Values are not decoded: a number out of range must not hide the id that the error needs.
 _loose_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MOST_SAID = 200
 _NAMED = ("id", "type", "token")
 
 
 def decode_command(text: bytes) -> Command:
-    """Read one command, or raise `NotAnObject` or `BadCommand`."""
+    """Decode one command. Raises `NotAnObject` or `BadCommand`."""
     try:
         return _decoder.decode(text)
     except msgspec.ValidationError as error:
-        # It may quote what was sent, and replies are kept.
+        # It may quote the input, and replies are stored.
         problem = _clip(str(error))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise NotAnObject("the message is not JSON") from None
@@ -180,7 +180,7 @@ def _clip(message: str) -> str:
 
 
 def _text_of(value: msgspec.Raw | None) -> str | None:
-    """A field that holds text; None for any other."""
+    """The text in a field; None for any other value."""
     try:
         return None if value is None else msgspec.json.decode(value, type=str)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""What the server says over the socket: replies, and events with their sequence numbers."""
+"""The messages that the server sends over the socket: replies, and numbered events."""
 
 from __future__ import annotations
 

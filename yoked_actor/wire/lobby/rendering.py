@@ -1,4 +1,4 @@
-"""What the lobby says, in the form that crosses the wire."""
+"""Replies and notices of the lobby, as messages of the protocol."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def offer_parts(offers: tuple[OfferView, ...]) -> tuple[OfferPart, ...]:
 
 
 def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
-    """The wire form of what the lobby answered to a command."""
+    """The wire form of the lobby's reply to a command."""
     match reply:
         case told.Refusal(code, message):
             return Error(re=re, code=code, message=message)
@@ -128,7 +128,7 @@ def suspended_error(re: str, message: str, reason: str, until: Instant | None) -
 
 
 def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServers) -> Event:
-    """The wire form of what the lobby says to a user."""
+    """The wire form of a notice to a user."""
     match notice:
         case told.Matched(match_id, partner, by):
             return Matched(
@@ -184,7 +184,7 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
 
 
 def _match_left(notice: told.MatchLeft, seq: int, at: datetime) -> Event:
-    """How a match ended that the user left: `outcome` once voting was open."""
+    """The event for a match that the user left: `outcome` if voting was open."""
     if not notice.was_voting:
         return MatchCancelled(
             seq=seq,

@@ -1,7 +1,7 @@
-"""What a signal may carry: any JSON that every client can read.
+"""Checks the data of a signal: any JSON that every client can parse.
 
-The data is passed on as the bytes that came. So it is looked at once, here: what one partner's
-parser takes and the other's does not would otherwise end the other's conversation.
+The server forwards the bytes unchanged. Data that only one partner's parser accepts would end the
+other partner's conversation, so it is checked here.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 DEEPEST = 100
-"""How deep lists and objects may stand in each other; some parsers give up at 128."""
+"""The deepest nesting of lists and objects; some parsers fail at 128."""
 
 
 def problem_with(data: msgspec.Raw) -> str | None:
-    """What is wrong with the data of a signal, if anything."""
+    """What is wrong with the data of a signal, or None."""
     try:
         level = _nested([msgspec.json.decode(data)])
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
@@ -27,7 +27,7 @@ def problem_with(data: msgspec.Raw) -> str | None:
 
 
 def _nested(values: Iterable[Any]) -> list[Iterable[Any]]:
-    """What is inside those values that have an inside."""
+    """The items of all lists and objects among these values."""
     return [
         value.values() if type(value) is dict else value
         for value in values

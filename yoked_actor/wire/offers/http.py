@@ -1,4 +1,4 @@
-"""What crosses HTTP about daily offers and connections."""
+"""Bodies and answers about daily offers and connections."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ConnectionEntry(msgspec.Struct, frozen=True):
     partner: Card
     opened_at: datetime
     online: bool
-    """Whether a video date could be started, if they are idle."""
+    """Whether the partner is online: a video date can be started if both are idle."""
 
 
 class ConnectionsAnswer(msgspec.Struct, frozen=True):

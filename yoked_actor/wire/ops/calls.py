@@ -216,7 +216,7 @@ ADMIN_CALLS: tuple[Call, ...] = (
         query=(_ZONE, _DATE),
     ),
 )
-"""Every call for the operator, but the report on quality."""
+"""Jobs, offers, users, alerts and drain."""
 
 QUALITY_CALLS: tuple[Call, ...] = (
     Call(

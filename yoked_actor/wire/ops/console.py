@@ -1,4 +1,4 @@
-"""What crosses HTTP for the operator's console alone, with its rows of the table of calls."""
+"""Bodies, answers and calls that only the operator's console uses."""
 
 from __future__ import annotations
 

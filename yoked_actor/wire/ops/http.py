@@ -1,4 +1,4 @@
-"""What crosses HTTP between the server and its operator."""
+"""Bodies and answers of the admin API."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class JobEntry(msgspec.Struct, frozen=True, kw_only=True):
     cancel_asked: bool
     last_error: str | None
     max_attempts: int | None = None
-    """Its own, when it is not that of its type."""
+    """The job's own limit, if it has one; otherwise that of its type applies."""
     progress: ProgressEntry | None = None
     dismissal: DismissalEntry | None = None
 
@@ -87,7 +87,7 @@ class JobAnswer(JobEntry, frozen=True, kw_only=True):
     """All that is known of a job."""
 
     payload: Any
-    """An object; whatever else is there when the row is damaged, text that is not JSON included."""
+    """An object; any other value, or text that is not JSON, when the row is damaged."""
     payload_version: int
     history: list[AttemptEntry]
     answers: list[AnswerEntry]
@@ -165,7 +165,7 @@ class UserAnswer(msgspec.Struct, frozen=True, kw_only=True):
     connected: bool
     """Whether a socket is open."""
     online: bool
-    """Whether a socket is open, or they called over HTTP just now."""
+    """Whether a socket is open, or the user has made an HTTP call recently."""
     display_name: str | None
     age: int | None
     gender: str | None
@@ -177,7 +177,7 @@ class UserAnswer(msgspec.Struct, frozen=True, kw_only=True):
     date_id: str | None
     last_match_id: str | None
     blocks: int
-    """How many users they have blocked."""
+    """How many users this user has blocked."""
 
 
 class MatchEntry(msgspec.Struct, frozen=True):
@@ -255,7 +255,7 @@ class Health(msgspec.Struct, frozen=True, omit_defaults=True):
 
     status: Literal["ok", "draining", "store_unavailable", "database_lost"]
     degraded: list[str] = []
-    """The parts beside the live loop that have failed and are being started again, by name."""
+    """The names of side actors that have failed and are being restarted."""
 
 
 class AuditRow(msgspec.Struct, frozen=True):

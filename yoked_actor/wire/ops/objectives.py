@@ -1,4 +1,4 @@
-"""What crosses HTTP about objectives, with its row of the table of calls."""
+"""Answers and calls about objectives."""
 
 from __future__ import annotations
 

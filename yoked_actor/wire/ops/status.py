@@ -1,4 +1,4 @@
-"""What an operator who watches is told: how things stand, every few moments."""
+"""The status that a watching operator receives periodically."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class MinutePart(msgspec.Struct, frozen=True):
     matches: int
     tiers: dict[Tier, int]
     wait_s: float | None
-    """How long those who were matched had waited, on average."""
+    """The average wait of users who were matched."""
 
 
 class HourPart(msgspec.Struct, frozen=True):
@@ -60,9 +60,9 @@ class DegradedPart(msgspec.Struct, frozen=True):
     error: str
     failed_at: datetime
     failures: int
-    """Since it last ran well."""
+    """Since its last successful run."""
     restarted_at: datetime | None
-    """None while it waits for its next start."""
+    """None while it waits for its restart."""
 
 
 class Status(Event, frozen=True, kw_only=True, tag="status"):
@@ -71,17 +71,17 @@ class Status(Event, frozen=True, kw_only=True, tag="status"):
     waiting: int
     longest: tuple[WaiterPart, ...]
     minutes: tuple[MinutePart, ...]
-    """Of the last hour, the oldest first; minutes in which nothing happened are left out."""
+    """The last hour, oldest first, without minutes in which nothing happened."""
     hour: HourPart
     connections: int
     sessions: int
     mailbox: int
     commits: CommitPart
     jobs: dict[JobStatus, int]
-    """Jobs that have not ended well: waiting, running, or buried."""
+    """Jobs that are waiting, running, or dead letters."""
     alerts: tuple[AlertEntry, ...]
     stalled: bool
-    """Whether the store cannot be written, so that decisions wait."""
+    """Whether writes to the store fail, so that decisions wait."""
     draining: bool
     degraded: tuple[DegradedPart, ...] = ()
-    """Parts beside the live loop that have failed; people meet all the same."""
+    """Side actors that have failed; matching goes on."""

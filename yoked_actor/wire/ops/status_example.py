@@ -1,4 +1,4 @@
-"""What an operator who watches is told, as an example for the documents."""
+"""An example of the status, for the documents."""
 
 from __future__ import annotations
 

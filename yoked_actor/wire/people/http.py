@@ -72,7 +72,7 @@ class ReportBody(msgspec.Struct, frozen=True):
 def person_of(
     user_id: str, profile: Profile, now: Instant, genders: frozenset[str], max_interests: int
 ) -> Person:
-    """The person that a profile describes, or `ProfileProblem`."""
+    """The person that a profile describes. Raises `ProfileProblem`."""
     if profile.time_zone not in zone_names():
         raise ProfileProblem("bad_request", f"time_zone {profile.time_zone!r} is not known")
     if not profile.display_name.strip():
@@ -100,7 +100,7 @@ def person_of(
 
 
 def profile_of(person: Person) -> Profile:
-    """The profile of a person, as it is read and written over HTTP."""
+    """The profile of a person, as clients read and write it."""
     return Profile(
         display_name=person.display_name,
         birth_date=person.birth_date,
