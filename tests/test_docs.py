@@ -226,6 +226,17 @@ def test_the_functions_of_the_walks_exist_and_their_hops_are_counted():
             assert {function for function in functions if function} <= known, (name, module)
 
 
+def test_the_picture_of_the_layers_has_every_layer_and_every_room():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    drawn = dict(re.findall(r'\["<b>(\w+)</b><br/>(.+)"\]', page))
+    package = ROOT / "yoked_actor"
+    assert set(drawn) == {init.parent.name for init in package.glob("*/__init__.py")}
+    for layer, rooms in drawn.items():
+        if " · " in rooms:
+            exist = {init.parent.name for init in (package / layer).glob("*/__init__.py")}
+            assert set(rooms.split(" · ")) == exist, layer
+
+
 def test_the_types_that_the_glossary_names_exist():
     named = set(re.findall(r"`([A-Z]\w+)`", (ROOT / "docs" / "glossary.md").read_text("utf-8")))
     assert len(named) > 10
