@@ -15,6 +15,8 @@ import msgspec
 import pytest
 
 from yoked_actor.cli.main import main
+from yoked_actor.settings import Settings
+from yoked_actor.settings.models.retries import JOB_TYPES
 from yoked_actor.telemetry import Metrics
 
 ROOT = Path(__file__).parents[1]
@@ -150,6 +152,17 @@ def test_the_metrics_that_are_explained_are_the_metrics_that_exist():
     assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in mentioned} == exist
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_setting_that_is_named_exists(page):
+    keys = {
+        f"{section}.{key}"
+        for section, field in Settings.model_fields.items()
+        for key in getattr(field.annotation, "model_fields", ())
+    }
+    pattern = rf"`((?:{'|'.join(Settings.model_fields)})\.[a-z0-9_]+)(?: = [^`]*)?`"
+    assert set(re.findall(pattern, prose(page))) <= keys | set(JOB_TYPES)
+
+
 def commands_in(page: Path) -> Iterator[list[str]]:
     """Every `yoked-actor ...` that a page tells to type, as words."""
     lines = [line for fence in fences(page) for line in fence.text.splitlines()]
@@ -211,6 +224,24 @@ def test_the_functions_of_the_walks_exist_and_their_hops_are_counted():
         for module, *functions in hops:
             known = definitions_in(ROOT / "yoked_actor" / module)
             assert {function for function in functions if function} <= known, (name, module)
+
+
+def test_the_picture_of_the_layers_has_every_layer_and_every_room():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    drawn = dict(re.findall(r'\["<b>(\w+)</b><br/>(.+)"\]', page))
+    package = ROOT / "yoked_actor"
+    assert set(drawn) == {init.parent.name for init in package.glob("*/__init__.py")}
+    for layer, rooms in drawn.items():
+        if " · " in rooms:
+            exist = {init.parent.name for init in (package / layer).glob("*/__init__.py")}
+            assert set(rooms.split(" · ")) == exist, layer
+
+
+def test_the_types_that_the_glossary_names_exist():
+    named = set(re.findall(r"`([A-Z]\w+)`", (ROOT / "docs" / "glossary.md").read_text("utf-8")))
+    assert len(named) > 10
+    modules = (ROOT / "yoked_actor").rglob("*.py")
+    assert named <= {name for module in modules for name in definitions_in(module)}
 
 
 SNIPPETS = [

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from yoked_actor.app.signals import Orders
+from yoked_actor.app.process.signals import Orders
 
 
 async def follow(orders: Orders, *told: tuple[float, signal.Signals]) -> None:

@@ -16,7 +16,7 @@ import trio
 from tests.scenarios.meeting import WOMAN
 from yoked_actor.actors.lobby import Matchmaker, Message
 from yoked_actor.actors.mailbox import Mailbox
-from yoked_actor.app.readiness import Notifier, feed_watchdog, watchdog_interval_s
+from yoked_actor.app.process.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.domain.lobby import Spin
 from yoked_actor.testing import open_world
 

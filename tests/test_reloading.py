@@ -10,7 +10,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from yoked_actor.app.reloading import Reloaded, reload
+from yoked_actor.app.process.reloading import Reloaded, reload
 from yoked_actor.domain.ops import Alert
 from yoked_actor.settings import Settings, load_settings, sections
 from yoked_actor.testing import open_world

@@ -1,4 +1,4 @@
-"""The yardstick: a bare trio TCP echo server, and what one echo costs it.
+"""The reference: a bare trio TCP echo server, and the cost of one echo.
 
 How fast a machine is today shows in this number too, so a ratio of the two carries over from one
 machine to another, and from a quiet hour to a busy one.

@@ -1,4 +1,4 @@
-"""A crowd of WebSocket clients in one thread, light enough not to be what is measured.
+"""Many WebSocket clients in one thread, with little CPU of their own.
 
 Plain non-blocking sockets and one epoll; frames are made and read by hand. The mask of a client's
 frame is four zero bytes, which is legal, costs the server the same as any other, and costs us
@@ -23,8 +23,8 @@ _RECEIVE_BYTES = 65536
 ARRIVALS = 16
 
 
-class Heard(msgspec.Struct):
-    """What a client cares about in a message of the server."""
+class Received(msgspec.Struct):
+    """The parts of a server's message that a client reads."""
 
     type: str
     re: str | None = None
@@ -37,7 +37,7 @@ class Heard(msgspec.Struct):
     next: str | None = None
 
 
-_decode = msgspec.json.Decoder(Heard).decode
+_decode = msgspec.json.Decoder(Received).decode
 
 
 def frame(payload: bytes, opcode: int = _TEXT) -> bytes:
@@ -55,7 +55,7 @@ class Client:
         "buffer",
         "commands",
         "events",
-        "hear",
+        "handle",
         "matched_at",
         "messages",
         "sock",
@@ -64,9 +64,9 @@ class Client:
         "welcomed",
     )
 
-    def __init__(self, user_id: str, port: int, hear: Callable[[Client, Heard], None]) -> None:
+    def __init__(self, user_id: str, port: int, handle: Callable[[Client, Received], None]) -> None:
         self.user_id = user_id
-        self.hear = hear
+        self.handle = handle
         self.buffer = b""
         self.commands = 0
         self.messages = 0
@@ -93,7 +93,7 @@ class Client:
         self.sock.send(frame(payload))
 
     def receive(self) -> None:
-        """Read what is there and hear every message in it."""
+        """Read what has arrived, and handle every message."""
         try:
             data = self.sock.recv(_RECEIVE_BYTES)
         except BlockingIOError:
@@ -122,17 +122,17 @@ class Client:
 
     def _take(self, opcode: int, payload: bytes) -> None:
         if opcode == _TEXT:
-            heard = _decode(payload)
+            received = _decode(payload)
             self.messages += 1
-            if heard.type == "ok":
+            if received.type == "ok":
                 return
-            if heard.type == "error":
+            if received.type == "error":
                 raise SystemExit(f"{self.user_id} was refused: {payload.decode()}")
-            if heard.type == "welcome":
+            if received.type == "welcome":
                 self.welcomed = True
             else:
                 self.events += 1
-            self.hear(self, heard)
+            self.handle(self, received)
         elif opcode == _PING:
             self.sock.send(frame(payload, 0x8A))
         elif opcode == _CLOSE:
@@ -150,13 +150,13 @@ class Crowd:
     def connect(
         self,
         user_ids: Iterable[str],
-        hear: Callable[[Client, Heard], None],
+        handle: Callable[[Client, Received], None],
         arrivals: int = ARRIVALS,
     ) -> list[Client]:
-        """Connect users, at most `arrivals` unwelcomed at a time, and wait for all."""
+        """Connect users, at most `arrivals` without a welcome at a time, and wait for all."""
         clients: list[Client] = []
         for user_id in user_ids:
-            client = Client(user_id, self._port, hear)
+            client = Client(user_id, self._port, handle)
             self._clients[client.sock.fileno()] = client
             self._poll.register(client.sock, select.EPOLLIN)
             clients.append(client)
@@ -173,13 +173,13 @@ class Crowd:
             self.step(0.1)
 
     def step(self, timeout_s: float) -> None:
-        """Hear what has come, waiting for something at most that long."""
+        """Handle what has arrived; wait for it at most that long."""
         clients = self._clients
         for number, _ in self._poll.poll(timeout_s):
             clients[number].receive()
 
     def leave(self) -> None:
-        """Hang up, all of them."""
+        """Close all sockets."""
         for client in self._clients.values():
             self._poll.unregister(client.sock)
             client.sock.close()

@@ -1,4 +1,4 @@
-"""People who wait and whom nobody can meet: each far from everybody, and content with few km.
+"""Users who wait and cannot be paired: far from each other, with limits of few km.
 
 They are of the same genders as those who play, so every search has to pass them by. They spin over
 HTTP and then say nothing more, which the settings below allow.
@@ -20,11 +20,11 @@ PATIENCE = {
     "YOKED_MATCHING__FORCED_AFTER_S": "86400",
     "YOKED_SESSION__FORGET_AFTER_S": "90000",
 }
-"""Nobody is lost for being silent, and nobody is forced to meet somebody far away."""
+"""No user is lost for silence, and none reaches the forced tier."""
 
 
 def let_wait(server: Process, count: int) -> None:
-    """Bring so many lonely people into line, many at a time so that they share commits."""
+    """Bring so many users into line, many at a time so that they share commits."""
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         list(
             threads.map(

@@ -1,4 +1,4 @@
-"""One zone's whole morning in a real server, while other people spin in the same process.
+"""One zone's whole morning in a real server, while other users spin in the same process.
 
 The run is asked for as an operator would, and the server does all of it: it freezes the pool,
 enqueues a job for everybody, makes the run, stores every set and completes every job. Beside it, at
@@ -34,7 +34,7 @@ from yoked_actor.telemetry import Metrics
 
 ZONE = "Europe/Berlin"
 AT = "23:59"
-"""Late, so that hardly ever a run of today is made beside the one that is measured."""
+"""Late, so that a run of today rarely overlaps with the measured one."""
 CITIES = (
     *((52.52, 13.40), (53.55, 9.99), (48.14, 11.58), (50.94, 6.96)),
     *((50.11, 8.68), (48.78, 9.18), (51.23, 6.78), (51.05, 13.74)),
@@ -46,7 +46,7 @@ _PATIENCE_S = 600.0
 
 
 class Morning(msgspec.Struct):
-    """What a morning cost."""
+    """The figures of a morning."""
 
     people: int
     seconds: float
@@ -58,7 +58,7 @@ class Morning(msgspec.Struct):
     waits_ms: list[float]
 
     def text(self) -> str:
-        """For people."""
+        """The figures as text."""
         phases = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.phases_s.items())
         lines = [
             f"a morning of {self.people:,} people: {self.seconds:.1f} s ({phases})",
@@ -72,7 +72,7 @@ class Morning(msgspec.Struct):
 
 
 def measure_morning(folder: Path, people: int, *, spinning: bool = True) -> Morning:
-    """Fill a database, start a server on it, and have it make a morning."""
+    """Fill a database, start a server on it, and have it run a morning."""
     data = folder / "data"
     data.mkdir()
     trio.run(_fill, data / "yoked.db", people)
@@ -168,7 +168,7 @@ async def _ask_for(data: Path, day: date) -> None:
 
 
 class _Watch(threading.Thread):
-    """Notes when the phases of the run are over."""
+    """Records when the phases of the run end."""
 
     def __init__(self, database: Path, began: float) -> None:
         super().__init__(daemon=True)
@@ -179,7 +179,7 @@ class _Watch(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Look, until all is done."""
+        """Poll until the run is done."""
         with closing(sqlite3.connect(self._database, timeout=10)) as connection:
             while time.monotonic() < self._began + _PATIENCE_S and self.ended is None:
                 time.sleep(0.1)
@@ -203,7 +203,7 @@ class _Watch(threading.Thread):
                 self.ended = now
 
     def phases(self) -> dict[str, float]:
-        """How long each took."""
+        """The duration of each phase."""
         lengths, last = {}, 0.0
         for name, reached in self._reached.items():
             lengths[name] = reached - last

@@ -1,4 +1,4 @@
-"""A server in a process of its own, and what the kernel says it uses.
+"""A server in a process of its own, and its CPU and memory as the kernel counts them.
 
 The server is the real one, `yoked-actor serve`, on a free loopback port, with its data on the disk
 of the working directory. It gets one core and the benchmark another, so that neither takes the
@@ -35,7 +35,7 @@ UNLIMITED = {
 
 
 def cores() -> tuple[set[int], set[int]] | None:
-    """A core for the server and one for the benchmark; None when there are not two."""
+    """A core for the server and one for the benchmark; None if there are not two."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     allowed = sorted(os.sched_getaffinity(0))
@@ -74,7 +74,7 @@ class Process:
 def running(
     command: Sequence[str], environment: dict[str, str], log: Path, core: set[int] | None
 ) -> Iterator[Process]:
-    """Start a process that prints the port it is ready on; end it on leaving."""
+    """Start a process that prints its port when it is ready; stop it on exit."""
     with log.open("ab") as errors:
         popen = subprocess.Popen(
             command,
@@ -107,7 +107,7 @@ def running(
 def serving(
     data: Path, settings: dict[str, str], core: set[int] | None, profile: Path | None = None
 ) -> Iterator[Process]:
-    """The server on a data directory; with `profile`, under cProfile, whose data go there."""
+    """The server on a data directory; with `profile`, under cProfile, which writes to that file."""
     profiler = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
     command = [sys.executable, *profiler, "-m", "yoked_actor", "serve"]
     command += ["--port", "0", "--data", str(data)]
@@ -117,5 +117,5 @@ def serving(
 
 
 def token(user_id: str) -> str:
-    """A token that speaks for a user, good for as long as any benchmark takes."""
+    """A token of a user, valid longer than any benchmark takes."""
     return jwt.encode({"sub": user_id, "exp": int(time.time()) + 86_400}, SECRET, "HS256")

@@ -1,4 +1,4 @@
-"""Crowds of waiting users for the pairing benchmark, and the plain scan that it is held against."""
+"""Crowds of waiting users for the pairing benchmark, and the plain scan it is compared with."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TOWNS = [
 
 
 def anybody(draw: Random, user_id: str, crowd: str) -> Person:
-    """Somebody of a crowd."""
+    """A user of a crowd."""
     if crowd == "far-apart":
         lat, lon, km = draw.uniform(-60, 70), draw.uniform(-180, 180), draw.uniform(5, 20)
     else:
@@ -66,7 +66,7 @@ def anybody(draw: Random, user_id: str, crowd: str) -> Person:
 
 
 def waiting(crowd: str, size: int, seed: int) -> list[Ticket]:
-    """The tickets of a crowd. Unless they are forced, those who wait long are in tier 3."""
+    """The tickets of a crowd. Unless forced, long waits are in tier 3."""
     draw = Random(f"{crowd} {seed}")
     found = []
     for number in range(size):
@@ -84,7 +84,7 @@ def waiting(crowd: str, size: int, seed: int) -> list[Ticket]:
 
 
 def joining(crowd: str, count: int, seed: int) -> list[Ticket]:
-    """People of a crowd who have just spun."""
+    """Users of a crowd who have just spun."""
     draw = Random(f"{crowd} joins {seed}")
     return [Ticket(anybody(draw, f"s{number}", crowd), NOW) for number in range(count)]
 
@@ -96,7 +96,7 @@ def plain_scan(
     limits: Limits,
     allowed: Callable[[str], bool],
 ) -> list[tuple[int, str, Ticket]]:
-    """Everybody acceptable, one by one: (minus total, user id, ticket), in no order."""
+    """All acceptable users: (minus total, user id, ticket), in no order."""
     found = []
     me, my_age = seeker.person, age_at(seeker.person, NOW)
     for ticket in tickets:

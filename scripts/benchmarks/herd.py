@@ -1,4 +1,4 @@
-"""A herd of reconnects: everybody comes back at once after a kill -9.
+"""Reconnects of all clients at once after a kill -9.
 
     scripts/bench herd [--clients 2000]
 
@@ -17,13 +17,13 @@ import time
 import urllib.request
 from pathlib import Path
 
-from scripts.benchmarks._load import Client, Crowd, Heard
+from scripts.benchmarks._load import Client, Crowd, Received
 from scripts.benchmarks._process import Process, cores, serving, token
 from yoked_actor.testing.profiles import make_profile
 
 
 def main() -> None:
-    """Connect everybody, kill the server, start it again, and let everybody come back."""
+    """Connect all clients, kill the server, restart it, and reconnect all clients."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=2000)
     count = parser.parse_args().clients
@@ -51,13 +51,13 @@ def _come_back(process: Process, user_ids: list[str]) -> None:
     began = time.monotonic()
     waits_s: list[float] = []
 
-    def hear(client: Client, heard: Heard) -> None:
-        if heard.type == "welcome":
+    def handle(client: Client, received: Received) -> None:
+        if received.type == "welcome":
             waits_s.append(time.monotonic() - began)
 
     crowd = Crowd(process.port)
     # Crowd ends the program when one is closed or refused.
-    crowd.connect(user_ids, hear, arrivals=len(user_ids) + 1)
+    crowd.connect(user_ids, handle, arrivals=len(user_ids) + 1)
     waits_s.sort()
     print(
         f"{len(waits_s)} of {len(user_ids)} welcomed; half of them after"
@@ -69,7 +69,7 @@ def _come_back(process: Process, user_ids: list[str]) -> None:
 
 
 def _sign_up(process: Process, user_id: str) -> None:
-    """Store a profile; all seek whom nobody is, so that everybody stays in line."""
+    """Store a profile that seeks a gender that nobody has, so that all users stay in line."""
     profile = make_profile(user_id, gender="woman", seeking=["nonbinary"])
     request = urllib.request.Request(
         f"http://127.0.0.1:{process.port}/api/profile",
@@ -81,7 +81,7 @@ def _sign_up(process: Process, user_id: str) -> None:
         pass
 
 
-def _ignore(client: Client, heard: Heard) -> None:
+def _ignore(client: Client, received: Received) -> None:
     pass
 
 

@@ -1,4 +1,4 @@
-"""Durable jobs per second, one by one and in bulk; huey beside them; and a zone's whole morning.
+"""Durable jobs per second, one by one and in bulk, compared with huey; and a zone's morning.
 
 Run it with `scripts/bench jobs`, which installs huey for the comparison; without it that part is
 left out, and said so.
@@ -32,7 +32,7 @@ BULK = 5_000
 
 
 class Nothing(BaseModel):
-    """What the jobs are about."""
+    """The payload of the jobs."""
 
     user: str
 
@@ -74,7 +74,7 @@ async def enqueue_in_bulk(store: Store, count: int, *, keyed: bool) -> float:
 
 
 async def execute_all(store: Store, *, concurrency: int, batch: int) -> float:
-    """Run everything that is there."""
+    """Run all jobs in the queue."""
     settings = load_settings(
         None, {}, {"jobs": {"concurrency": concurrency, "batch": batch, "alert_depth": 10_000_000}}
     )
@@ -104,7 +104,7 @@ async def execute_all(store: Store, *, concurrency: int, batch: int) -> float:
 
 
 def measure_huey(directory: Path, count: int) -> dict[str, float] | None:
-    """The same with huey's SqliteHuey, synced as ours is; None when it is not installed."""
+    """The same with huey's SqliteHuey and the same sync; None if it is not installed."""
     try:
         huey_module: Any = importlib.import_module("huey")
     except ImportError:

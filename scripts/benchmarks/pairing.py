@@ -1,4 +1,4 @@
-"""Measures the waiting pool: what one decision costs, for any number who wait.
+"""Measures the waiting pool: the cost of one decision, for any number of waiting users.
 
 Run it with `scripts/bench pairing`; `--help` says what the figures mean.
 """
@@ -15,59 +15,16 @@ from time import thread_time
 import click
 import msgspec
 
+from scripts.benchmarks._pairing_report import Edges, Report, Row, line_of, print_report
 from scripts.benchmarks._waiting import CROWDS, MET, NOW, TIERS, joining, plain_scan, waiting
 from yoked_actor.domain.matching import EVERYBODY, Limits, Pool, Ticket, Tier, Weighted
 from yoked_actor.domain.matching.fairness import FairQueue, Policy
 from yoked_actor.domain.statistics import percentile
 
-AIM_P50_US = 60.0
-AIM_P99_US = 1_000.0
-AIM_WORST_US = 6_000.0
-AIM_GROWTH = 5.0
-AIM_BYTES = 2_048
-HARD = ("burst", "met-best", "refused")
-"""Crowds for which only the worst decision has an aim."""
 EDGES = ("ordinary", "far-apart")
-"""Crowds for which the attempts at tier edges are measured: many suit, and nobody does."""
+"""Crowds whose attempts at tier edges are measured: in one many suit, in the other none does."""
 POLICIES: dict[str, Policy] = {"fair_queue": FairQueue(60.0), "weighted": Weighted()}
 Allowed = Callable[[str], bool]
-
-
-class Row(msgspec.Struct):
-    """One crowd of one size under one policy; times in microseconds of CPU."""
-
-    crowd: str
-    policy: str
-    size: int
-    found: float
-    p50: float
-    p99: float
-    worst: float
-    scan: float
-    """Of a plain scan, the median."""
-    checked: int
-    put: float
-    discard: float
-
-
-class Edges(msgspec.Struct):
-    """Attempts at tier edges; times in microseconds of CPU."""
-
-    crowd: str
-    policy: str
-    size: int
-    tier2_p50: float
-    tier2_p99: float
-    forced_p50: float
-    forced_p99: float
-
-
-class Report(msgspec.Struct):
-    """All that was measured."""
-
-    rows: list[Row]
-    edges: list[Edges]
-    bytes_per_user: dict[int, float]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -90,38 +47,38 @@ def main(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Measure what it costs to find the best partner of somebody who joins.
+    """Measure the cost of finding the best partner of a new user.
 
-    A DECISION is one call of `Pool.best_partner` for a newcomer in tier 1: the best of ALL who
-    wait and are acceptable, and who was passed over. It does not change the pool. Times are CPU
-    time of the thread, in microseconds, so that a busy machine disturbs them little.
+    A DECISION is one call of `Pool.best_partner` for a new user in tier 1: the best of ALL
+    acceptable users who wait, and the users who were passed over. It does not change the pool.
+    Times are CPU time of the thread, in microseconds, so that a busy machine has little effect.
 
-    SCAN is the same decision by looking at everybody, in plain Python, in the same run. The first
-    decisions of each row are checked to be those of the scan; one that is not stops the benchmark.
+    SCAN is the same decision by a loop over all users, in plain Python, in the same run. The first
+    decisions of each row are compared with the scan; a difference stops the benchmark.
 
-    PUT and DISCARD are what it costs to take a ticket in and out of the full pool.
+    PUT and DISCARD are the costs of adding and removing a ticket in the full pool.
 
-    EDGES are the attempts that somebody gets on reaching tier 2 (only those beyond the limits of
-    tier 1 are looked at) and the forced tier (tier 3 first; only if that finds nobody, the world).
+    EDGES are the attempts of a user who reaches tier 2 (only candidates beyond the limits of tier 1
+    are searched) and the forced tier (tier 3 first; without limits only if that finds nobody).
 
-    MEMORY is what the pool and its tickets take for each who waits; profiles are not counted.
+    MEMORY is what the pool and its tickets take for each waiting user, without profiles.
 
     The crowds:
 
     \b
       ordinary   twenty towns, limits of 20-200 km and 4-20 years, waits of up to an hour
-      picky      everybody wants their own age, give or take a year
+      picky      all want their own age, plus or minus a year
       one-sided  nine of ten are men
-      far-apart  scattered over the globe, and nobody goes further than 20 km
-      mixed      three genders who seek any one, two or three of them: up to twelve groups to search
-      forced     everybody is past the forced edge and accepts anybody
+      far-apart  spread over the globe, with limits of 20 km
+      mixed      three genders who seek one, two or three of them: up to twelve groups
+      forced     all are past the forced edge, and accept anybody
       burst      all have waited equally long, with equal credit and skips
       met-best   the seeker has met the thousand best who are acceptable
-      refused    something (a block, a meeting) stands between the seeker and everyone
+      refused    a block or a meeting keeps the seeker apart from all others
 
-    The aims hold for 100,000 who wait: p50 under 60 us and p99 under 1 ms for the crowds up to
+    The aims are for 100,000 waiting users: p50 under 60 us and p99 under 1 ms for the crowds up to
     `forced`, nothing over 6 ms anywhere, a median at most five times that with 1,000, `fair_queue`
-    no slower than `weighted`, and less than 2 KiB for each who waits.
+    no slower than `weighted`, and less than 2 KiB for each waiting user.
     """
     say: Callable[[str], None] = (lambda text: None) if as_json else _say
     report = Report([], [], {})
@@ -132,7 +89,7 @@ def main(
                 pool = _filled(name, tickets)
                 row = _measure(pool, name, crowd, tickets, decisions, checks, seed)
                 report.rows.append(row)
-                say(_line(row))
+                say(line_of(row))
                 if crowd in EDGES:
                     report.edges.append(_measure_edges(pool, name, crowd, decisions, seed))
         if not crowds or "ordinary" in crowds:
@@ -141,7 +98,7 @@ def main(
     if as_json:
         print(json.dumps(msgspec.to_builtins(report)))
     else:
-        _print(report)
+        print_report(report)
 
 
 def _say(text: str) -> None:
@@ -207,7 +164,7 @@ def _measure(
 def _allowed(
     crowd: str, policy: Policy, tickets: Sequence[Ticket], seeker: Ticket, limits: Limits
 ) -> Allowed:
-    """What stands between a seeker and others: mostly nothing."""
+    """What keeps a seeker and others apart: mostly nothing."""
     if crowd == "refused":
         return lambda user_id: False
     if crowd == "met-best":
@@ -218,7 +175,7 @@ def _allowed(
 
 
 def _churn(pool: Pool, tickets: Sequence[Ticket]) -> tuple[float, float]:
-    """What it costs to put and to discard a ticket while the others wait."""
+    """The costs of adding and removing a ticket."""
     moved = tickets[:: max(1, len(tickets) // 500)]
     began = thread_time()
     for ticket in moved:
@@ -256,7 +213,7 @@ def _measure_edges(pool: Pool, name: str, crowd: str, decisions: int, seed: int)
 
 
 def _memory(size: int, seed: int) -> float:
-    """Bytes that the pool and its tickets take for each who waits."""
+    """The bytes of the pool and its tickets for each waiting user."""
     tickets = waiting("ordinary", size, seed)
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
@@ -266,53 +223,6 @@ def _memory(size: int, seed: int) -> float:
     taken = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     return taken / len(pool)
-
-
-def _line(row: Row) -> str:
-    return (
-        f"{row.size:>7,} {row.crowd:<9} {row.policy:<10} p50 {row.p50:7.1f}  p99 {row.p99:7.1f}"
-        f"  worst {row.worst:7.1f}  scan {row.scan:9.0f}  put {row.put:5.1f}"
-        f"  discard {row.discard:5.1f}  found {row.found:4.0%}"
-    )
-
-
-def _print(report: Report) -> None:
-    print("microseconds of CPU for one decision; scan: the same by looking at everybody\n")
-    heads = f"{'waiting':>8}  {'crowd':<10}{'policy':<11}{'p50':>8}{'p99':>9}{'worst':>9}"
-    print(f"{heads}{'scan':>10}{'faster':>8}{'put':>7}{'discard':>9}{'found':>7}  aims")
-    for row in report.rows:
-        print(
-            f"{row.size:>8,}  {row.crowd:<10}{row.policy:<11}{row.p50:>8.1f}{row.p99:>9.1f}"
-            f"{row.worst:>9.1f}{row.scan:>10,.0f}{row.scan / row.p50:>7,.0f}x{row.put:>7.1f}"
-            f"{row.discard:>9.1f}{row.found:>7.0%}  {_verdict(row, report.rows)}"
-        )
-    for edges in report.edges:
-        print(
-            f"{edges.size:>8,}  {edges.crowd:<10}{edges.policy:<11}at the edge of tier 2:"
-            f" p50 {edges.tier2_p50:.1f}, p99 {edges.tier2_p99:.1f}; forced: p50"
-            f" {edges.forced_p50:.1f}, p99 {edges.forced_p99:.1f}"
-        )
-    for size, taken in report.bytes_per_user.items():
-        word = "" if taken < AIM_BYTES else f"  over {AIM_BYTES}"
-        print(f"{size:>8,}  memory: {taken:,.0f} bytes for each who waits{word}")
-
-
-def _verdict(row: Row, rows: Sequence[Row]) -> str:
-    """Which aims a row misses; aims are for the largest size."""
-    if row.size < max(each.size for each in rows):
-        return ""
-    missed = [f"worst > {AIM_WORST_US:,.0f}"] if row.worst > AIM_WORST_US else []
-    if row.crowd not in HARD:
-        missed += [f"p50 > {AIM_P50_US:.0f}"] if row.p50 > AIM_P50_US else []
-        missed += [f"p99 > {AIM_P99_US:,.0f}"] if row.p99 > AIM_P99_US else []
-    for other in rows:
-        if (other.crowd, other.policy, other.size) == (row.crowd, row.policy, 1_000):
-            growth = row.p50 / other.p50
-            missed += [f"{growth:.1f}x that with 1,000"] if growth > AIM_GROWTH else []
-        alike = (other.crowd, other.size) == (row.crowd, row.size)
-        if alike and row.policy == "fair_queue" != other.policy and row.p50 > other.p50 * 1.05:
-            missed.append("slower than weighted")
-    return "; ".join(missed) or "ok"
 
 
 if __name__ == "__main__":

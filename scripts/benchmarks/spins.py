@@ -1,6 +1,6 @@
 """Measures the spin loop of a real server over real sockets: CPU, latency, memory.
 
-Run it with `scripts/bench spins`; `--help` says what the figures mean.
+Run it with `scripts/bench spins`; `--help` explains the figures.
 """
 
 from __future__ import annotations
@@ -26,41 +26,10 @@ from scripts.benchmarks._echo import cpu_us_per_echo
 from scripts.benchmarks._lonely import PATIENCE, let_wait
 from scripts.benchmarks._process import Process, cores, serving, token
 from scripts.benchmarks._spinning import PAIRS_USED, Window, cycle, pace, sit
+from scripts.benchmarks._spins_report import Report, print_report
 from yoked_actor.domain.statistics import percentile
 
-AIM_LIFETIMES = 2500
-AIM_P99_MS = 10
-AIM_KIB = 12
 _WARM_IDLERS = 100
-
-
-class Report(msgspec.Struct, omit_defaults=True):
-    """All that was measured."""
-
-    pinned: bool
-    runner: str
-    sync_ms: float
-    load_average: float
-    """Of the machine before the run: what others do disturbs all of this."""
-    echo_us: float | None = None
-    mode: str = ""
-    lifetimes: int = 0
-    lifetimes_per_cpu_s: float | None = None
-    lifetimes_per_s: float | None = None
-    cpu_us_per_lifetime: float | None = None
-    cpu_share: float | None = None
-    echoes_per_lifetime: float | None = None
-    commands_per_lifetime: float | None = None
-    events_per_lifetime: float | None = None
-    messages_per_commit: float | None = None
-    commit_ms: float | None = None
-    rate: float | None = None
-    p50_ms: float | None = None
-    p99_ms: float | None = None
-    worst_ms: float | None = None
-    kib_per_idle: float | None = None
-    waiting: int = 0
-    crowded_per_cpu_s: float | None = None
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -95,7 +64,7 @@ class Report(msgspec.Struct, omit_defaults=True):
 @click.option(
     "--waiting",
     default=0,
-    help="Measure the load once more with so many others in line whom nobody can meet.",
+    help="Measure the load once more with so many others in line who cannot be paired.",
 )
 @click.option("--seed", default=1, show_default=True, help="For when people spin (latency).")
 def main(
@@ -119,26 +88,26 @@ def main(
     with its data in a temporary folder of the working directory; the clients run in this process
     on another core. Rate limits are raised, everything else is as shipped.
 
-    A LIFETIME is one match: both spin, both acknowledge, both vote, both hear the outcome. It
-    counts when both have heard it. Three variants differ in what brings people back into line:
+    A LIFETIME is one match: both spin, both acknowledge, both vote, both get the outcome. It
+    counts when both have got it. Three variants differ in how users return to the line:
 
     \b
       spin     both pass; the outcome puts both back into line, and each client also sends
                `spin`, which is answered with the place or match that it has: 6 commands
       requeue  as above without that `spin`: 4 commands
       date     both say yes; a video date opens, one side ends it, both are idle and spin
-               anew: 7 commands and six events more
+               again: 7 commands and six events more
 
-    Two who met never meet again, so after 30 % of the possible pairs fresh users connect. Server
-    CPU is read from /proc before and after each such window; connecting is not in it.
+    Two users who met never meet again, so after 30 % of the possible pairs new users connect.
+    Server CPU is read from /proc before and after each such window, without connecting.
 
     LATENCY is measured at a steady rate by the clock, from the instant at which the later of two
-    people was due to spin until each of them has received `matched`.
+    users was due to spin until each of them has received `matched`.
 
     MEMORY is the growth of the server's resident memory by idle, welcomed users with profiles.
 
-    ECHO is the yardstick of this machine, now: CPU of one 64-byte echo of a bare trio server.
-    When the load average is not near 0 before the run, do not trust a single figure.
+    ECHO is the reference for this machine: the CPU of one 64-byte echo of a bare trio server.
+    If the load average before the run is not near 0, do not trust any figure.
     """
     wanted = set(only or ("echo", "load", "latency", "memory"))
     if profile:
@@ -160,7 +129,7 @@ def main(
         if "echo" in wanted:
             report.echo_us = cpu_us_per_echo(folder / "echo.log", server_core, clients, 3.0)
             say(f"echo: {report.echo_us:.1f} us of CPU")
-        # Memory and latency come first: they want people without a past.
+        # Memory and latency come first: they need users without a history.
         rounds = 2 if waiting else 1
         fresh = clients * (1 + rounds * _windows(clients, seconds))
         users = _users(max(idle + _WARM_IDLERS, fresh))
@@ -199,7 +168,7 @@ def main(
     if as_json:
         print(json.dumps(msgspec.to_builtins(report)))
     else:
-        _print(report)
+        print_report(report)
 
 
 def _say(text: str) -> None:
@@ -207,7 +176,7 @@ def _say(text: str) -> None:
 
 
 def _windows(clients: int, seconds: float) -> int:
-    """Sets of fresh users that are enough at 4,000 lifetimes/s."""
+    """How many sets of new users are enough at 4,000 lifetimes/s."""
     return 2 + int(seconds * 4000 / (PAIRS_USED * (clients // 2) ** 2))
 
 
@@ -323,42 +292,6 @@ def sync_ms(folder: Path) -> float:
             times.append(time.perf_counter() - began)
     path.unlink()
     return statistics.median(times) * 1000
-
-
-def _print(report: Report) -> None:
-    lines = []
-    if report.lifetimes_per_cpu_s is not None:
-        lines += [
-            (
-                "lifetimes per server CPU second",
-                f"{report.lifetimes_per_cpu_s:,.0f}",
-                AIM_LIFETIMES,
-            ),
-            ("lifetimes per second", f"{report.lifetimes_per_s:,.0f}", ""),
-            ("CPU per lifetime, us", f"{report.cpu_us_per_lifetime:.0f}", ""),
-            ("server CPU in use", f"{report.cpu_share:.0%}", ""),
-            ("commands per lifetime", f"{report.commands_per_lifetime:.2f}", ""),
-            ("events per lifetime", f"{report.events_per_lifetime:.2f}", ""),
-            ("messages per commit", f"{report.messages_per_commit:.1f}", ""),
-            ("commit, ms (mean)", f"{report.commit_ms:.2f}", ""),
-        ]
-    if report.crowded_per_cpu_s is not None and report.lifetimes_per_cpu_s is not None:
-        share = report.crowded_per_cpu_s / report.lifetimes_per_cpu_s
-        name = f"the same with {report.waiting:,} others in line"
-        lines.append((name, f"{report.crowded_per_cpu_s:,.0f}", ""))
-        lines.append(("as a share of that with none", f"{share:.0%}", "90%"))
-    if report.echoes_per_lifetime is not None:
-        lines.append(("bare echoes per lifetime", f"{report.echoes_per_lifetime:.1f}", ""))
-    if report.p99_ms is not None:
-        lines += [
-            (f"spin to matched at {report.rate:.0f}/s, p50 ms", f"{report.p50_ms:.2f}", ""),
-            (f"spin to matched at {report.rate:.0f}/s, p99 ms", f"{report.p99_ms:.2f}", AIM_P99_MS),
-        ]
-    if report.kib_per_idle is not None:
-        lines.append(("KiB per idle connection", f"{report.kib_per_idle:.1f}", AIM_KIB))
-    print(f"{'':<40} {'measured':>10} {'aim':>8}")
-    for name, value, aim in lines:
-        print(f"{name:<40} {value:>10} {aim:>8}")
 
 
 if __name__ == "__main__":

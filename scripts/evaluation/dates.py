@@ -1,4 +1,4 @@
-"""Reading a file of speed dates: who met whom in which evening and slot, and how both voted.
+"""Reads a file of speed dates: the pairs of each evening and slot, and how both voted.
 
 The format is described in docs/scoring.md.
 """
@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 TAG_FROM = 9
-"""An interest rated so high, of 10, is one that somebody would name as a tag."""
+"""An interest rated at least this, of 10, counts as a tag."""
 _REQUIRED = ("wave", "slot", "iid", "pid", "dec", "dec_o", "age", "age_o", "int_corr")
 
 
 class Unreadable(Exception):
-    """The file is not one of speed dates."""
+    """The file does not contain speed dates."""
 
 
 class DateRow(NamedTuple):
@@ -37,7 +37,7 @@ class DateRow(NamedTuple):
 
 
 class Evenings(NamedTuple):
-    """All dates of a file, and what its people like."""
+    """All dates of a file, and the interests of its people."""
 
     dates: list[DateRow]
     tags: dict[int, frozenset[str]]

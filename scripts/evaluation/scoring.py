@@ -1,4 +1,4 @@
-"""How well the scoring of offers tells who would say yes to each other, on dates that took place.
+"""How well the scoring of offers predicts that both say yes, on real speed dates.
 
 Fair: a score sees profiles, and votes of the same evening with a smaller slot, and nothing else.
 Intervals come from drawing whole evenings again and again, because dates of one evening are not
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 class Figure(NamedTuple):
-    """A measurement, with the middle 95 % of what it is when evenings are drawn anew."""
+    """A measurement, with its 95 % bootstrap interval over evenings."""
 
     value: float
     low: float
@@ -49,7 +49,7 @@ def points_by_ratings(evenings: Evenings) -> list[int]:
 
 
 def points_by_tags(evenings: Evenings) -> list[int]:
-    """The points of v1 as the product makes them, high ratings standing in for tags."""
+    """The points of v1 as the product computes them, with high ratings as tags."""
     nothing: frozenset[str] = frozenset()
     found = []
     for row in evenings.dates:
@@ -83,7 +83,7 @@ def chances(dates: Sequence[DateRow], points: Sequence[int]) -> list[int]:
 
 
 class _Tally:
-    """The votes of an evening so far, as the scorer reads them."""
+    """The votes of an evening so far, in the form of the scorer."""
 
     def __init__(self, people: Sequence[int]) -> None:
         self.numbers = {person: number for number, person in enumerate(dict.fromkeys(people))}
@@ -102,7 +102,7 @@ def _chance(scorer: ReciprocalScorer, votes: _Tally, row: DateRow, points: int) 
 
 
 def auc(scores: Floats, is_match: NDArray[np.bool_]) -> float:
-    """The chance that a match has a greater score than another date; a tie counts half."""
+    """The probability that a match has a higher score than another date; a tie counts half."""
     _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
     yes = int(is_match.sum())
@@ -111,7 +111,7 @@ def auc(scores: Floats, is_match: NDArray[np.bool_]) -> float:
 
 
 def hits(dates: Sequence[DateRow], chosen: Callable[[int], Sequence[int]]) -> dict[int, float]:
-    """By evening: of those who had a match, how many have one among the dates chosen for them."""
+    """By evening: the share of people with a match who have one among their chosen dates."""
     lucky: dict[int, set[int]] = defaultdict(set)
     for row in dates:
         if row.is_match:
@@ -123,7 +123,7 @@ def hits(dates: Sequence[DateRow], chosen: Callable[[int], Sequence[int]]) -> di
 
 
 def best_of(dates: Sequence[DateRow], scores: Floats) -> Callable[[int], Sequence[int]]:
-    """Everybody's best dates by score; equal scores go by the partner's number."""
+    """The best dates of each person by score, then by the partner's number."""
     mine: dict[int, list[int]] = defaultdict(list)
     for number, row in enumerate(dates):
         mine[row.person].append(number)
@@ -135,7 +135,7 @@ def best_of(dates: Sequence[DateRow], scores: Floats) -> Callable[[int], Sequenc
 def capped(
     dates: Sequence[DateRow], scores: Floats, cap: int, rng: np.random.Generator
 ) -> Callable[[int], Sequence[int]]:
-    """Everybody's best dates when nobody may be chosen for more than so many, drawn by lots."""
+    """The best dates of each person in a random order, with a cap on how often one is chosen."""
     mine: dict[int, list[int]] = defaultdict(list)
     for number, row in enumerate(dates):
         mine[row.person].append(number)
@@ -153,7 +153,7 @@ def capped(
 
 
 class Evaluation:
-    """A file of dates, and the evenings drawn from it."""
+    """A file of dates, and random samples of its evenings."""
 
     def __init__(self, evenings: Evenings, draws: int, seed: int) -> None:
         self.dates = evenings.dates
@@ -166,7 +166,7 @@ class Evaluation:
         self._draws = [self._rng.choice(self._waves, len(self._waves)) for _ in range(draws)]
 
     def auc(self, scores: Floats) -> Figure:
-        """How well scores tell matches from other dates, over all dates."""
+        """The `auc` of scores over all dates."""
         drawn = []
         for waves in self._draws:
             rows = np.concatenate([self._members[wave] for wave in waves.tolist()])
@@ -186,7 +186,7 @@ class Evaluation:
         return self._mean({wave: float(np.mean([one[wave] for one in found])) for wave in found[0]})
 
     def capped_hits(self, scores: Floats, cap: int, times: int = 50) -> Figure:
-        """Hits under a cap, as the mean over many drawings of lots."""
+        """Hits under a cap, as the mean over many random orders."""
         found = [hits(self.dates, capped(self.dates, scores, cap, self._rng)) for _ in range(times)]
         return self._mean({wave: float(np.mean([one[wave] for one in found])) for wave in found[0]})
 
@@ -228,7 +228,7 @@ def unmet_at_half_time(evenings: Evenings, points: Sequence[int]) -> tuple[Eveni
 
 
 def report(evenings: Evenings, draws: int, seed: int) -> list[str]:
-    """What is found, line by line."""
+    """The results, line by line."""
     whole = Evaluation(evenings, draws, seed)
     waves = len({row.wave for row in evenings.dates})
     rate = float(np.mean(whole.is_match))

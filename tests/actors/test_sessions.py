@@ -574,7 +574,7 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
         [entered] = mailbox.take_all()
         sessions.answer(entered, Done(), clock.now())
         assert sessions.may_forget("ana")
-        mailbox.put_nowait(LobbyMessage(ev.Heard("ben"), None))
+        mailbox.put_nowait(LobbyMessage(ev.SignOfLife("ben"), None))
         nursery.start_soon(session.attach, Silent(), Hello(id="1", token="x"), 1, 0)
         await wait_all_tasks_blocked()
         assert len(mailbox) == 1

@@ -206,7 +206,7 @@ class Evening:
                 next_beat = after(self.now, BEAT_S)
                 for user_id in sorted(self._devices):
                     if user_id not in self.silent and self.floor.presence(user_id).device:
-                        self.do(ev.Heard(user_id))
+                        self.do(ev.SignOfLife(user_id))
             if self.now >= end:
                 return
 
@@ -234,7 +234,7 @@ class Evening:
 
     def snapshot(self, user_id: str) -> Snapshot:
         """How things stand for a user."""
-        reply = self.do(ev.Look(user_id))
+        reply = self.do(ev.AskSnapshot(user_id))
         assert isinstance(reply, Snapshot)
         return reply
 

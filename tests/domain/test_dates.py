@@ -202,7 +202,7 @@ def test_one_without_a_socket_can_be_called_for_a_while_after_a_word_over_http(
     evening.do(ev.Called("ana"))
     evening.advance(10)
     assert _call(evening) == "wrong_state"
-    evening.do(ev.Heard("ana"))
+    evening.do(ev.SignOfLife("ana"))
     evening.advance(9.999999)
     assert isinstance(evening.do(ev.StartDate("ben", "ana")), DateOpened)
 

@@ -110,7 +110,7 @@ def test_one_who_comes_back_with_open_limits_is_paired_in_that_instant(evening: 
     evening.spin("ben", "ana")
     evening.detach("ben")
     evening.advance(9.9)
-    evening.do(ev.Heard("ben"))
+    evening.do(ev.SignOfLife("ben"))
     evening.advance(5)
     assert evening.state("ana") is State.WAITING
     evening.attach("ben")

@@ -321,9 +321,9 @@ def test_a_silent_waiter_is_lost_after_ten_seconds(evening: Evening, detached: b
 @pytest.mark.parametrize(
     "sign",
     [
-        ev.Heard("ana"),
+        ev.SignOfLife("ana"),
         ev.Called("ana"),
-        ev.Look("ana"),
+        ev.AskSnapshot("ana"),
         ev.Spin("ana"),
         ev.ListBlocks("ana"),
         ev.Block("ana", "ben"),
@@ -505,7 +505,7 @@ def test_a_date_whose_end_was_undone_goes_on_through_the_next_round(evening: Eve
     [date_id] = evening.store.dates
     evening.lobby.handle(ev.EndDate("ana", date_id), evening.now)
     evening.lobby.undo()
-    evening.do(ev.Heard("ana"))
+    evening.do(ev.SignOfLife("ana"))
     date = evening.snapshot("ana").date
     assert date is not None
     assert date.date_id == date_id

@@ -267,7 +267,12 @@ class LobbyMachine(RuleBasedStateMachine):
                         st.just(b"null"),
                     ),
                     st.sampled_from(
-                        (ev.Heard(user), ev.Look(user), ev.ListBlocks(user), ev.Called(user))
+                        (
+                            ev.SignOfLife(user),
+                            ev.AskSnapshot(user),
+                            ev.ListBlocks(user),
+                            ev.Called(user),
+                        )
                     ),
                 )
             )
@@ -320,7 +325,7 @@ class LobbyMachine(RuleBasedStateMachine):
             self._move_to(after(self.now, 3.0))
             for user in USERS:
                 if user not in silent and user in self.lobby.floor.seats.rows:
-                    self._handle(ev.Heard(user))
+                    self._handle(ev.SignOfLife(user))
 
     @rule(times=st.integers(1, 3))
     def on_the_deadline(self, times: int) -> None:

@@ -683,11 +683,11 @@ def test_a_late_wake_keeps_the_order_of_the_instants(evening: Evening) -> None:
     evening.enter(ANA, BEN)
     evening.spin("ben")
     evening.now = after(evening.now, 4)
-    evening.do(ev.Heard("ben"))
+    evening.do(ev.SignOfLife("ben"))
     evening.spin("ana")
     evening.now = after(evening.now, 1)
     evening.acknowledge("ana")
     evening.told("ana")
     evening.now = after(evening.now, 60)
-    evening.do(ev.Heard("ana"))
+    evening.do(ev.SignOfLife("ana"))
     assert only(evening.told("ana"), MatchCancelled).reason is CancelReason.NOT_ACKNOWLEDGED

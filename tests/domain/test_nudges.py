@@ -190,7 +190,7 @@ def test_a_nudge_that_could_not_be_stored_with_its_round_was_never_given() -> No
     evening.enter(man("ben"), woman("ana"))
     evening.spin("ana")
     at = after(START, 10)
-    evening.do(ev.Heard("ana"))
+    evening.do(ev.SignOfLife("ana"))
     for _ in range(2):
         told = evening.lobby.wake(at)
         assert ("ben", Nudge(after(at, 60))) in told

@@ -34,11 +34,11 @@ from yoked_actor.domain.offers import (
     Votes,
     candidates,
     canonical,
+    decode_pool,
     freeze,
     frozen_person,
     make_run,
     tags,
-    thawed,
     verify,
 )
 from yoked_actor.domain.offers.frozen_pool import inputs_digest
@@ -391,7 +391,7 @@ def test_the_order_in_which_a_pool_is_read_does_not_count():
 def test_a_pool_comes_back_from_its_bytes():
     people = crowd(20)
     pool = pool_of(*people, votes=tally(people), apart=[("u1", "u2")], accepted=[("u3", "u4")])
-    assert thawed(canonical(pool)) == pool
+    assert decode_pool(canonical(pool)) == pool
 
 
 def test_a_pair_with_somebody_who_is_not_in_the_pool_is_left_out():

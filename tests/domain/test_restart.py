@@ -95,7 +95,7 @@ def test_who_came_back_and_falls_silent_is_lost_after_ten_seconds_not_after_the_
     evening.restart()
     evening.advance(1)
     evening.silent.add("ana")
-    evening.do(coming_back or ev.Heard("ana"))
+    evening.do(coming_back or ev.SignOfLife("ana"))
     evening.advance(9.999999)
     assert evening.state("ana") is State.WAITING
     evening.advance(0.000001)

@@ -132,7 +132,7 @@ async def test_a_closed_terminal_ends_a_server_in_development(tmp_path):
 
 PRESSED_TWICE = """
 import os, signal, trio
-from yoked_actor.app.signals import Orders, heard_signals
+from yoked_actor.app.process.signals import Orders, heard_signals
 
 async def serve():
     orders = Orders()

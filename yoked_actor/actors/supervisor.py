@@ -1,15 +1,15 @@
-"""The supervisor: starts an actor that failed again, and says which actors are degraded.
+"""The supervisor: restarts side actors after an error, and reports which are degraded.
 
-Side actors (jobs, the calendar, offers, alerts, the status board and the like) serve the live
-loop, and the live loop does not need them. An unexpected error in one of them is logged with its
-trace, counted and made an alert; after a pause the actor starts again and reads what it needs from
-the store. Pauses grow up to a bound and vary by actor and attempt, so that actors that failed
-together do not all return in the same instant. When an actor has run well for a while, its pauses
-begin at the shortest again and it is no longer reported as degraded.
+The live loop does not need the side actors (jobs, the calendar, offers, alerts, the status board
+and others). An unexpected error in one of them is logged with its traceback, counted, and raises an
+alert; after a pause the actor is started again and reads its state from the store. Pauses grow up
+to a limit and vary by actor and attempt, so that actors that failed together do not restart
+together. An actor that has run for `well_after_s` is no longer degraded, and its pauses start at
+the shortest again.
 
-Core actors (the matchmaker, sessions, the front door, the store's writer) are not restarted in the
-process: nothing they say could be trusted. `run_core` logs the error and ends the process; the
-service manager starts it again, and recovery takes up what was stored.
+Core actors (the matchmaker, sessions, the front door, the store's writer) are not restarted: their
+state can no longer be trusted. `run_core` logs the error and ends the process; the service manager
+starts it again, and it recovers from the store.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ _MOST_DOUBLINGS = 30
 
 
 class ActorCrashed(Exception):
-    """A core actor has failed; the process cannot go on."""
+    """A core actor has failed; the process must end."""
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """A side actor that does not run, or has not yet run well for long enough."""
+    """A degraded side actor: it does not run, or was restarted a short time ago."""
 
     actor: str
     error: str
     """Of the last failure: its class and its text, in one line."""
     failed_at: Instant
     failures: int
-    """Since the actor last ran well."""
+    """Since the actor was last not degraded."""
     started_at: Instant | None = None
-    """When it was started again; None while it waits for that."""
+    """When it was restarted; None during the pause."""
 
 
 class Supervisor:
-    """Runs actors, and knows which of them are in trouble."""
+    """Runs actors, and records which are degraded."""
 
     def __init__(
         self,
@@ -67,10 +67,10 @@ class Supervisor:
         self._failed = failed
         self._troubles: dict[str, Trouble] = {}
         self._started_s: dict[str, float] = {}
-        """When actors that had failed were started again; those that wait for it are not here."""
+        """When failed actors were restarted, on trio's clock; without those in their pause."""
 
     def degraded(self) -> list[Trouble]:
-        """The side actors that are in trouble now, by name."""
+        """The degraded side actors, in order of name."""
         return [one for _, one in sorted(self._troubles.items()) if not self._is_well(one)]
 
     async def run_side(
@@ -80,9 +80,9 @@ class Supervisor:
         *,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Run a side actor until it returns or is cancelled, however often it fails.
+        """Run a side actor until it returns or is cancelled; restart it after an error.
 
-        With `nursery.start` the caller waits for the first attempt of an actor that returns.
+        `nursery.start` returns when the first attempt has ended.
         """
         self._metrics.expect(name)
         is_first = True
@@ -98,7 +98,7 @@ class Supervisor:
             if failure is None:
                 self._troubles.pop(name, None)
                 return
-            pause_s = self._note(name, failure)
+            pause_s = self._record(name, failure)
             await trio.sleep(pause_s)
             trouble = self._troubles[name]
             self._troubles[name] = msgspec.structs.replace(trouble, started_at=self._clock.now())
@@ -106,7 +106,7 @@ class Supervisor:
             _log.info("actor_restarted", actor=name, failures=trouble.failures)
 
     async def run_core(self, name: str, actor: Actor) -> None:
-        """Run an actor without which the server cannot go on."""
+        """Run a core actor; raises `ActorCrashed` after an error."""
         try:
             await actor()
         except Exception as error:
@@ -120,8 +120,8 @@ class Supervisor:
             return False
         return started_s + self._settings.well_after_s <= trio.current_time()
 
-    def _note(self, name: str, failure: Exception) -> float:
-        """Note a failure; returns how long to wait before the next start."""
+    def _record(self, name: str, failure: Exception) -> float:
+        """Record a failure; returns the pause before the restart."""
         before = self._troubles.get(name)
         failures = 1 if before is None or self._is_well(before) else before.failures + 1
         text = f"{type(failure).__name__}: {failure}".splitlines()[0][:_LONGEST_ERROR]
@@ -141,7 +141,7 @@ class Supervisor:
         return pause_s
 
     def _pause_s(self, name: str, failures: int) -> float:
-        """From half of the full pause up to all of it; the same for the same actor and attempt."""
+        """Half to all of the full pause, the same for the same actor and attempt."""
         first_s, cap_s = self._settings.restart_first_s, self._settings.restart_cap_s
         full_s = min(first_s * 2.0 ** min(failures - 1, _MOST_DOUBLINGS), cap_s)
         share = crc32(f"{name}:{failures}".encode()) / 0xFFFFFFFF
@@ -149,7 +149,7 @@ class Supervisor:
 
 
 def _plain(error: Exception) -> Exception:
-    """The one error in nested groups; the group itself when there are several."""
+    """The single error in nested groups; the group itself when it holds several."""
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error

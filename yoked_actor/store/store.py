@@ -28,7 +28,9 @@ from yoked_actor.store.people import Privacy, add_report_in, erase_in
 class Store:
     """The live loop's own data, and the rooms of the store. Made by `open_store`.
 
-    Every method checkpoints. `StoreUnavailable` from a write: nothing was written.
+    A method of a room that writes is durable on return, and raises `StoreUnavailable` when nothing
+    was written. `Writer.write` and `Database.read` say when these methods checkpoint, and what a
+    cancellation does.
     """
 
     def __init__(self, database: Database, boot: int, leases: LeaseClock) -> None:
@@ -44,13 +46,13 @@ class Store:
 
     @property
     def pending_writes(self) -> int:
-        """How many writes wait for their commit to begin."""
+        """How many writes are queued; those of the commit in progress are not counted."""
         return self._database.pending_writes
 
     async def commit(self, changes: Changes) -> None:
         """Save all or nothing; durable on return.
 
-        Once it is queued a commit is not cancelled: the caller always learns how it ended.
+        Once it is queued it is not cancelled: the caller always learns how it ended.
         """
         parameters = commit_parameters(changes)
         if not (changes.people or changes.erased):
@@ -98,7 +100,7 @@ class Store:
         return await self._database.read(lambda tx: quality_in(tx, since, most))
 
     def lost_files(self) -> str | None:
-        """What has happened to the files of the database; None when all is well."""
+        """What happened to the files of the database; None when all are in place."""
         return self._database.lost_files()
 
     async def ping(self) -> None:

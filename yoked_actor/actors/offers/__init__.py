@@ -1,4 +1,4 @@
-"""The calendar, the jobs of a morning, and the desk that delivers offers."""
+"""The calendar, the jobs that make offers, their delivery and their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holding stored offers against what they were made from (R42)."""
+"""Verifies stored offers against the frozen pool that they were made from (R42)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from yoked_actor.store import Offers, UnreadableRun
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What came of looking at one run."""
+    """The result of verifying a run."""
 
     zone: str
     day: date
     sets: int
     in_full: bool
-    """Whether the run was made again; without its pool only digests can be compared."""
+    """Whether the run was computed again; without its pool only digests are compared."""
     findings: list[Finding]
     earlier: int = 0
-    """Sets from before the run was frozen again: they stand, and are held against their digests."""
+    """Sets from before the run was frozen again: they are valid, and compared by digest."""
 
 
 class NoRun(Exception):
-    """There was no run of that zone and date."""
+    """The zone has no run of that date."""
 
 
 async def verify_run(offers: Offers, zone: str, day: date, *, threads: bool = True) -> Verdict:
-    """Make a run again, by the version that made it, and compare what is stored with it."""
+    """Compute a run again, with the version that made it, and compare it with what is stored."""
     findings: list[Finding] = []
     try:
         frozen = await offers.load_run(zone, day)
@@ -62,5 +62,5 @@ async def verify_run(offers: Offers, zone: str, day: date, *, threads: bool = Tr
 
 
 def _is_earlier(kept: KeptSet, frozen: FrozenRun) -> bool:
-    """Whether a set was made from what the run was frozen as before it was frozen again."""
+    """Whether a set was made before the run was frozen again."""
     return frozen.refrozen > 0 and kept.inputs != frozen.inputs

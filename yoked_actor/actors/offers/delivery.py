@@ -1,4 +1,4 @@
-"""Delivers daily offers to connected users, and tells both users of a new connection (R44).
+"""Delivers daily offers to connected users, and notifies both users of a new connection (R44).
 
 A connected user gets a set soon after it is stored; another user gets it on connecting. One task
 delivers to many users at a time: it reads the sets that were not delivered, sends them to users who
@@ -26,13 +26,13 @@ from yoked_actor.telemetry import Metrics
 T = TypeVar("T")
 USERS_AT_ONCE = 500
 """How many users' sets are read, sent and recorded together."""
-LOOK_EVERY_S = 1.0
+CHECK_EVERY_S = 1.0
 
 _log = structlog.get_logger()
 
 
 class OfferDelivery:
-    """Sends sets of offers and news of connections to connected users."""
+    """Sends sets of offers and notices of connections to connected users."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class OfferDelivery:
         self._places = places
         self._wanted: dict[str, None] = {}
         """Users who may have a set that was not delivered."""
-        self._wants_look = False
-        self._next_look = 0.0
+        self._check_all = False
+        self._next_check_s = 0.0
 
     def wake(self, user_ids: Iterable[str] | None = None) -> None:
         """Deliver the stored sets of these users, if they are connected.
@@ -64,7 +64,7 @@ class OfferDelivery:
         may have stored some.
         """
         if user_ids is None:
-            self._wants_look = True
+            self._check_all = True
         else:
             for user_id in user_ids:
                 if self._sessions.is_connected(user_id):
@@ -74,51 +74,51 @@ class OfferDelivery:
     async def run(self) -> None:
         """Deliver until cancelled.
 
-        It begins with all users who are connected: after an error some may have been left out.
+        It starts with all connected users: an error may have left sets undelivered.
         """
         self.wake()
         while True:
-            await self._until_something_is_wanted()
-            await self._tell_of_connections()
+            await self._wait_for_work()
+            await self._notify_of_connections()
             batch = list(islice(self._wanted, USERS_AT_ONCE))
             for user_id in batch:
                 del self._wanted[user_id]
             if batch:
                 await self._deliver(batch)
 
-    async def _until_something_is_wanted(self) -> None:
+    async def _wait_for_work(self) -> None:
         while True:
-            if self._wants_look and trio.current_time() >= self._next_look:
-                self._wants_look = False
-                self._next_look = trio.current_time() + LOOK_EVERY_S
+            if self._check_all and trio.current_time() >= self._next_check_s:
+                self._check_all = False
+                self._next_check_s = trio.current_time() + CHECK_EVERY_S
                 self._wanted.update(dict.fromkeys(self._sessions.connected()))
             if self._wanted or self._opened:
                 return
-            with trio.move_on_at(self._next_look if self._wants_look else float("inf")):
+            with trio.move_on_at(self._next_check_s if self._check_all else float("inf")):
                 await self._wakeup.wait()
 
     async def _deliver(self, user_ids: Sequence[str]) -> None:
         now = self._clock.now()
-        sets = await self._insist(lambda: self._offers.undelivered(user_ids, now))
+        sets = await self._retry(lambda: self._offers.undelivered(user_ids, now))
         if not sets:
             return
-        faces = await self._insist(lambda: self._offers.faces(pairs_of(sets), now))
+        faces = await self._retry(lambda: self._offers.faces(pairs_of(sets), now))
         now = self._clock.now()
         delivered = []
         for kept in sets:
             made = kept.offers
             if made.offers and made.user_id not in faces.people:
-                continue  # suspended a moment ago: it is delivered when they are back
+                continue  # just suspended: delivered when the suspension ends
             if self._sessions.is_connected(made.user_id) and made.expires_at > now:
                 self._sessions.tell(made.user_id, view_of(kept, faces, self._places, now), now)
                 delivered.append((made.user_id, made.day))
         self._sessions.flush()
         if delivered:
-            await self._insist(lambda: self._offers.record_deliveries(delivered, now))
+            await self._retry(lambda: self._offers.record_deliveries(delivered, now))
             self._metrics.pushed.inc(len(delivered))
             _log.info("offers_delivered", sets=len(delivered))
 
-    async def _tell_of_connections(self) -> None:
+    async def _notify_of_connections(self) -> None:
         if not self._opened:
             return
         opened = list(self._opened)
@@ -128,7 +128,7 @@ class OfferDelivery:
             for side in ((user_id, one.partner), (one.partner, user_id))
         ]
         now = self._clock.now()
-        faces = await self._insist(lambda: self._offers.faces(sides, now))
+        faces = await self._retry(lambda: self._offers.faces(sides, now))
         for user_id, connection in opened:
             self._opened.popleft()
             for viewer, other in ((user_id, connection.partner), (connection.partner, user_id)):
@@ -138,8 +138,8 @@ class OfferDelivery:
                     self._sessions.tell(viewer, notice, now)
         self._sessions.flush()
 
-    async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Do something with the store, however often that has to be tried."""
+    async def _retry(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Call the store until it is available."""
         delay_s = self._settings.retry_first_s
         while True:
             try:

@@ -1,12 +1,12 @@
-"""The runs of offers that were made last, in memory: the jobs of one run share it.
+"""A cache of computed runs of offers, which the jobs of one run share.
 
-A user's set is a part of its zone's run and cannot be made without it (R42), so the first job that
-asks makes the run, beside everything else, and those that come meanwhile wait for it. A process
-that comes later, or that has let go of a run, makes it again from the frozen pool: the same bytes.
-Only a few runs are held at a time, because that of a large zone weighs hundreds of megabytes.
+A user's set is part of its zone's run and cannot be made alone (R42). So the first job computes the
+run on a thread, and the other jobs wait for it. Another process, or one that has evicted the run,
+computes it again from the frozen pool, with the same result. Only a few runs are cached, because a
+large zone's run takes hundreds of megabytes.
 
-A run may be frozen again while it is held: once a second it is asked which freezing counts. That a
-pool cannot be read is held as well, so that a hundred thousand jobs do not read it each.
+A run may be frozen again while it is cached: once a second its version is checked. An unreadable
+pool is cached as well, so that not every one of a hundred thousand jobs reads it.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ _log = structlog.get_logger()
 
 Sets = Mapping[str, PreparedSet]
 Report = Callable[[int, int | None, str], None]
-"""Told how much is done, of how much, and what that is."""
+"""Called with how much is done, of how much, and of what."""
 _BREATH_S = 0.0015
 _FRESH_FOR_S = 1.0
 MOST_HELD = 2
-"""Jobs come zone by zone; one more than the one in work is for what is tried again."""
+"""Jobs come zone by zone: one for the current zone, one for retries."""
 
 
 class GiveWay:
-    """Gives up the interpreter every so often, on a thread that computes.
+    """Releases the interpreter lock regularly, on a thread that computes.
 
-    A commit is many calls that have to win it back; it would wait for its turn at each of them.
+    A commit is many calls that have to acquire the lock; it would wait at each of them.
     """
 
     def __init__(self) -> None:
         self._next = 0.0
 
     def __call__(self, done: int, of: int) -> None:
-        """To be called often."""
+        """Release the lock, if it was not released just now. Call it often."""
         self.breathe()
 
     def breathe(self) -> bool:
-        """The same; whether it was given up just now."""
+        """The same; returns whether the lock was released."""
         if time.monotonic() < self._next:
             return False
         time.sleep(0)
@@ -58,7 +58,7 @@ class GiveWay:
 
 
 class _Held:
-    """One run: made, or being made by whoever has the lock."""
+    """One cached run, or one that the holder of the lock computes."""
 
     __slots__ = ("fresh_until", "lock", "sets", "unreadable", "version")
 
@@ -66,13 +66,13 @@ class _Held:
         self.lock = trio.Lock()
         self.sets: Sets | None = None
         self.unreadable: str | None = None
-        """Why it cannot be made."""
+        """Why it cannot be computed."""
         self.version: RunVersion | None = None
-        """Which freezing it was made from."""
+        """The version of the frozen pool that it was computed from."""
         self.fresh_until = -math.inf
 
     def is_outdated_by(self, version: RunVersion | None) -> bool:
-        """Whether it has to be made again. Sets outlive an erasure: the store leaves them out."""
+        """Whether it must be computed again; not after an erasure: the store omits erased users."""
         if version is None or self.version is None:
             return True
         if self.unreadable is not None:
@@ -80,7 +80,7 @@ class _Held:
         return version.refrozen != self.version.refrozen
 
     def get(self) -> Sets | None:
-        """The sets, as long as they are fresh. `Permanent` when they cannot be made."""
+        """The sets, if their version was checked recently. `Permanent` when there are none."""
         if trio.current_time() >= self.fresh_until:
             return None
         if self.unreadable is not None:
@@ -89,19 +89,21 @@ class _Held:
 
 
 class OfferRuns:
-    """Makes runs, each once, and holds the last ones."""
+    """Computes each run once, and caches the last ones."""
 
     def __init__(self, offers: Offers, *, threads: bool = True) -> None:
         self._offers = offers
-        # One at a time: two would only take the interpreter from each other.
+        # One at a time: two would compete for the interpreter lock.
         self._limiter = trio.CapacityLimiter(1) if threads else None
         self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
 
     async def sets(self, zone: str, day: date, report: Report | None = None) -> Sets:
-        """The sets of everybody in a run.
+        """The sets of all users of a run.
 
-        `Permanent` when it was never frozen, was dropped, or cannot be read. `report` is told how
-        far the run is, if it has to be made; on another thread.
+        Raises `Permanent` when it was never frozen, was dropped, or cannot be read. `report` is
+        called with the progress of the computation, on another thread.
+
+        Checkpoints unless the run is cached and fresh. If cancelled, the computation is abandoned.
         """
         held = self._held.setdefault((zone, day), _Held())
         self._held.move_to_end((zone, day))
@@ -126,7 +128,7 @@ class OfferRuns:
             return sets
 
     def is_refrozen(self, zone: str, day: date) -> bool:
-        """Whether an operator has frozen again what a held run was made from."""
+        """Whether an operator has frozen a cached run again."""
         held = self._held.get((zone, day))
         return held is not None and held.version is not None and held.version.refrozen > 0
 
@@ -170,7 +172,7 @@ class OfferRuns:
             made = make_run(pool, rules, choose)
             sets: dict[str, PreparedSet] = {}
             for user_id in list(made):
-                # What is prepared takes a third of the room of what it is made from.
+                # A prepared set takes a third of the memory of the made one.
                 sets[user_id] = prepare_set(pool.zone, made.pop(user_id), frozen.inputs)
                 go_on()
             return sets, joint_digest(one.digest for one in sets.values())
@@ -194,4 +196,4 @@ class OfferRuns:
 
 
 class _NotWanted(Exception):
-    """Nobody waits for the run any more."""
+    """No job waits for the run any more."""

@@ -1,4 +1,4 @@
-"""The desk of the daily offers: shows a user their set, takes answers, lists connections (R44).
+"""A user's daily offers: the current set, answers, connections (R44).
 
 A card is hidden when either user has blocked the other, or when the user on it is suspended or has
 no profile any more.
@@ -27,7 +27,7 @@ _log = structlog.get_logger()
 
 
 class ConnectionView(msgspec.Struct, frozen=True):
-    """A connection, as one of the two sees it."""
+    """A connection, as one of its users sees it."""
 
     connection_id: str
     partner: Card
@@ -36,7 +36,7 @@ class ConnectionView(msgspec.Struct, frozen=True):
 
 
 class OpenedConnections:
-    """Connections that were opened, until both users have been told."""
+    """Opened connections of which the users have yet to be notified."""
 
     def __init__(self) -> None:
         self.waiting: deque[tuple[str, Connection]] = deque()
@@ -45,13 +45,13 @@ class OpenedConnections:
         """Wakes the delivery."""
 
     def add(self, user_id: str, connection: Connection) -> None:
-        """Have both users told."""
+        """Notify both users soon. Does not block."""
         self.waiting.append((user_id, connection))
         self.wakeup.wake()
 
 
 class UserOffers:
-    """Shows users their offers and takes answers, over the socket and over HTTP."""
+    """Reads a user's offers and stores answers, for the socket and for HTTP."""
 
     def __init__(
         self,
@@ -87,8 +87,10 @@ class UserOffers:
         return view_of(kept, faces, self._places, now)
 
     async def answer(self, user_id: str, offer_id: str, answer: str) -> notices.Reply:
-        """Take an answer. If it opens a connection, both are told after the caller has replied."""
-        # Whoever asks may hang up meanwhile: what was committed has to be told all the same.
+        """Store an answer. If it opens a connection, both users are notified after the reply.
+
+        Checkpoints, but is shielded: a cancelled caller must not lose a connection that is stored.
+        """
         with trio.CancelScope(shield=True):
             try:
                 answered = await self._offers.answer(
@@ -111,7 +113,7 @@ class UserOffers:
         return notices.OfferAnswered(connection.connection_id)
 
     async def connections(self, user_id: str) -> list[ConnectionView]:
-        """Everyone with whom a user has a connection, the oldest first."""
+        """A user's connections, the oldest first."""
         found = await self._offers.connections(user_id)
         now = self._clock.now()
         faces = await self._offers.faces([(user_id, one.partner) for one in found], now)
@@ -124,8 +126,10 @@ class UserOffers:
         return views
 
     async def partner(self, user_id: str, connection_id: str) -> str | None:
-        """Who the other one of a user's connection is; None when the user has no such one."""
-        # As with an answer: whoever hangs up meanwhile still has a command that awaits its reply.
+        """The other user of a user's connection; None when there is no such connection.
+
+        Checkpoints, but is shielded: the command of a closed socket still gets its reply.
+        """
         with trio.CancelScope(shield=True):
             for one in await self._offers.connections(user_id):
                 if one.connection_id == connection_id:
@@ -135,7 +139,7 @@ class UserOffers:
 
 
 def pairs_of(sets: Iterable[KeptSet]) -> list[tuple[str, str]]:
-    """Who is to see whom."""
+    """Pairs of a user and a user on one of their cards."""
     return [(kept.offers.user_id, offer.candidate) for kept in sets for offer in kept.offers.offers]
 
 

@@ -1,11 +1,10 @@
-"""The jobs of a morning: a zone's run, each user's set, and a look at what came of it (R40-R45).
+"""The jobs of a morning: a zone's run, each user's set, and a check (R40-R45).
 
-`offers.zone_run`, which the calendar enqueues, freezes the pool and enqueues one `offers.user` for
-everybody who receives, a hundred in a transaction, so that spins are never kept waiting. Cut
-off anywhere it begins again: the pool is the one that was frozen first, and the keys of the jobs
-that are there already keep them from being enqueued twice. `offers.user` stores one set in the
-transaction that completes it; the first that is stored for a user and date stands. `offers.check`
-comes a while later and counts what must never be there: somebody who was offered twice.
+The calendar enqueues `offers.zone_run`. It freezes the pool and enqueues one `offers.user` for each
+receiver, a hundred in a transaction, so that spins do not wait. It can be interrupted anywhere and
+run again: the first frozen pool is kept, and the keys of the jobs prevent duplicates. `offers.user`
+stores one set in the transaction that completes it; the first set of a user and date is kept.
+`offers.check` runs later and counts what must not exist: a user who was offered twice.
 """
 
 from __future__ import annotations
@@ -43,25 +42,25 @@ _log = structlog.get_logger()
 USER = "offers.user"
 CHECK = "offers.check"
 POLICY = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
-"""An offer is tried four times: a morning is over soon (R33)."""
+"""An offer is tried four times: a morning is short (R33)."""
 JOBS_AT_ONCE = 100
-"""How many jobs a transaction enqueues: a spin may have to wait for it."""
+"""Jobs enqueued in one transaction: a spin may have to wait for it."""
 CHECK_AFTER_S = 900.0
 """By then every set is stored, or its job is a dead letter."""
 
 
 class ZoneMorning(BaseModel):
-    """Which zone's run, of which local date, and for when it was planned."""
+    """A zone's run of a local date, and the instant for which it was planned."""
 
     zone: str
     date: date
     scheduled_at: Instant
     again: bool = False
-    """Whether the run was frozen again: jobs of its users that have failed run once more."""
+    """Whether the run was frozen again: failed jobs of its users run once more."""
 
 
 class UserMorning(BaseModel):
-    """Whose set, of which run."""
+    """A user's set of a run."""
 
     zone: str
     date: date
@@ -69,7 +68,7 @@ class UserMorning(BaseModel):
 
 
 class RunCheck(BaseModel):
-    """Which run is looked at."""
+    """The run to check."""
 
     zone: str
     date: date
@@ -89,7 +88,7 @@ class OfferJobs:
         threads: bool = True,
         stored: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
-        """`stored` is told whose sets are in the database now."""
+        """`stored` is called with the users whose sets were stored."""
         self._offers = offers
         self._jobs = jobs
         self._clock = clock
@@ -100,7 +99,7 @@ class OfferJobs:
         self._runs = OfferRuns(offers, threads=threads)
 
     def register(self, dispatcher: Dispatcher) -> None:
-        """Let a dispatcher run these jobs."""
+        """Register the handlers with a dispatcher."""
         dispatcher.register(ZONE_RUN, ZoneMorning, self._zone_run, POLICY)
         dispatcher.register(
             USER, UserMorning, self._user, POLICY, quiet=True, judge=self._judge_user
@@ -112,7 +111,7 @@ class OfferJobs:
         name, day, at = run.payload.zone, run.payload.date, run.payload.scheduled_at
         early_s = seconds_between(self._clock.now(), at)
         if early_s > 0:
-            # The clock was ahead when this was claimed, and was corrected since.
+            # The clock was ahead when this job was claimed, and has been corrected.
             _log.warning("zone_run_early", zone=name, date=day.isoformat(), early_s=early_s)
             return Snooze(early_s)
         zone = zone_named(name) or zone_named("UTC")
@@ -155,10 +154,10 @@ class OfferJobs:
         return None
 
     async def _rerun(self, zone: str, day: date) -> None:
-        """Let the jobs of a run that have failed, for good or for now, run once more."""
+        """Run the failed jobs and dead letters of a run once more."""
         payload = {"zone": zone, "date": day.isoformat()}
         for job_type in (USER, ZONE_RUN):
-            # In the order of their ids: a job that fails once more is not taken a second time.
+            # In the order of their ids: a job that fails again is not taken a second time.
             last = 0
             while found := await self._jobs.rerun(
                 job_type, payload, self._clock.now(), JOBS_AT_ONCE, last
@@ -168,7 +167,7 @@ class OfferJobs:
 
     async def _user(self, run: JobRun[UserMorning]) -> Cancel | None:
         zone, day, user_id = run.payload.zone, run.payload.date, run.payload.user_id
-        # Whoever comes first makes the run for all, which takes minutes in a large zone.
+        # The first job computes the run for all, which takes minutes in a large zone.
         made = (await self._runs.sets(zone, day, run.report)).get(user_id)
         if made is None and self._runs.is_refrozen(zone, day):
             return Cancel("the run was frozen again, and this user has a set already or has left")
@@ -188,7 +187,7 @@ class OfferJobs:
         return None
 
     def _judge_user(self, result: str, seconds: float) -> None:
-        """Judge a run for one user: it was quick or not, and there will be a set or not."""
+        """Judge the job of one user: its duration, and whether there will be a set."""
         now_s = trio.current_time()
         self._objectives.judge(Objective.OFFERS, [seconds], now_s)
         if result == "dead_letter":
@@ -206,9 +205,9 @@ class OfferJobs:
 async def refreeze(
     offers: Offers, zone: str, day: date, settings: Settings, now: Instant
 ) -> FrozenRun:
-    """Freeze a run again, and enqueue what gives a set to everybody who has none.
+    """Freeze a run again, and enqueue the job that makes sets for the users who have none.
 
-    `NoSuchRun` when it was never frozen.
+    Raises `NoSuchRun` when it was never frozen.
     """
 
     def again(frozen: FrozenRun) -> list[NewJob]:
@@ -235,12 +234,12 @@ def user_jobs(zone: str, day: date, at: Instant, user_ids: Iterable[str]) -> Ite
     text = day.isoformat()
     for user_id in user_ids:
         payload = {"zone": zone, "date": text, "user_id": user_id}
-        # With the zone: who moves may be in two runs of a date, and the store decides which counts.
+        # With the zone: a user who moves may be in two runs of a date; the store keeps one set.
         yield NewJob(USER, payload, at, key=f"{text}:{user_part(user_id)}:{zone}")
 
 
 def check_job(zone: str, day: date, at: Instant) -> NewJob:
-    """The job that looks at a run."""
+    """The job that checks a run."""
     payload = {"zone": zone, "date": day.isoformat()}
     return NewJob(CHECK, payload, at, key=f"{zone}:{day.isoformat()}")
 

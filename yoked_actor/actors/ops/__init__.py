@@ -6,7 +6,8 @@ from yoked_actor.actors.ops.alarm import Alarm
 from yoked_actor.actors.ops.alert_jobs import WEBHOOK, AlertNotification
 from yoked_actor.actors.ops.loop_lag import LoopLag
 from yoked_actor.actors.ops.measuring import free_share_of
-from yoked_actor.actors.ops.status_board import StatusBoard, Watcher, alert_entries
+from yoked_actor.actors.ops.status_board import StatusBoard, alert_entries
+from yoked_actor.actors.ops.watcher import Watcher
 
 __all__ = [
     "WEBHOOK",

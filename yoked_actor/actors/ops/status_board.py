@@ -1,8 +1,8 @@
-"""The status board: tells the operators who watch how things stand, every few moments.
+"""The status board: sends the server's status to watching operators, every few seconds.
 
-It looks only while somebody watches; all who watch are told what one look has found. A watcher is
-no user: it has no session, and the lobby does not know of it. One who does not read is cut off by
-the transport, as everybody is. A fault here is logged and ends the watching, nothing else.
+The status is read only while there are watchers, once for all of them. A watcher is not a user: it
+has no session and is not in the lobby. An error here is logged and closes the watchers' sockets; it
+has no other effect.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from heapq import nsmallest
 
 import structlog
 import trio
-from msgspec.structs import replace
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import (
     Connection,
     Matchmaker,
-    Renew,
     Sessions,
     notice_of,
 )
 from yoked_actor.actors.ops.alarm import Alarm
+from yoked_actor.actors.ops.watcher import Watcher
 from yoked_actor.actors.supervisor import Supervisor, Trouble
 from yoked_actor.domain.jobs import JobStatus
-from yoked_actor.domain.lobby import Code, Explanation, SettledView
+from yoked_actor.domain.lobby import Explanation, SettledView
 from yoked_actor.domain.matching import Ticket
 from yoked_actor.domain.ops import Alert, Minute
 from yoked_actor.domain.statistics import percentile
@@ -34,7 +33,7 @@ from yoked_actor.settings import ConsoleSettings
 from yoked_actor.store import Store, StoreUnavailable
 from yoked_actor.telemetry import Metrics
 from yoked_actor.wire.close_codes import CloseCode
-from yoked_actor.wire.lobby import Draining, Error, Event, Ok, encode, event_of, ok_reply
+from yoked_actor.wire.lobby import Draining, Ok, event_of
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.ops import (
     CommitPart,
@@ -49,52 +48,11 @@ from yoked_actor.wire.ops import (
 _log = structlog.get_logger()
 
 TICKETS_AT_ONCE = 5_000
-"""How many tickets are looked at before others get their turn."""
-
-
-class Watcher:
-    """One socket of an operator."""
-
-    __slots__ = ("_connection", "_seq", "user_id")
-
-    def __init__(self, connection: Connection, user_id: str) -> None:
-        self._connection = connection
-        self.user_id = user_id
-        self._seq = 0
-
-    async def receive(self, text: bytes, now: Instant, renew: Renew) -> None:
-        """Hear one message. Raises `NotAnObject` when the protocol is broken."""
-        try:
-            command = cmd.decode_command(text)
-        except cmd.BadCommand as bad:
-            self.say(Error(re=bad.id, code=Code.BAD_REQUEST, message=bad.message))
-            return
-        if isinstance(command, cmd.Heartbeat):
-            self.say(Ok(re=command.id, at=to_datetime(now)))
-        elif isinstance(command, cmd.Hello):
-            self.say(ok_reply(command.id, await renew(command)))
-        else:
-            message = "this socket only watches"
-            self.say(Error(re=command.id, code=Code.WRONG_STATE, message=message))
-
-    def say(self, message: Ok | Error) -> None:
-        """Answer a command."""
-        self._connection.send(encode(message))
-        self._connection.flush()
-
-    def tell(self, event: Event) -> None:
-        """Tell an event, with the next number."""
-        self._seq += 1
-        self._connection.send(encode(replace(event, seq=self._seq)))
-        self._connection.flush()
-
-    def hang_up(self, code: int, reason: str) -> None:
-        """Close the socket."""
-        self._connection.close(code, reason)
+"""How many tickets are read between two checkpoints."""
 
 
 class StatusBoard:
-    """Sends the status to operators who watch."""
+    """Sends the status to all watchers."""
 
     def __init__(
         self,
@@ -119,58 +77,58 @@ class StatusBoard:
         self._alarm = alarm
         self._supervisor = supervisor
         self._watchers: dict[Watcher, None] = {}
-        self._somebody_came = trio.Event()
+        self._wakeup = trio.Event()
         self._last: Status | None = None
         self._jobs: dict[JobStatus, int] = {}
         self._waiters: list[WaiterPart] = []
 
     @property
     def is_full(self) -> bool:
-        """Whether no more may watch."""
+        """Whether there is no room for another watcher."""
         return len(self._watchers) >= self._settings.max_watchers
 
     def admit(
         self, connection: Connection, watch: cmd.Watch, user_id: str, expires_at: Instant
     ) -> Watcher:
-        """Let the socket of an operator watch. `expires_at` is the end of the token."""
+        """Add the socket of an operator. `expires_at` is the end of the token."""
         watcher = Watcher(connection, user_id)
         at = to_datetime(self._clock.now())
         watcher.say(Ok(re=watch.id, at=at, expires_at=to_datetime(expires_at)))
-        # While others watch, the last look was a moment ago.
+        # While there are watchers, the last status is recent.
         if self._watchers and self._last is not None:
             watcher.tell(self._last)
         self._watchers[watcher] = None
-        self._somebody_came.set()
+        self._wakeup.set()
         return watcher
 
     def forget(self, watcher: Watcher) -> None:
-        """A socket is gone."""
+        """Remove a socket that is closed."""
         self._watchers.pop(watcher, None)
 
     def drain(self, reconnect_after_s: float) -> None:
-        """Tell all who watch that the server is about to stop, and hang up."""
+        """Notify all watchers that the server is about to stop, and close their sockets."""
         at = to_datetime(self._clock.now())
         event = Draining(seq=0, at=at, reconnect_after_s=reconnect_after_s)
         for watcher in list(self._watchers):
             watcher.tell(event)
-            watcher.hang_up(CloseCode.DRAINING, "the server is about to stop")
+            watcher.close(CloseCode.DRAINING, "the server is about to stop")
 
     async def run(self) -> None:
-        """Look while somebody watches."""
+        """Send the status while there are watchers, until cancelled."""
         while True:
             while not self._watchers:
                 self._last = None
-                self._somebody_came = trio.Event()
-                await self._somebody_came.wait()
+                self._wakeup = trio.Event()
+                await self._wakeup.wait()
             try:
-                self._last = await self._look()
+                self._last = await self._read()
                 self._expel_suspended()
                 for watcher in list(self._watchers):
                     watcher.tell(self._last)
             except Exception:
                 _log.exception("status_failed")
                 for watcher in list(self._watchers):
-                    watcher.hang_up(CloseCode.INTERNAL_ERROR, "internal error")
+                    watcher.close(CloseCode.INTERNAL_ERROR, "internal error")
                 self._watchers.clear()
                 continue
             await trio.sleep(self._settings.status_every_s)
@@ -181,10 +139,10 @@ class StatusBoard:
             if suspension is not None:
                 now = to_datetime(self._clock.now())
                 watcher.tell(event_of(notice_of(suspension), 0, now, ()))
-                watcher.hang_up(CloseCode.UNAUTHORIZED, "suspended")
+                watcher.close(CloseCode.UNAUTHORIZED, "suspended")
                 del self._watchers[watcher]
 
-    async def _look(self) -> Status:
+    async def _read(self) -> Status:
         longest = await self._longest()
         jobs = await self._count_jobs()
         now, metrics = self._clock.now(), self._metrics
@@ -211,15 +169,15 @@ class StatusBoard:
         )
 
     async def _longest(self) -> list[WaiterPart]:
-        """Who has waited longest, and why; a part at a time, so that nobody has to wait for it.
+        """The users who have waited longest, and why.
 
-        As last seen while a commit does not end: what it decides must not show.
+        While a commit does not end, the last answer: what it decides must not be seen.
         """
         with trio.move_on_after(self._settings.status_every_s):
-            self._waiters = await self._look_at_longest()
+            self._waiters = await self._read_longest()
         return self._waiters
 
-    async def _look_at_longest(self) -> list[WaiterPart]:
+    async def _read_longest(self) -> list[WaiterPart]:
         most = self._settings.longest_shown
         tickets, found = list(self._view.tickets()), list[Ticket]()
         for start in range(0, len(tickets), TICKETS_AT_ONCE):
@@ -248,7 +206,7 @@ class StatusBoard:
         try:
             counts = await self._store.jobs.open_counts()
         except StoreUnavailable:
-            return self._jobs  # As last seen: that the store is in trouble is told besides.
+            return self._jobs  # the last counts; alerts report the store
         jobs: Counter[JobStatus] = Counter()
         for (_, status), count in counts.items():
             jobs[status] += count
@@ -257,7 +215,7 @@ class StatusBoard:
 
 
 def alert_entries(alarm: Alarm) -> list[http.AlertEntry]:
-    """The alerts that stand, those about dead letters last."""
+    """The raised alerts, those about dead letters last."""
     entries = [
         http.AlertEntry(one.alert, one.value, one.limit, to_datetime(one.raised_at))
         for one in alarm.standing.values()

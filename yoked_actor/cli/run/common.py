@@ -14,8 +14,8 @@ import trio
 
 from yoked_actor.actors.clock import read_machine_time
 from yoked_actor.actors.jobs import wake_other_processes
-from yoked_actor.app import starting
 from yoked_actor.app.base import DATABASE
+from yoked_actor.app.process import starting
 from yoked_actor.cli.common import Source
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.settings import Settings

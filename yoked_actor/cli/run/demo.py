@@ -13,15 +13,15 @@ import structlog
 import trio
 
 from yoked_actor.app.base import DATABASE
-from yoked_actor.app.server import Server, open_server
-from yoked_actor.app.signals import Orders, heard_signals
-from yoked_actor.app.starting import (
+from yoked_actor.app.process.signals import Orders, heard_signals
+from yoked_actor.app.process.starting import (
     address_of,
     explained,
     is_loopback,
     settings_of,
     tune_interpreter,
 )
+from yoked_actor.app.server import Server, open_server
 from yoked_actor.bots.demo import STEP_IN_S, Demo, Seeker
 from yoked_actor.bots.demo_people import Role, is_demo, roles_for
 from yoked_actor.cli.run.demo_data import claim_demo_data

@@ -17,17 +17,17 @@ from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.app.base import DATABASE
-from yoked_actor.app.readiness import Notifier, feed_watchdog, watchdog_interval_s
-from yoked_actor.app.reloading import reload
-from yoked_actor.app.server import open_server
-from yoked_actor.app.signals import Orders, heard_signals
-from yoked_actor.app.starting import (
+from yoked_actor.app.process.readiness import Notifier, feed_watchdog, watchdog_interval_s
+from yoked_actor.app.process.reloading import reload
+from yoked_actor.app.process.signals import Orders, heard_signals
+from yoked_actor.app.process.starting import (
     address_of,
     explained,
     is_loopback,
     settings_of,
     tune_interpreter,
 )
+from yoked_actor.app.server import open_server
 from yoked_actor.cli.run.common import set_up_logging
 from yoked_actor.cli.run.demo_data import refuse_demo_data
 from yoked_actor.cli.run.listeners import opened_listeners

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from yoked_actor.app.starting import explained, settings_of
+from yoked_actor.app.process.starting import explained, settings_of
 from yoked_actor.cli.run.common import now
 from yoked_actor.edge.auth import Tokens
 

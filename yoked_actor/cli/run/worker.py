@@ -12,9 +12,9 @@ import structlog
 import trio
 
 from yoked_actor.app.base import DATABASE
-from yoked_actor.app.reloading import reload
-from yoked_actor.app.signals import Orders, heard_signals
-from yoked_actor.app.starting import explained, settings_of
+from yoked_actor.app.process.reloading import reload
+from yoked_actor.app.process.signals import Orders, heard_signals
+from yoked_actor.app.process.starting import explained, settings_of
 from yoked_actor.app.worker import open_worker
 from yoked_actor.cli.run.common import set_up_logging
 from yoked_actor.settings import Settings, load_settings

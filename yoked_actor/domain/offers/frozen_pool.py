@@ -78,7 +78,7 @@ class FrozenPerson(msgspec.Struct, frozen=True, gc=False):
 
 
 class FrozenPool(msgspec.Struct, frozen=True):
-    """Everybody in a zone's run, and what stands between them. Made by `freeze`."""
+    """All people of a zone's run, and what keeps them apart. Made by `freeze`."""
 
     zone: str
     day: date
@@ -106,7 +106,7 @@ class _Encoded(msgspec.Struct, frozen=True):
     accepted: bytes
 
 
-_decode_pool = msgspec.msgpack.Decoder(_Encoded).decode
+_decode_encoded = msgspec.msgpack.Decoder(_Encoded).decode
 _decode_person = msgspec.msgpack.Decoder(FrozenPerson).decode
 
 
@@ -207,9 +207,9 @@ def canonical(pool: FrozenPool) -> bytes:
     )
 
 
-def thawed(content: bytes) -> FrozenPool:
+def decode_pool(content: bytes) -> FrozenPool:
     """The pool from its bytes; people are decoded one by one, like in `canonical`."""
-    known = _decode_pool(content)
+    known = _decode_encoded(content)
     return FrozenPool(
         known.zone,
         known.day,

@@ -1,4 +1,4 @@
-"""What operators look at: alerts, objectives, the last hour, the audit."""
+"""For operators: alerts, objectives, counts of the last hour, the audit log."""
 
 from __future__ import annotations
 

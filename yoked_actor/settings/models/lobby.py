@@ -30,7 +30,7 @@ _RULES = Rules()
 
 
 class MatchingSettings(SettingsModel):
-    """Who meets whom, and how long each step may take."""
+    """The order of the line, tiers, and the durations of each step."""
 
     policy: PolicyName = Field(
         _RULES.policy,

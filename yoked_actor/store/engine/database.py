@@ -49,11 +49,11 @@ class Database:
 
     @property
     def pending_writes(self) -> int:
-        """How many writes wait for their commit to begin."""
+        """How many writes are queued; those of the commit in progress are not counted."""
         return self._writer.pending
 
     def lost_files(self) -> str | None:
-        """What has happened to the files of the database; None when all is well."""
+        """What happened to the files of the database; None when all are in place."""
         return self._files.lost()
 
     async def write(
@@ -65,7 +65,7 @@ class Database:
     async def read(self, query: Callable[[Tx], T]) -> T:
         """Run a short query. It waits for the reads before it, and for no write.
 
-        Checkpoints. A cancelled caller waits for a query that has begun; its result is lost.
+        Checkpoints. Can be cancelled until the query begins; then its result is returned.
         """
         if self._closed:
             raise StoreError("the store is closed")
@@ -75,7 +75,7 @@ class Database:
     async def read_long(self, query: Callable[[Tx], T]) -> T:
         """Run a long query on a connection of its own, so that `read` does not wait for it.
 
-        Checkpoints. A cancelled caller waits for a query that has begun; its result is lost.
+        Checkpoints. Can be cancelled until the query begins; then its result is returned.
         """
         self._files.check()  # a new connection would make a new, empty file
         if self._reader is self._connection:
@@ -95,7 +95,7 @@ class Database:
             return await self._reader_runner.beside().run(run)
 
     async def truncate_log(self) -> bool:
-        """Checkpoint the write-ahead log and truncate it; False while a reader prevents that."""
+        """Checkpoint the WAL and truncate it; False while a reader prevents that."""
         if self._path is None:
             return True
         self._files.check()

@@ -1,11 +1,11 @@
 """The lock on a data directory: one server at a time.
 
-Locked is the directory itself, because a file in it can be deleted, and a second server would then
-lock a new file of the same name. The file `yoked.lock` is locked as well, for the sake of older
-versions that know of nothing else, and holds the process id for people and scripts.
+The directory itself is locked, because a lock file can be deleted, and a second server would then
+lock a new file of the same name. The file `yoked.lock` is locked as well, for older versions that
+know only this lock. It contains the process id, for people and scripts.
 
-The database is not locked: SQLite has locks of its own on it, and the system drops those when any
-descriptor of the file is closed in the process.
+The database file is not locked here: SQLite has its own locks on it, and the system releases those
+when the process closes any descriptor of the file.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ LOCK_NAME = "yoked.lock"
 
 
 class DirectoryLock:
-    """Keeps a second server off a data directory. The system frees it however the process ends."""
+    """Prevents a second server on a data directory. The end of the process releases it."""
 
     def __init__(self, directory: Path) -> None:
-        """Raises `DataDirectoryInUse`, or `StoreUnavailable` when it cannot be locked at all."""
+        """Raises `DataDirectoryInUse`, or `StoreUnavailable` when it cannot be locked."""
         with ExitStack() as opened:
             try:
                 directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -50,8 +50,8 @@ class DirectoryLock:
 
 
 def holder_of(directory: Path) -> int | None:
-    """The process of the server that holds a data directory; None when nobody does, 0 when it has
-    not said who it is."""
+    """The process id of the server that holds a data directory; None when no server does, 0 when
+    its id is not known."""
     for path in (directory, directory / LOCK_NAME):
         try:
             descriptor = os.open(path, os.O_RDONLY)
@@ -74,7 +74,7 @@ def _lock(descriptor: int, directory: Path) -> None:
 
 
 def _named_in(directory: Path) -> int | None:
-    """The process that the lock file names."""
+    """The process id in the lock file."""
     try:
         text = (directory / LOCK_NAME).read_bytes()[:32]
     except OSError:

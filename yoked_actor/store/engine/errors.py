@@ -1,7 +1,6 @@
-"""What can go wrong with the store, in words for whoever runs the server.
+"""Errors of the store, with texts for the operator.
 
-The class says what to do: `StoreUnavailable` is worth another try, everything else is not mended by
-trying again.
+`StoreUnavailable` may pass: the call can be tried again. After any other error it fails again.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-_PASSING = frozenset(
+_TRANSIENT = frozenset(
     {
         sqlite3.SQLITE_BUSY,
         sqlite3.SQLITE_LOCKED,
@@ -24,27 +23,27 @@ _PASSING = frozenset(
 )
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _PRIMARY_CODE = 0xFF
-"""Extended result codes carry the primary one in their lowest byte."""
+"""The lowest byte of an extended result code is the primary result code."""
 
 
 class StoreError(Exception):
-    """Something is wrong with the store."""
+    """An error of the store."""
 
 
 class StoreUnavailable(StoreError):
-    """The store cannot serve just now (full, locked, I/O error); nothing was written."""
+    """The store is unavailable at present (disk full, locked, I/O error); nothing was written."""
 
 
 class DatabaseLost(StoreUnavailable):
-    """The file was deleted or replaced while it was open; it may be put back."""
+    """The file was deleted or replaced while it was open. Putting it back ends this."""
 
 
 class WriteRefused(StoreError):
-    """A write breaks a rule of the schema: our own mistake. It left no trace."""
+    """A write violates a constraint of the schema, which is a bug; nothing was written."""
 
 
 class DatabaseCorrupt(StoreError):
-    """The file is not a database, or a damaged one."""
+    """The file is damaged or not a database."""
 
 
 class DatabaseTooNew(StoreError):
@@ -72,7 +71,7 @@ class DataDirectoryInUse(StoreError):
 
 
 def explain(error: Exception, where: str = "the database") -> Exception:
-    """The store's own error for an error of SQLite; any other error is given back as it is."""
+    """The store's own error for an error of SQLite; any other error is returned as it is."""
     if not isinstance(error, sqlite3.Error):
         return error
     explained = _explained(error, where)
@@ -83,7 +82,7 @@ def explain(error: Exception, where: str = "the database") -> Exception:
 def _explained(error: sqlite3.Error, where: str) -> StoreError:
     code = getattr(error, "sqlite_errorcode", None)
     primary = None if code is None else code & _PRIMARY_CODE
-    if primary in _PASSING:
+    if primary in _TRANSIENT:
         return StoreUnavailable(f"{where} is unavailable: {error}")
     if primary in _DAMAGED:
         return DatabaseCorrupt(

@@ -1,7 +1,7 @@
-"""Rules between rows that every commit keeps: what the doctor looks at.
+"""Rules between rows that hold after every commit, for the doctor.
 
-Each is a query for what breaks it. They hold in every snapshot, because whatever belongs together
-is written in one transaction.
+Each is a query for the rows that break it. They hold in every snapshot, because rows that belong
+together are written in one transaction.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import msgspec
 
 
 class Invariant(msgspec.Struct, frozen=True):
-    """A rule, as a query for its exceptions; the first column names them."""
+    """A rule, as a query for the rows that break it; the first column names them."""
 
     broken: str
     query: str

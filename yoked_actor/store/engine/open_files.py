@@ -1,8 +1,8 @@
-"""Sees whether the files that SQLite has open are still those at their paths.
+"""Detects that the files that SQLite has open are not the files at their paths any more.
 
-A file that is deleted or replaced while it is open goes on taking writes, which nobody will ever
-read: SQLite does not notice. So the paths are looked at before and after each commit, and whenever
-somebody asks whether the store is well. A look is two calls of the system, some microseconds.
+SQLite goes on writing to a file that was deleted or replaced while it was open, and these writes
+are lost. So the paths are checked before and after each commit, and by `ping`. A check is two
+system calls, a few microseconds.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _Identity = tuple[int, int]
 
 
 class OpenFiles:
-    """The database and its write-ahead log, as they were when they were opened."""
+    """The identities of the database and its WAL when they were opened."""
 
     def __init__(self, path: Path | None) -> None:
-        """To be made when the connection has been used; a database in memory has no files."""
+        """Create it after the first use of the connection. A database in memory has no files."""
         self._path = path
         self._opened: dict[str, _Identity] = {}
         self._is_lost = False
@@ -34,7 +34,7 @@ class OpenFiles:
                     self._opened[name] = found
 
     def lost(self) -> str | None:
-        """What has happened to a file, in words; None when all are where they were."""
+        """What happened to a file, as a text; None when all files are in place."""
         problem = self._problem()
         if (problem is not None) is not self._is_lost:
             self._is_lost = problem is not None
@@ -45,7 +45,7 @@ class OpenFiles:
         return problem
 
     def check(self) -> None:
-        """Raise `DatabaseLost` if a file is not where it was."""
+        """Raise `DatabaseLost` if a file is not in place."""
         problem = self.lost()
         if problem is not None:
             raise DatabaseLost(problem)

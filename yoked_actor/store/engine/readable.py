@@ -1,4 +1,4 @@
-"""Rows that cannot be read harm nobody else: they are logged, and left out."""
+"""A row that cannot be decoded is logged and left out, so that the others can be read."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _DAMAGE = (ValueError, TypeError, LookupError, OverflowError, msgspec.MsgspecErr
 
 
 def read_row(row: Row, decode: Callable[[Row], T], table: str) -> T | None:
-    """What a row of a table says; None when that cannot be read."""
+    """Decode a row of a table; None when that is not possible."""
     try:
         return decode(row)
     except _DAMAGE as error:
-        # Keys come first. What else is in the row may be personal.
+        # The first column is the key. The others may be personal data.
         _log.error("row_unreadable", table=table, key=str(row[0]), error=type(error).__name__)
         return None
 
 
 def read_rows(rows: Iterable[Row], decode: Callable[[Row], T], table: str) -> list[T]:
-    """What the readable rows of a table say, in their order."""
+    """Decode rows of a table, in their order, without those that cannot be decoded."""
     return [one for row in rows if (one := read_row(row, decode, table)) is not None]

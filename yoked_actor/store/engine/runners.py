@@ -1,7 +1,7 @@
-"""Where blocking database calls run: on a worker thread, or right here on the event loop's.
+"""Where blocking database calls run: on a worker thread, or inline on the event loop's thread.
 
-A thread keeps the loop free while the disk syncs. Inline is for mock clocks, which would jump while
-a thread works, and for machines where a hop to a thread costs more than the sync.
+A thread keeps the event loop responsive while the disk syncs. Inline is for mock clocks, which
+would jump while a thread works, and for machines where a thread costs more than the sync.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ T = TypeVar("T")
 
 
 class Runner(Protocol):
-    """Runs blocking calls, one at a time, in the order they came."""
+    """Runs blocking calls one at a time, in the order of the calls."""
 
     async def run(self, fn: Callable[[], T]) -> T:
-        """Call `fn` and give back what it returns or raises."""
+        """Call `fn`, and return or raise what it does.
+
+        Checkpoints. Can be cancelled until `fn` begins; then `fn` is finished.
+        """
         ...
 
     def beside(self) -> Runner:
-        """A runner whose calls run beside this one's; this one, if there can be no such thing."""
+        """A runner whose calls run in parallel to this one's; itself if that is not possible."""
         ...
 
 
@@ -33,11 +36,15 @@ class ThreadRunner:
         self._limiter = trio.CapacityLimiter(1)
 
     async def run(self, fn: Callable[[], T]) -> T:
-        """Call `fn` on a thread; a call under way is waited for, even when cancelled."""
+        """Call `fn` on a thread.
+
+        Checkpoints. Can be cancelled while it waits for its turn. A call that has begun is waited
+        for even when cancelled, and its result is returned.
+        """
         return await trio.to_thread.run_sync(fn, limiter=self._limiter)
 
     def beside(self) -> ThreadRunner:
-        """A second thread."""
+        """A runner with another thread."""
         return ThreadRunner()
 
 
@@ -45,10 +52,10 @@ class InlineRunner:
     """Runs calls on the event loop's own thread."""
 
     async def run(self, fn: Callable[[], T]) -> T:
-        """Call `fn` here and now, after a checkpoint."""
+        """Checkpoint, then call `fn`. A cancellation at the checkpoint prevents the call."""
         await trio.lowlevel.checkpoint()
         return fn()
 
     def beside(self) -> InlineRunner:
-        """This one: there is one thread."""
+        """Itself: there is only one thread."""
         return self

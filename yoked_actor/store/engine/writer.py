@@ -1,13 +1,13 @@
-"""The one writer: queued writes are gathered and committed together.
+"""The writer: one task that commits queued writes together.
 
 A sync of the disk costs the same for one write and for a hundred. While one batch is committed the
-next one gathers, so under load many callers share a sync and at rest nobody waits for company.
+next one queues up, so under load many callers share a sync, and at rest a write is not delayed.
 
-Writes that `can_wait`, those of jobs, let the others go first, once: people who spin wait for what
-is being committed, and not for a morning's offers as well.
+Writes that `can_wait`, which are those of jobs, let the others go first, once: a spin waits for the
+commit in progress, and not for a morning's offers as well.
 
-Nothing here is ever cancelled half way. A caller whose write is queued learns how it ended, and the
-writer leaves only when it is closed and has nothing left to do.
+No commit is cancelled halfway. The caller of a queued write always learns how it ended, and the
+writer's task ends only when the writer is closed and its queue is empty.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ T = TypeVar("T")
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What an observer is told of one transaction."""
+    """One transaction, for the observer."""
 
     writes: int
     seconds: float
-    """From handing it to the runner until it came back; waiting for a thread is in it."""
+    """From the call of the runner until its return; waiting for a thread is included."""
     error: Exception | None
-    """Why all of it was rolled back."""
+    """Why the whole transaction was rolled back."""
 
 
 class _Write(Generic[T]):
@@ -67,7 +67,7 @@ class Writer:
         observer: Callable[[Batch], None] | None = None,
         check: Callable[[], None] | None = None,
     ) -> None:
-        """`check` raises when what is written would be lost."""
+        """`check` raises when a write would be lost: it is called before and after each commit."""
         self._check = check or (lambda: None)
         self._connection = connection
         self._runner = runner
@@ -79,7 +79,7 @@ class Writer:
 
     @property
     def pending(self) -> int:
-        """How many writes wait for their commit to begin."""
+        """How many writes are queued; those of the commit in progress are not counted."""
         return self._queue.statistics().current_buffer_used + len(self._passed_over)
 
     async def write(
@@ -89,10 +89,17 @@ class Writer:
         atomic: bool = False,
         can_wait: bool = False,
     ) -> T:
-        """Run `apply` in one transaction with whatever else is queued; durable on return.
+        """Run `apply` in one transaction with the other queued writes; durable on return.
 
-        `atomic`: `apply` runs one statement, which needs no transaction or savepoint of its own. It
-        may be cancelled while the queue is full, and not after that.
+        `apply` runs once, in a savepoint: when it raises, its own changes are rolled back, the
+        error is raised here, and the other writes are committed. When the database fails, all of
+        the batch is rolled back and every caller gets `StoreUnavailable` or `DatabaseCorrupt`.
+        `atomic`: `apply` runs one statement, and needs no savepoint. `can_wait`: other writes may
+        go first, once.
+
+        Always yields to the scheduler. Can be cancelled only while the queue is full: then nothing
+        is written. Once the write is queued the call returns or raises what became of it, and a
+        cancellation is delivered at the caller's next checkpoint.
         """
         write = _Write(apply, atomic, can_wait)
         try:
@@ -104,13 +111,13 @@ class Writer:
             raise StoreError("the store is closed") from None
         if not write.done:
             write.task = trio.lowlevel.current_task()
-            await trio.lowlevel.wait_task_rescheduled(_stay)
+            await trio.lowlevel.wait_task_rescheduled(_refuse_cancel)
         if write.error is not None:
             raise write.error
         return cast("T", write.result)
 
     async def run(self) -> None:
-        """Commit batch after batch until closed."""
+        """Commit batch after batch until closed. Is shielded from cancellation: call `aclose`."""
         batch: list[_Write[Any]] = []
         with trio.CancelScope(shield=True):
             try:
@@ -118,7 +125,7 @@ class Writer:
                     await self._commit(batch)
                     batch = []
             finally:
-                # Only a mistake of ours gets here with writes left: nobody may wait for ever.
+                # Writes are left only after an internal error; their callers must not wait.
                 batch += self._passed_over
                 self._gather(batch, None)
                 self._arrivals.close()
@@ -128,13 +135,16 @@ class Writer:
                 self._finished.set()
 
     async def aclose(self) -> None:
-        """Take no more writes, and wait until those that were taken are done."""
+        """Refuse further writes with `StoreError`, and wait until the queued ones are done.
+
+        Checkpoints, and is shielded from cancellation.
+        """
         self._queue.close()
         with trio.CancelScope(shield=True):
             await self._finished.wait()
 
     async def _next(self) -> list[_Write[Any]]:
-        """What is committed next; nothing when there will be nothing any more."""
+        """The next batch; empty when the writer is closed and its queue is empty."""
         waited, self._passed_over = self._passed_over, []
         batch = list(waited)
         if not batch:
@@ -143,12 +153,12 @@ class Writer:
             except trio.EndOfChannel:
                 return []
         self._gather(batch, self._max_batch)
-        hurried = [write for write in batch if not write.can_wait]
-        if not hurried:
+        urgent = [write for write in batch if not write.can_wait]
+        if not urgent:
             return batch
-        # One that was passed over has its turn now: nobody waits for ever.
+        # A write that was passed over has its turn now, so none waits without end.
         self._passed_over = [write for write in batch if write.can_wait][len(waited[:1]) :]
-        return hurried + waited[:1]
+        return urgent + waited[:1]
 
     def _gather(self, batch: list[_Write[Any]], limit: int | None) -> None:
         while limit is None or len(batch) < limit:
@@ -164,19 +174,19 @@ class Writer:
             self._observer(Batch(len(batch), trio.current_time() - began, error))
         for write in batch:
             if error is not None:
-                write.error = explain(error)  # each its own: an error collects its tracebacks
+                write.error = explain(error)  # one for each caller: an error collects tracebacks
             write.finish()
 
 
-def _stay(_: object) -> trio.lowlevel.Abort:
-    """A write under way does not know how it will end: its caller stays for the answer."""
+def _refuse_cancel(_: object) -> trio.lowlevel.Abort:
+    """Refuse the cancellation: the caller has to learn how the write ended."""
     return trio.lowlevel.Abort.FAILED
 
 
 def _apply(
     connection: sqlite3.Connection, batch: list[_Write[Any]], check: Callable[[], None]
 ) -> Exception | None:
-    """Commit a batch; the error, when all of it had to be rolled back, or is lost."""
+    """Commit a batch; returns the error when all of it was rolled back, or is lost."""
     try:
         check()
         if len(batch) == 1 and batch[0].atomic:
@@ -208,7 +218,7 @@ def _apply_in_savepoint(connection: sqlite3.Connection, write: _Write[Any]) -> N
 
 
 def _apply_one(connection: sqlite3.Connection, write: _Write[Any]) -> None:
-    """Run one write. What is its own fault is kept for it; what is the database's is raised."""
+    """Run one write. Its own error is stored in it; an error of the database is raised."""
     try:
         write.result = write.apply(connection)
     except Exception as error:

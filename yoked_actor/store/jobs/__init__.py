@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yoked_actor.store.jobs.answers import keep_answer_in
 from yoked_actor.store.jobs.enqueuing import enqueue_in
 from yoked_actor.store.jobs.erased import (
     ERASE_JOB,
@@ -10,7 +11,7 @@ from yoked_actor.store.jobs.erased import (
     jobs_naming,
     keys_naming,
 )
-from yoked_actor.store.jobs.jobs import Jobs, keep_answer_in
+from yoked_actor.store.jobs.jobs import Jobs
 from yoked_actor.store.jobs.lease_clock import LeaseClock, open_lease_clock, read_lease_clock
 from yoked_actor.store.jobs.values import (
     CancelAsked,

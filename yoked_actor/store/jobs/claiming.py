@@ -14,7 +14,7 @@ from yoked_actor.domain.jobs import (
 )
 from yoked_actor.domain.time import Instant, after
 from yoked_actor.store.engine import Tx, statement
-from yoked_actor.store.jobs.outcomes import Reading, leave
+from yoked_actor.store.jobs.outcomes import Reading, end_attempt
 from yoked_actor.store.jobs.rows import existing_job, job_of, json_text
 from yoked_actor.store.jobs.values import Claimed, DeadLettered, Failed, Outcome
 
@@ -72,7 +72,7 @@ def _rescue(
         else:
             reason = f"{error}; {decision.reason}"
             outcome = DeadLettered(job.id, job.fence, reason, ErrorKind.LOST_LEASE)
-        leave(tx, outcome, at, is_rescue=True)
+        end_attempt(tx, outcome, at, is_rescue=True)
         rescued.append(existing_job(tx, job.id))
     return rescued
 

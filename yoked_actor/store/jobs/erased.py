@@ -1,8 +1,8 @@
-"""What an erasure does to jobs: which are about the user, what they keep, and under which keys.
+"""What an erasure does to jobs: which are about the user, what they store, and their keys.
 
-A job is about a user when its payload names them, under one of the names below, or when its key
-does, between angle brackets (`user_part`). Neither a user id nor the name of a zone can have
-those, so no key is taken for another's.
+A job is about a user when its payload names the user under one of `PAYLOAD_KEYS`, or when its key
+does, between angle brackets (`user_part`). User ids and zone names contain no angle brackets, so
+no key is taken for the key of another user.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ PAYLOAD_KEYS = frozenset(
         *("a", "b", "reporter", "reported", "blocker", "blocked", "subject"),
     }
 )
-"""Under which names a job's payload may say whom it is about."""
+"""The names under which a payload may name users."""
 
 DISMISSED = "dismiss_job"
-"""What the audit calls the dismissal of a dead letter; its detail is the reason, in free words."""
+"""The audit's action for the dismissal of a dead letter; its detail is the reason, free text."""
 
 ERASE_JOB = "users.erase"
-"""The type of the job that erases: it is not stopped by what it does."""
+"""The type of the job that erases. The erasure does not cancel this job itself."""
 
 
 def jobs_naming(tx: Tx, user: str, after: int) -> list[int]:
-    """Jobs about a user, of those with an id greater than `after`."""
+    """Jobs about a user with an id greater than `after`."""
     mark = user_part(user)
     found = tx.execute(
         "SELECT id, payload, dedup_key FROM jobs"
@@ -47,7 +47,7 @@ def jobs_naming(tx: Tx, user: str, after: int) -> list[int]:
 
 
 def _payload_names(payload: str, user: str) -> bool:
-    """Whether a payload that holds a user's id names the user; one that cannot be read may."""
+    """Whether a payload with a user's id in it names the user; an unreadable payload may."""
     try:
         return _names(msgspec.json.decode(payload), user)
     except msgspec.MsgspecError:
@@ -65,7 +65,7 @@ def keys_naming(tx: Tx, user: str, after: int | None) -> list[tuple[str, str]]:
 
 
 def errors_naming(tx: Tx, user: str, after: int, since: Instant | None) -> list[int]:
-    """Jobs whose errors name a user: all of them, or those that are new since an instant."""
+    """Jobs whose errors name a user: all, or those that are new since an instant."""
     found = tx.execute(
         "SELECT id FROM jobs WHERE id > ?2 AND (instr(last_error, ?1)"
         " OR instr(progress_note, ?1) OR instr(dismissed_reason, ?1))"
@@ -73,8 +73,8 @@ def errors_naming(tx: Tx, user: str, after: int, since: Instant | None) -> list[
         (user, after),
     ).fetchall()
     if since is not None:
-        # Older jobs may have failed, told of progress or been dismissed meanwhile. Every error that
-        # is kept is an attempt's.
+        # Older jobs may have failed, reported progress or been dismissed since. Every stored error
+        # is in an attempt.
         found += tx.execute(
             "SELECT job_id FROM job_attempts WHERE ended_at >= ?2 AND instr(error, ?1)"
             " UNION SELECT id FROM jobs WHERE status = 'in_progress' AND instr(progress_note, ?1)"
@@ -94,8 +94,8 @@ def erase_from_jobs(
     keys: tuple[tuple[str, str], ...],
     errors: tuple[int, ...],
 ) -> None:
-    """End the jobs about a user, and take the user out of keys and errors."""
-    # What runs now may still fail with an error that names the user.
+    """Cancel the jobs about a user, and remove the user from keys and errors."""
+    # A running job may still fail with an error that names the user.
     tx.execute("UPDATE jobs SET overtaken = 1 WHERE status = 'in_progress'")
     for job_id in dict.fromkeys(jobs):
         tx.execute(
@@ -113,7 +113,7 @@ def erase_from_jobs(
             "UPDATE audit SET detail = '' WHERE action = ? AND subject = ?",
             (DISMISSED, str(job_id)),
         )
-        # A key may name the user in another form, and is worth nothing without its job.
+        # A key may contain the id in another form. It is of no use without its job.
         unmarked = tx.execute(
             "SELECT type, dedup_key FROM jobs"
             " WHERE id = ? AND instr(dedup_key, ?) AND NOT instr(dedup_key, ?)",
@@ -129,7 +129,7 @@ def erase_from_jobs(
 
 
 def _rename_in_texts(tx: Tx, user: str, tombstone: str, jobs: tuple[int, ...]) -> None:
-    """Replace the user's id in errors, notes and reasons, where it stands as a word."""
+    """Replace the user's id in errors, notes and reasons, where it is a word of its own."""
     word = re.compile(rf"(?<![\w.@-]){re.escape(user)}(?![\w@-])")
 
     def renamed(text: str | None) -> str | None:
@@ -163,7 +163,7 @@ def _rename_in_texts(tx: Tx, user: str, tombstone: str, jobs: tuple[int, ...]) -
 
 def _rename(tx: Tx, kind: str, key: str, new: str) -> None:
     tx.execute("UPDATE job_ledger SET key = ? WHERE type = ? AND key = ?", (new, kind, key))
-    # By the ledger, because jobs have no index by their key.
+    # Through the ledger, because jobs have no index on their key.
     tx.execute(
         "UPDATE jobs SET dedup_key = ?1 WHERE dedup_key = ?3"
         " AND id = (SELECT job_id FROM job_ledger WHERE type = ?2 AND key = ?1)",
@@ -172,7 +172,7 @@ def _rename(tx: Tx, kind: str, key: str, new: str) -> None:
 
 
 def _names(value: Any, user: str, *, by_key: bool = False) -> bool:
-    """Whether a payload names a user where a payload names users."""
+    """Whether a payload names a user under one of `PAYLOAD_KEYS`."""
     if isinstance(value, dict):
         return any(_names(part, user, by_key=key in PAYLOAD_KEYS) for key, part in value.items())
     if isinstance(value, list):

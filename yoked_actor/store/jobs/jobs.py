@@ -28,7 +28,8 @@ from yoked_actor.domain.jobs import (
     checked_reason,
 )
 from yoked_actor.domain.time import Instant, after
-from yoked_actor.store.engine import Database, Tx, prune_oldest, statement
+from yoked_actor.store.engine import Database, prune_oldest, statement
+from yoked_actor.store.jobs.answers import answers_in, keep_answer_in
 from yoked_actor.store.jobs.claiming import claim_in, next_due_at
 from yoked_actor.store.jobs.enqueuing import enqueue_in
 from yoked_actor.store.jobs.lease_clock import LeaseClock
@@ -51,7 +52,6 @@ from yoked_actor.store.jobs.values import (
     Enqueued,
     Extended,
     Failed,
-    LeaseLost,
     Outcome,
     Snoozed,
 )
@@ -59,7 +59,6 @@ from yoked_actor.store.jobs.values import (
 _EXTEND = statement("jobs/extend")
 _LIST = statement("jobs/list")
 _OPEN_COUNTS = statement("jobs/open_counts")
-_ADD_ANSWER = statement("jobs/add_answer")
 _DEPTH = "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for <= ?"
 _OVERDUE = (
     "SELECT count(*) FROM jobs"
@@ -69,9 +68,6 @@ _COUNTS = "SELECT type, status, count(*) FROM jobs WHERE dismissed_at IS NULL GR
 _ATTEMPTS = (
     "SELECT fence, attempt, owner, started_at, ended_at, cause, error"
     " FROM job_attempts WHERE job_id = ? ORDER BY fence"
-)
-_ANSWERS = (
-    "SELECT status, receiver_id, body, fence, at FROM job_answers WHERE job_id = ? ORDER BY fence"
 )
 
 Listed = list[Job]
@@ -240,8 +236,7 @@ class Jobs:
 
     async def answers(self, job_id: int) -> list[KeptAnswer]:
         """What was answered to the runs of a job, oldest first."""
-        rows = await self._database.read(lambda tx: tx.execute(_ANSWERS, (job_id,)).fetchall())
-        return [KeptAnswer(*row) for row in rows]
+        return await self._database.read(lambda tx: answers_in(tx, job_id))
 
     async def counts(self) -> Counts:
         """How many jobs there are, by type and status; dismissed ones are left out."""
@@ -301,13 +296,6 @@ class Jobs:
             return job
         until = job.lease_until + self._leases.ahead_at_present()
         return msgspec.structs.replace(job, lease_until=until)
-
-
-def keep_answer_in(tx: Tx, job_id: int, fence: int, answer: ReceiverAnswer, now: Instant) -> None:
-    """Store what was answered to a run, inside a transaction; or `LeaseLost`."""
-    row = (job_id, fence, now, answer.status, answer.receiver_id, answer.body)
-    if not tx.execute(_ADD_ANSWER, row).rowcount:
-        raise LeaseLost(job_id, fence)
 
 
 def _progress_of(said: Progress | None) -> tuple[int | None, int | None, str | None]:

@@ -1,15 +1,14 @@
 """The clock by which leases are judged: one for all processes of a machine, and never stepped.
 
 A lease is a duration, and several processes have to agree about its end: the server, its workers,
-the command line. The time of day does not serve, because a step of it would end every lease at once
-or none for a day. The machine's own time since it was started does (CLOCK_MONOTONIC on Linux): all
-processes read the same one, steps do not touch it, and it stands still while the machine is
-suspended, as do the processes that would renew their leases.
+the command line. The time of day is not suitable: a step of it could end every lease at once, or
+none for a day. The monotonic clock of the machine is (CLOCK_MONOTONIC on Linux): all processes read
+the same clock, the time of day does not change it, and it stops while the machine is suspended, as
+do the processes that renew their leases.
 
-What is stored is an instant on a scale of its own: the machine's time plus an offset. The first
-process of a boot writes the offset, so that the scale begins at the time of day; the others read
-it. After another boot, or on another machine, no process that held a lease is left: its leases are
-over.
+The stored instant is the machine's time plus an offset. The first process of a boot writes the
+offset, so that the scale begins at the time of day; the others read it. After another boot, or on
+another machine, no process that held a lease runs any more, so all leases have ended.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from yoked_actor.store.engine import Tx
 
 
 class LeaseClock:
-    """Tells the instant by which leases are judged."""
+    """Reads the instant by which leases are judged."""
 
     def __init__(self, machine: ReadMachineTime | None = None, offset: int = 0) -> None:
         """Without `machine`, leases are judged by the `now` of each call."""
@@ -31,18 +30,18 @@ class LeaseClock:
         return now if self._machine is None else self._machine().uptime + self._offset
 
     def ahead(self, now: Instant) -> int:
-        """What to add to an instant of a lease to get the time of day."""
+        """The difference from the scale of leases to the time of day."""
         return now - self.at(now)
 
     def ahead_at_present(self) -> int:
-        """The same, when there is no `now` to go by."""
+        """`ahead` by the machine's own reading of the time of day."""
         return 0 if self._machine is None else self.ahead(self._machine().now)
 
 
 def open_lease_clock(tx: Tx, machine: ReadMachineTime, *, is_server: bool) -> LeaseClock:
-    """The clock of this boot; leases of an earlier one are over.
+    """The clock of this boot; ends the leases of an earlier boot.
 
-    A system that does not name its boots has a new one with each start of a server.
+    On a system without boot ids each start of a server counts as a new boot.
     """
     known = read_lease_clock(tx, machine)
     if known is not None and (machine().boot or not is_server):
@@ -72,7 +71,7 @@ def open_lease_clock(tx: Tx, machine: ReadMachineTime, *, is_server: bool) -> Le
 
 
 def read_lease_clock(tx: Tx, machine: ReadMachineTime) -> LeaseClock | None:
-    """The clock of this boot, if a process has written it; changes nothing."""
+    """The clock of this boot, if a process has written it; writes nothing."""
     found = tx.execute("SELECT boot, ahead FROM lease_clock").fetchone()
     if found is None or found[0] != machine().boot:
         return None

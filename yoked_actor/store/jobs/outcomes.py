@@ -1,7 +1,7 @@
-"""How attempts end, in the database: fence, effect and status in one transaction (R32).
+"""How attempts end: fence, effect and status in one transaction (R32).
 
-Completions are the many, so they are tried all together first: one statement, then their effects.
-Only when one of them does not go well is that undone, and each is done by itself.
+Most outcomes are completions, so these are first tried together: one statement, then their effects.
+If one of them fails that is rolled back, and each is completed by itself.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from yoked_actor.store.jobs.values import (
 )
 
 LONGEST_ERROR = 16_384
-"""The most characters of an error that are kept: its end, where the error itself stands."""
+"""How many characters of an error are stored: the end, where the error itself is."""
 
 NOT_KEPT = "the message is not kept: a user was erased while this attempt ran"
 
 _COMPLETE = statement("jobs/complete")
-_LEAVE = statement("jobs/leave")
+_END_ATTEMPT = statement("jobs/end_attempt")
 _NOTE_DEAD = statement("ops/dead_letter_note")
 _REMEMBER_ATTEMPT = statement("jobs/remember_attempt")
 
 
 class Reading(NamedTuple):
-    """The present instant: the time of day, and the one by which leases are judged."""
+    """The present instant, as the time of day and on the scale of leases."""
 
     now: Instant
     lease: Instant
 
 
 def settle_in(tx: Tx, outcomes: Sequence[Outcome], at: Reading) -> list[Exception | None]:
-    """Record outcomes in a transaction that is under way; for each, what kept it from that."""
+    """Record outcomes inside a transaction; returns for each the error that prevented it."""
     completed = [outcome for outcome in outcomes if isinstance(outcome, Completed)]
     together = len(completed) > 1 and _complete_all(tx, completed, at)
     errors: list[Exception | None] = []
     for outcome in outcomes:
         if not isinstance(outcome, Completed):
-            errors.append(leave(tx, outcome, at))
+            errors.append(end_attempt(tx, outcome, at))
         elif together:
             errors.append(None)
         else:
@@ -61,8 +61,10 @@ def settle_in(tx: Tx, outcomes: Sequence[Outcome], at: Reading) -> list[Exceptio
     return errors
 
 
-def leave(tx: Tx, outcome: Outcome, at: Reading, *, is_rescue: bool = False) -> Exception | None:
-    """End an attempt otherwise than well; a rescue does so for one whose lease is over."""
+def end_attempt(
+    tx: Tx, outcome: Outcome, at: Reading, *, is_rescue: bool = False
+) -> Exception | None:
+    """End an attempt that did not succeed; a rescue does so after the end of its lease."""
     due_at: Instant | None = None
     error: str | None = None
     outline = ""
@@ -76,7 +78,7 @@ def leave(tx: Tx, outcome: Outcome, at: Reading, *, is_rescue: bool = False) -> 
         case Snoozed(_, _, due_at):
             status, cause = JobStatus.PENDING, JobCause.SNOOZED
         case Completed():
-            raise AssertionError("a completion is not a way to leave")
+            raise AssertionError("a completion is recorded by _complete")
     which = (outcome.job_id, outcome.fence)
     if error is not None:
         if not is_rescue and _is_overtaken(tx, outcome.job_id):
@@ -86,7 +88,7 @@ def leave(tx: Tx, outcome: Outcome, at: Reading, *, is_rescue: bool = False) -> 
         tx.execute(_REMEMBER_ATTEMPT, (*which, at.now, cause.value, error, is_rescue, at.lease))
     given_back = 1 if cause is JobCause.SNOOZED else 0
     found = tx.execute(
-        _LEAVE,
+        _END_ATTEMPT,
         (*which, at.now, status.value, due_at, given_back, error, is_rescue, at.lease),
     ).rowcount
     if found and isinstance(outcome, DeadLettered):
@@ -95,20 +97,20 @@ def leave(tx: Tx, outcome: Outcome, at: Reading, *, is_rescue: bool = False) -> 
 
 
 def _is_overtaken(tx: Tx, job_id: int) -> bool:
-    """Whether somebody was erased while the present attempt ran."""
+    """Whether a user was erased while the attempt ran."""
     row = tx.execute("SELECT overtaken FROM jobs WHERE id = ?", (job_id,)).fetchone()
     return row is not None and bool(row[0])
 
 
 def _complete_all(tx: Tx, completed: Sequence[Completed], at: Reading) -> bool:
-    """Complete all of them with their effects, or none."""
+    """Complete all attempts with their effects, or none."""
     tx.execute("SAVEPOINT together")
     done = _complete(tx, completed, at) == len(completed)
     if done:
         try:
             _apply(tx, [outcome.effect for outcome in completed if outcome.effect is not None])
         except Exception as error:
-            _raise_if_of_the_database(error)
+            _raise_if_database_failed(error)
             done = False
     if not done:
         tx.execute("ROLLBACK TO together")
@@ -117,27 +119,27 @@ def _complete_all(tx: Tx, completed: Sequence[Completed], at: Reading) -> bool:
 
 
 def _apply(tx: Tx, effects: Sequence[Effect]) -> None:
-    """Apply effects in their order; neighbours that can be are applied together."""
-    for kind, those in groupby(effects, type):
+    """Apply effects in their order; adjacent joint effects of one type are applied together."""
+    for kind, group in groupby(effects, type):
         if issubclass(kind, JointEffect):
-            kind.together(tx, list(those))
+            kind.together(tx, list(group))
         else:
-            for effect in those:
+            for effect in group:
                 effect(tx)
 
 
 def _complete_one(tx: Tx, outcome: Completed, at: Reading) -> Exception | None:
     if outcome.effect is None:
-        return None if _complete(tx, [outcome], at) else _why_not(tx, outcome, at)
+        return None if _complete(tx, [outcome], at) else _refusal(tx, outcome, at)
     tx.execute("SAVEPOINT completion")
     found: Exception | None = None
     if not _complete(tx, [outcome], at):
-        found = _why_not(tx, outcome, at)
+        found = _refusal(tx, outcome, at)
     else:
         try:
             outcome.effect(tx)
         except Exception as error:
-            _raise_if_of_the_database(error)
+            _raise_if_database_failed(error)
             tx.execute("ROLLBACK TO completion")
             found = explain(error)
     tx.execute("RELEASE completion")
@@ -149,7 +151,7 @@ def _complete(tx: Tx, completed: Sequence[Completed], at: Reading) -> int:
     return tx.execute(_COMPLETE, (msgspec.json.encode(held).decode(), at.now, at.lease)).rowcount
 
 
-def _why_not(tx: Tx, outcome: Completed, at: Reading) -> Exception:
+def _refusal(tx: Tx, outcome: Completed, at: Reading) -> Exception:
     asked = tx.execute(
         "SELECT 1 FROM jobs WHERE id = ? AND fence = ? AND cancel_asked"
         " AND status = 'in_progress' AND lease_until > ?",
@@ -158,7 +160,7 @@ def _why_not(tx: Tx, outcome: Completed, at: Reading) -> Exception:
     return CancelAsked(outcome.job_id) if asked else LeaseLost(outcome.job_id, outcome.fence)
 
 
-def _raise_if_of_the_database(error: Exception) -> None:
-    """A full disk is nobody's own fault: all that shares the transaction is rolled back."""
+def _raise_if_database_failed(error: Exception) -> None:
+    """Raise an error of the database, such as a full disk: it rolls back the whole transaction."""
     if isinstance(explain(error), StoreUnavailable | DatabaseCorrupt):
         raise error

@@ -1,4 +1,4 @@
-"""Records as rows and back. The columns stand here in the order of the statements in `sql/`."""
+"""Records as rows and back. The columns are in the order of the statements in `sql/`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Row = tuple[Any, ...]
 PERSON_COLUMNS = 15
 SEAT_COLUMNS = 7
 MATCH_COLUMNS = 14
-# Beyond what a profile may say, and small enough to compute with.
+# Beyond the limits of a profile, and small enough to compute with.
 _OLDEST = 1_000
 _FARTHEST_KM = 1_000_000
 
@@ -81,7 +81,7 @@ def _kept_and_gone(
 ) -> tuple[str | None, str | None]:
     if not changes:
         return None, None
-    last = dict(changes)  # of two changes to one pair the later one stands
+    last = dict(changes)  # of two changes to one pair the later one counts
     kept: list[Row] = [(a, b, at) for (a, b), at in last.items() if at is not None]
     gone: list[Row] = [pair for pair, at in last.items() if at is None]
     return _json(kept), _json(gone)
@@ -109,8 +109,8 @@ def person_row(person: Person) -> Row:
 def person_of(row: Row) -> Person:
     """A profile from its row, with or without the columns of the shown place.
 
-    Numbers that no profile can have are damage, as text that cannot be decoded is: computing with
-    them would stop whoever is near.
+    Numbers that no profile can have are damage, as text that cannot be decoded is: a computation
+    with them would fail for every user nearby.
     """
     if not (
         -180 <= row[4] <= 180
@@ -163,7 +163,7 @@ def seat_of(row: Row) -> Seat:
 
 
 def match_row(match: Match) -> Row:
-    """A match. Who is awaited is not stored: a new process awaits both."""
+    """A match. Which users are awaited is not stored: a new process awaits both."""
     return (
         _number(match.match_id),
         match.a,
@@ -253,7 +253,7 @@ def group_quality_of(row: Row) -> GroupQuality:
 
 
 def known_of(row: Row) -> Known:
-    """All that is known of one user, from a row of `lobby/sql/known.sql`."""
+    """What is stored about one user, from a row of `lobby/sql/known.sql`."""
     seat_at = 1 + PERSON_COLUMNS
     match_at = seat_at + SEAT_COLUMNS
     lists_at = match_at + MATCH_COLUMNS

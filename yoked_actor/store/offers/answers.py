@@ -1,4 +1,4 @@
-"""Answers to offers, and the connections that they open, inside a transaction of the store."""
+"""Answers to offers, and the connections that they open, inside a transaction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from yoked_actor.store.engine import Tx
 from yoked_actor.store.offers.errors import AnswerGiven, NoSuchOffer, OfferExpired
 
 
-def take_answer(
+def answer_in(
     tx: Tx,
     user_id: str,
     candidate: str,
@@ -21,9 +21,9 @@ def take_answer(
     answer: Answer,
     now: Instant,
 ) -> Answered:
-    """Take an answer within a transaction; raises `AnswerGiven`, `NoSuchOffer` or `OfferExpired`.
+    """Store an answer; raises `AnswerGiven`, `NoSuchOffer` or `OfferExpired`.
 
-    An offer of a suspended user is not there, for as long as that lasts.
+    While either user is suspended there is no such offer.
     """
     if _is_suspended(tx, user_id, now) or _is_suspended(tx, candidate, now):
         raise NoSuchOffer("the offer is of a suspended user, or for one")
@@ -63,11 +63,11 @@ def _is_suspended(tx: Tx, user_id: str, now: Instant) -> bool:
 
 
 def _accepts(tx: Tx, user_id: str, candidate: str) -> bool:
-    """Whether somebody's last word on another is an accept, and neither has blocked the other."""
+    """Whether a user's last answer to a candidate is an accept, and neither blocks the other."""
     (accepts,) = tx.execute(
         "SELECT coalesce((SELECT answer FROM offer_answers WHERE user_id = ?1 AND candidate = ?2"
         " ORDER BY day DESC LIMIT 1), '') = 'accept'"
-        # One by one: together SQLite would walk through all blocks.
+        # Two queries: for one with OR, SQLite would scan all blocks.
         " AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocker = ?1 AND blocked = ?2)"
         " AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocker = ?2 AND blocked = ?1)",
         (user_id, candidate),
@@ -84,6 +84,6 @@ def _connection_between(tx: Tx, user_id: str, partner: str) -> Connection | None
 
 
 def connection_of(row: tuple[Any, ...], user_id: str) -> Connection:
-    """A connection from its row, as one of the two sees it."""
+    """A connection from its row, as one of the two users sees it."""
     number, a, b, opened_at = row
     return Connection(f"c{number}", b if user_id == a else a, opened_at)

@@ -1,7 +1,7 @@
-"""The table of zone runs: one row for each zone and local date, planned or over (R40).
+"""The table of zone runs: one row for each zone and local date (R40).
 
-The key is (zone, local date), and only a row that is planned or missed can be started. That, and
-the job being enqueued in the transaction that starts it, are why no date has two runs.
+The key is (zone, local date), and only a planned or missed run can be started. The job is enqueued
+in the transaction that starts the run. So no date has two runs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LIST = statement("offers/calendar_list")
 
 
 class CalendarTable:
-    """The zone runs, inside a transaction that is under way."""
+    """The zone runs, inside a transaction."""
 
     def __init__(self, tx: Tx) -> None:
         self.tx = tx
@@ -49,7 +49,7 @@ class CalendarTable:
         return [_run_of(row) for row in self.tx.execute(_PLANS)]
 
     def due(self, now: Instant, limit: int) -> list[Due]:
-        """Planned runs whose time has come, the longest due first."""
+        """Planned runs that are due, the longest due first."""
         rows = self.tx.execute(_DUE, (now, limit))
         return [Due(_run_of(row[:3]), bool(row[3]), bool(row[4])) for row in rows]
 
@@ -63,11 +63,11 @@ class CalendarTable:
         return self._is_true(_HAS_PLAN, zone)
 
     def is_inhabited(self, zone: str) -> bool:
-        """Whether anybody lives in a zone."""
+        """Whether a person lives in a zone."""
         return self._is_true(_INHABITED, zone)
 
     def inhabited_zones(self) -> list[str]:
-        """Every zone that somebody lives in."""
+        """Every zone in which a person lives."""
         return [zone for (zone,) in self.tx.execute(_ZONES)]
 
     def taken(self, zone: str, since: date) -> set[date]:
@@ -81,11 +81,11 @@ class CalendarTable:
         return None if row is None else _zone_run_of(row)
 
     def plan(self, runs: Sequence[Run]) -> None:
-        """Note the next runs of zones."""
+        """Plan the next runs of zones."""
         self.tx.executemany(_PLAN, [_row_of(run) for run in runs])
 
     def start(self, runs: Sequence[Run], job_ids: Sequence[int], now: Instant) -> None:
-        """Mark runs as started, and note their jobs. Refuses all if one was started before."""
+        """Mark runs as started by these jobs; `StoreError` if one was started before."""
         pairs = zip(runs, job_ids, strict=True)
         rows = [(*_row_of(run), now, job_id) for run, job_id in pairs]
         if self.tx.executemany(_START, rows).rowcount != len(runs):
@@ -96,19 +96,19 @@ class CalendarTable:
         self.tx.executemany(_MISS, [(*_row_of(run), now) for run in runs])
 
     def take_back_misses(self, now: Instant) -> list[str]:
-        """Forget misses of runs whose time is after now, and the plans of their zones."""
+        """Delete missed runs of the future and the plans of their zones; returns the zones."""
         zones = sorted({zone for (zone,) in self.tx.execute(_FUTURE_MISSES, (now,))})
         for zone in zones:
             self.tx.execute(_TAKE_BACK, (zone, now))
         return zones
 
     def drop_unreadable_plans(self) -> None:
-        """Forget planned runs whose date is none: their zones get another plan."""
+        """Delete planned runs with an invalid date: their zones get another plan."""
         for (zone,) in self.tx.execute(_DROP_UNREADABLE).fetchall():
             _log.error("row_unreadable", table="zone_runs", key=zone, error="ValueError")
 
     def drop(self, run: Run) -> None:
-        """Forget a planned run."""
+        """Delete a planned run."""
         self.tx.execute(_DROP, (run.zone, run.day.isoformat()))
 
     def _is_true(self, question: str, zone: str) -> bool:

@@ -1,4 +1,4 @@
-"""What an erasure does to offers that are stored or about to be."""
+"""What an erasure does to offers that are stored, or are being made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from yoked_actor.store.engine import Tx
 
 
 def drop_offer(tx: Tx, day: str, receiver: str, rank: int) -> None:
-    """Take an offer out of somebody's set, and count that it was there."""
+    """Delete an offer from a set, and count it as erased."""
     dropped = tx.execute(
         "DELETE FROM offers WHERE day = ? AND user_id = ? AND rank = ?", (day, receiver, rank)
     ).rowcount
@@ -20,7 +20,7 @@ def drop_offer(tx: Tx, day: str, receiver: str, rank: int) -> None:
 
 
 def was_frozen_before(tx: Tx, day: str, zone: str, inputs: str | None, at: Instant) -> bool:
-    """Whether the inputs of a set were frozen before an instant, or are not those of its run."""
+    """Whether the inputs of a set were frozen before an instant, or are not its run's any more."""
     found = tx.execute(
         "SELECT frozen_at, inputs FROM offer_runs WHERE day = ? AND zone = ?", (day, zone)
     ).fetchone()
@@ -28,7 +28,7 @@ def was_frozen_before(tx: Tx, day: str, zone: str, inputs: str | None, at: Insta
 
 
 def without_a_profile(tx: Tx, users: set[str]) -> set[str]:
-    """Who of these has none (any more): of those in a pool, the erased."""
+    """The users without a profile. Of the users of a pool, these are the erased."""
     found = tx.execute(
         "SELECT value FROM json_each(?)"
         " WHERE NOT EXISTS (SELECT 1 FROM people WHERE user_id = value)",

@@ -25,7 +25,7 @@ from yoked_actor.domain.offers import (
 from yoked_actor.domain.time import MICROSECONDS, Instant
 from yoked_actor.store.engine import Tx, read_rows, statement
 from yoked_actor.store.lobby import person_of
-from yoked_actor.store.offers.answers import connection_of, take_answer
+from yoked_actor.store.offers.answers import answer_in, connection_of
 from yoked_actor.store.offers.errors import NoSuchOffer
 from yoked_actor.store.offers.rows import kept_set, unreadable_set
 from yoked_actor.store.offers.runs import Runs
@@ -75,11 +75,11 @@ class Offers(Runs):
     async def unreadable_sets(self, zone: str, day: date) -> list[UnreadableSet]:
         """The sets of a zone's run that cannot be decoded, by user id."""
 
-        def look(tx: Tx) -> list[UnreadableSet]:
+        def find(tx: Tx) -> list[UnreadableSet]:
             sets = tx.execute(_OF_ZONE, (day.isoformat(), zone))
             return [one for row in sets if (one := unreadable_set(row)) is not None]
 
-        return await self._database.read_long(look)
+        return await self._database.read_long(find)
 
     async def record_delivery(self, user_id: str, day: date, now: Instant) -> None:
         """Record a delivery; the first instant stays, all are counted."""
@@ -95,13 +95,13 @@ class Offers(Runs):
 
     async def record_deliveries(self, sets: Sequence[tuple[str, date]], now: Instant) -> None:
         """Record deliveries of sets, given as (user, day): all or none."""
-        told = {"sets": _json([(day, user_id) for user_id, day in sets]), "now": now}
-        await self._database.write(lambda tx: tx.execute(_RECORD, told).rowcount, atomic=True)
+        given = {"sets": _json([(day, user_id) for user_id, day in sets]), "now": now}
+        await self._database.write(lambda tx: tx.execute(_RECORD, given).rowcount, atomic=True)
 
     async def faces(self, pairs: Collection[tuple[str, str]], now: Instant) -> Faces:
         """What is needed to show the second of each pair to the first, without suspended users."""
-        everybody = _json(sorted({user_id for pair in pairs for user_id in pair}))
-        wanted = {"users": everybody, "now": now}
+        users = _json(sorted({user_id for pair in pairs for user_id in pair}))
+        wanted = {"users": users, "now": now}
         asked = _json(list(pairs))
 
         def load(tx: Tx) -> Faces:
@@ -125,7 +125,7 @@ class Offers(Runs):
             raise NoSuchOffer(f"there is no offer {offer_id} for this user")
         day, expires_at = kept.offers.day, kept.offers.expires_at
         return await self._database.write(
-            lambda tx: take_answer(tx, user_id, candidate, day, expires_at, answer, now)
+            lambda tx: answer_in(tx, user_id, candidate, day, expires_at, answer, now)
         )
 
     async def connections(self, user_id: str) -> list[Connection]:

@@ -1,9 +1,9 @@
 """Reading what a zone's run of offers is made from, in one snapshot.
 
-Receivers are the people of the zone, but for those whose last set is too near (R41). A user who is
-suspended at the instant of the run is neither receiver nor candidate. Candidates are
-they, and everybody of other zones in the cells that somebody's widest limits reach; what reaches
-over 1,000 km counts as 1,000 km there, so that one traveller does not bring in the whole world.
+Receivers are the people of the zone, except those whose last set is too recent (R41). A user who
+is suspended at the instant of the run is neither receiver nor candidate. Candidates are the
+receivers, and the people of other zones in the cells that the widest limits of a receiver reach. A
+limit over 1,000 km counts as 1,000 km there, so that one person does not add the whole world.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from yoked_actor.domain.time import MICROSECONDS, Instant
 from yoked_actor.store.engine import Tx, read_row, read_rows, snapshot, statement
 from yoked_actor.store.lobby import person_of
 
-TOO_NEAR = 12 * 3600 * MICROSECONDS
-"""Nobody gets two sets within this (R41)."""
+TOO_RECENT = 12 * 3600 * MICROSECONDS
+"""No user gets two sets within this time, in microseconds (R41)."""
 NEWEST_MATCHES = 2_000_000
-"""Votes of matches before these are not counted."""
+"""Only votes of so many matches are counted."""
 
 _RECEIVERS = statement("offers/pool_receivers")
 _PEOPLE = statement("offers/pool_people")
@@ -58,12 +58,12 @@ def read_pool(
     rules: OfferRules,
     rematch_after_days: float | None,
 ) -> FrozenPool:
-    """The pool of a run, as the database has it now."""
+    """The pool of a run, from the present content of the database."""
     with snapshot(tx):
-        near = {"zone": zone, "day": day.isoformat(), "at": offered_at, "apart": TOO_NEAR}
+        near = {"zone": zone, "day": day.isoformat(), "at": offered_at, "apart": TOO_RECENT}
         residents: list[Person] = []
         receivers: list[str] = []
-        for *row, has_set in _giving_way(tx.execute(_RECEIVERS, near)):
+        for *row, has_set in _yielding(tx.execute(_RECEIVERS, near)):
             person = read_row(tuple(row), person_of, "people")
             if person is None:
                 continue
@@ -72,7 +72,7 @@ def read_pool(
                 receivers.append(row[0])
         cells = _json(sorted(_cells_of(residents, rules.tier3_distance)))
         found = tx.execute(_PEOPLE, {"cells": cells, "zone": zone, "at": offered_at})
-        others = read_rows(_giving_way(found), person_of, "people")
+        others = read_rows(_yielding(found), person_of, "people")
         votes = {
             who: Votes(*counts)
             for who, *counts in tx.execute(_VOTES, {"newest": NEWEST_MATCHES, "at": offered_at})
@@ -93,26 +93,26 @@ def read_pool(
                     receives=person.user_id in receiving,
                     votes=votes.get(person.user_id, NO_VOTES),
                 )
-                for person in _giving_way(people)
+                for person in _yielding(people)
             ),
             apart=tx.execute(_APART, {"people": ids, "met_after": met_after}),
-            not_again=_offered_of_late(tx, receivers, day, rules.not_again_days),
+            not_again=_offered_recently(tx, receivers, day, rules.not_again_days),
             accepted=tx.execute(_ACCEPTED, (ids,)),
         )
 
 
-def _giving_way(rows: Iterable[T]) -> Iterator[T]:
-    """The same, giving up the interpreter now and then: commits are waiting for it."""
+def _yielding(rows: Iterable[T]) -> Iterator[T]:
+    """The same rows, releasing the interpreter lock at times, because commits wait for it."""
     for number, row in enumerate(rows):
         if number % _ROWS_AT_ONCE == 0:
             time.sleep(0)
         yield row
 
 
-def _offered_of_late(
+def _offered_recently(
     tx: Tx, receivers: list[str], day: date, days: int
 ) -> Iterator[tuple[str, str]]:
-    # Until tomorrow: who came over the date line may have had the set of a later date.
+    # Until tomorrow: a user who crossed the date line may have the set of a later date.
     dates = [(day + timedelta(days=n)).isoformat() for n in range(-days, 2)]
     asked = {"people": _json(receivers), "days": _json(dates)}
     for user_id, candidates in tx.execute(_NOT_AGAIN, asked):
@@ -121,7 +121,7 @@ def _offered_of_late(
 
 
 def _cells_of(people: Iterable[Person], widest: float) -> set[int]:
-    """The cells that anybody's widest limits reach, as the index `people_by_cell` counts them."""
+    """The cells that the people's widest limits reach, as the index `people_by_cell` counts."""
     circles = {
         (CELLS.cell_of(person.lat, person.lon), reach_class(person.max_distance_km * widest))
         for person in people

@@ -14,14 +14,14 @@ Row = tuple[Any, ...]
 
 
 class _OfferRow(msgspec.Struct, frozen=True, array_like=True):
-    """An offer and its answer, as `offers/sql/load_sets.sql` gives them."""
+    """An offer and its answer, as `offers/sql/load_sets.sql` returns them."""
 
     candidate: str
     score: int
     tier: int
     years_apart: int
     shared: str
-    """JSON in JSON: text that is damaged must not fail the query for everybody else."""
+    """JSON in JSON: damaged text must not fail the query for the other rows."""
     likeness: int
     km: int
     nearness_lost: int
@@ -54,7 +54,7 @@ def kept_set(row: Row) -> KeptSet:
 
 
 def unreadable_set(row: Row) -> UnreadableSet | None:
-    """Why a row is no set; None when it is one."""
+    """Why a row cannot be decoded; None when it can."""
     try:
         kept_set(row)
     except (ValueError, OverflowError, msgspec.MsgspecError) as error:

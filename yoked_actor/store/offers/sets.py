@@ -1,8 +1,8 @@
-"""Writing sets of offers: prepared beforehand, many in one statement, the first one stands (R41).
+"""Writing sets of offers: encoded beforehand, many in one statement, the first one stands (R41).
 
-A morning brings hundreds of thousands of offers, and each call into SQLite gives up the interpreter
-lock and has to win it back. So a set is turned into text where it was made, on a thread that nobody
-waits for, and what the writer does with a hundred of them are two statements.
+A morning brings hundreds of thousands of offers, and each call into SQLite releases the interpreter
+lock and has to acquire it again. So a set is encoded on the thread that made it, and the writer
+stores a hundred sets with two statements.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from yoked_actor.domain.offers import OfferSet
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import Tx, statement
 from yoked_actor.store.offers.erased import drop_offer, was_frozen_before, without_a_profile
-from yoked_actor.store.offers.pool import TOO_NEAR
+from yoked_actor.store.offers.pool import TOO_RECENT
 
 _ADD_SETS = statement("offers/add_sets")
 _ADD_OFFERS = statement("offers/add_offers")
@@ -24,7 +24,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class PreparedSet(msgspec.Struct, frozen=True, gc=False):
-    """A set as the rows that it will be, in JSON."""
+    """A set, encoded as its rows in JSON."""
 
     user_id: str
     offered_at: Instant
@@ -33,11 +33,11 @@ class PreparedSet(msgspec.Struct, frozen=True, gc=False):
     offers: int
     set_row: bytes
     offer_rows: bytes
-    """Without brackets, so that those of many sets can be put in a row."""
+    """Without brackets, so that the rows of many sets can be joined."""
 
 
 def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> PreparedSet:
-    """Turn a set into its rows. `inputs` is the digest of what it was made from."""
+    """Encode a set. `inputs` is the digest of what it was made from."""
     digest, day, user_id = made.digest(), made.day, made.user_id
     row = (
         *(day, user_id, zone, made.offered_at, made.expires_at, made.scoring),
@@ -57,13 +57,13 @@ def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> Prepare
 
 
 def store_prepared_in(tx: Tx, sets: Sequence[PreparedSet], now: Instant) -> set[str]:
-    """Keep sets within a transaction that is under way; say whose were kept.
+    """Store sets inside a transaction; returns whose were stored.
 
-    Who was erased while the run was being made gets none, and is in none.
+    A user who was erased while the run was made gets no set, and is in none.
     """
     gone = _erased_meanwhile(tx, sets)
     sets = [one for one in sets if one.user_id not in gone]
-    asked = {"sets": _array(one.set_row for one in sets), "now": now, "apart": TOO_NEAR}
+    asked = {"sets": _array(one.set_row for one in sets), "now": now, "apart": TOO_RECENT}
     kept = {user_id for _, user_id in tx.execute(_ADD_SETS, asked).fetchall()}
     rows = [one.offer_rows for one in sets if one.offers and one.user_id in kept]
     if rows:
@@ -76,7 +76,7 @@ def store_prepared_in(tx: Tx, sets: Sequence[PreparedSet], now: Instant) -> set[
 
 
 def _erased_meanwhile(tx: Tx, sets: Sequence[PreparedSet]) -> set[str]:
-    """Who is named in these sets, and was erased since their run was frozen."""
+    """The users in these sets who were erased since their run was frozen."""
     (last,) = tx.execute("SELECT max(at) FROM erased").fetchone()
     if last is None:
         return set()
@@ -102,13 +102,13 @@ def store_sets_in(
     now: Instant,
     inputs: str | None = None,
 ) -> list[str]:
-    """Keep sets of different users within a transaction of somebody else's; say whose were kept."""
+    """Store sets of different users inside a transaction; returns whose were stored."""
     prepared = [prepare_set(zone, made, inputs) for made in sets]
     return sorted(store_prepared_in(tx, prepared, now))
 
 
 class StoreSet:
-    """The effect of a job that stores one set; those of many jobs are one statement."""
+    """The effect of a job that stores one set; the effects of many jobs are two statements."""
 
     __slots__ = ("_now", "is_kept", "prepared")
 
@@ -116,7 +116,7 @@ class StoreSet:
         self.prepared = prepared
         self._now = now
         self.is_kept = False
-        """Whether it was the first one of its user and date."""
+        """Whether it was stored: it is the first of its user and date."""
 
     def __call__(self, tx: Tx) -> None:
         """Store it."""
@@ -124,7 +124,7 @@ class StoreSet:
 
     @staticmethod
     def together(tx: Tx, effects: Sequence[StoreSet]) -> None:
-        """Store all of them; a user who is there twice has one that counts, as one by one."""
+        """Store all; of two sets of one user the first is stored, as one after the other."""
         left = list(effects)
         while left:
             first = {one.prepared.user_id: one for one in reversed(left)}

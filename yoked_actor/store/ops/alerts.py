@@ -28,10 +28,10 @@ from yoked_actor.store.jobs import enqueue_in
 _LOAD = statement("ops/alert_load")
 _RAISE = statement("ops/alert_raise")
 _CLEAR = statement("ops/alert_clear")
-_DEAD = statement("ops/dead_letter_standing")
+_DEAD = statement("ops/dead_letter_load")
 _RAISE_DEAD = statement("ops/dead_letter_raise")
 
-Tell = Callable[[DeadLetterChange], NewJob | None]
+Announce = Callable[[DeadLetterChange], NewJob | None]
 """The job that announces a change, if one is wanted."""
 
 
@@ -45,7 +45,7 @@ class Alerts:
         """The alerts that the previous process left raised; unknown ones are left out."""
         rows = await self._database.read(lambda tx: tx.execute(_LOAD).fetchall())
         known = set(Alert)
-        return read_rows((row for row in rows if row[0] in known), _standing, "alerts")
+        return read_rows((row for row in rows if row[0] in known), _raised_alert, "alerts")
 
     async def record(
         self, changes: Sequence[AlertChange], jobs: Sequence[NewJob], now: Instant
@@ -74,7 +74,7 @@ class Alerts:
         return await self._database.read(find)
 
     async def take_dead_letters(
-        self, now: Instant, window_s: float, tell: Tell
+        self, now: Instant, window_s: float, announce: Announce
     ) -> list[DeadLetterChange]:
         """Clear the alerts older than the window, and raise what was counted: all or nothing."""
 
@@ -87,7 +87,7 @@ class Alerts:
             for change in changes:
                 over = (change.dead.job_type, change.dead.kind)
                 tx.execute("DELETE FROM dead_letter_alerts WHERE type = ? AND kind = ?", over)
-            stood = {(one.job_type, one.kind) for one in _dead_letters(tx)}
+            raised = {(one.job_type, one.kind) for one in _dead_letters(tx)}
             for row in tx.execute(
                 "SELECT type, kind, count, job_id FROM dead_letter_news"
             ).fetchall():
@@ -96,9 +96,9 @@ class Alerts:
             changes += [
                 DeadLetterChange(one, AlertState.RAISED, now)
                 for one in _dead_letters(tx)
-                if (one.job_type, one.kind) not in stood
+                if (one.job_type, one.kind) not in raised
             ]
-            jobs = [job for job in map(tell, changes) if job is not None]
+            jobs = [job for job in map(announce, changes) if job is not None]
             if jobs:
                 enqueue_in(tx, jobs, now)
             return changes
@@ -106,7 +106,7 @@ class Alerts:
         return await self._database.write(apply)
 
 
-def _standing(row: tuple[Any, ...]) -> RaisedAlert:
+def _raised_alert(row: tuple[Any, ...]) -> RaisedAlert:
     alert, value, limit, raised_at = row
     to_datetime(raised_at)  # raises OverflowError when it lies outside the calendar
     return RaisedAlert(Alert(alert), float(value), float(limit), raised_at)

@@ -1,12 +1,12 @@
-"""Erasing a user: which rows name them, and what becomes of each, in one transaction.
+"""Erasing a user: which rows name the user, and what happens to each, in one transaction.
 
-What belongs to the user alone is deleted. What others remember too (matches, having met, video
-dates, answers, connections) keeps its place, with a tombstone for the user: a text that no token
-can have as its `sub`, drawn by lots, so that nothing leads from it to the user.
+Rows of the user alone are deleted. Rows that belong to others too (matches, having met, video
+dates, answers, connections) stay, with a tombstone in place of the user: a random text that no
+token can have as its `sub`, so that nothing leads from it to the user.
 
-Some tables are long and have no index by user, because nothing else asks for one. `find_traces`
-looks through them beforehand, on a connection that nobody waits for; the transaction then looks
-only at what was written since.
+Some tables are long and have no index by user, because no other query needs one. `find_traces`
+searches them beforehand, on a connection of its own; the transaction then searches only what was
+written since.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLUMNS = frozenset(
         *("job_attempts.error", "audit.who", "audit.subject", "audit.detail"),
     }
 )
-"""Every column that can name a user, or speak of one."""
+"""Every column that can name a user or contain text about one."""
 
 _RECENT = 3600 * 1_000_000
 _DISTANCE = (
@@ -45,34 +45,34 @@ _DISTANCE = (
 
 
 class Traces(msgspec.Struct, frozen=True):
-    """Where a user is named in the long tables, up to some rows of them."""
+    """Where a user is named in the long tables, up to a row of each."""
 
-    looked_at: Instant = 0
+    searched_at: Instant = 0
     match: int = 0
     date: int = 0
     job: int = 0
     pool: int = 0
-    """The last row of each that was looked at."""
+    """The last row of each table that was searched."""
     matches: tuple[int, ...] = ()
     dates: tuple[int, ...] = ()
     jobs: tuple[int, ...] = ()
     errors: tuple[int, ...] = ()
-    """Jobs whose errors, notes or dismissals speak of the user."""
+    """Jobs whose errors, notes or dismissals name the user."""
     keys: tuple[tuple[str, str], ...] = ()
     pools: tuple[tuple[int, str, str], ...] = ()
-    """Number, day and zone of the runs whose pool the user is in."""
+    """Number, day and zone of the runs whose pool contains the user."""
     offers: tuple[tuple[str, str, int], ...] = ()
     """Day, user and rank of the offers that name the user as candidate."""
 
 
 def find_traces(tx: Tx, user_id: str, now: Instant, before: Traces | None = None) -> Traces:
-    """Look through the long tables; with `before`, only through what came since."""
+    """Search the long tables; with `before`, only what was written since."""
     seen = before or Traces()
     offers = "SELECT day, user_id, rank FROM offers WHERE candidate = ?1"
     if before is not None:
-        # A run that was made meanwhile was not over then, or was frozen a moment ago.
+        # A run that was made since then was unfinished at that time, or was frozen recently.
         offers += " AND day IN (SELECT day FROM offer_runs WHERE outputs IS NULL OR frozen_at > ?2)"
-    since = None if before is None else seen.looked_at - _RECENT
+    since = None if before is None else seen.searched_at - _RECENT
     between = (user_id, seen.match)
     return Traces(
         now,
@@ -94,7 +94,7 @@ def find_traces(tx: Tx, user_id: str, now: Instant, before: Traces | None = None
 
 
 def erase_in(tx: Tx, erasure: Erasure, before: Traces | None) -> None:
-    """Erase a user, in a transaction that is under way."""
+    """Erase a user, inside a transaction."""
     user, tombstone, now = erasure.user_id, erasure.tombstone, erasure.at
     traces = find_traces(tx, user, now, before)
     tx.execute("INSERT INTO erased (tombstone, at) VALUES (?, ?)", (tombstone, now))
@@ -103,8 +103,8 @@ def erase_in(tx: Tx, erasure: Erasure, before: Traces | None) -> None:
         *(("bars", "a"), ("bars", "b"), ("blocks", "blocker"), ("blocks", "blocked")),
     ):
         tx.execute(f"DELETE FROM {table} WHERE {column} = ?", (user,))
-    _bury_pairs(tx, user, tombstone, traces)
-    _empty_reports(tx, user, tombstone)
+    _replace_in_pairs(tx, user, tombstone, traces)
+    _erase_reports(tx, user, tombstone)
     _erase_offers(tx, user, tombstone, traces)
     erase_from_jobs(tx, user, tombstone, now, traces.jobs, traces.keys, traces.errors)
     tx.execute("UPDATE suspended SET by = ?2 WHERE by = ?1", (user, tombstone))
@@ -114,7 +114,7 @@ def erase_in(tx: Tx, erasure: Erasure, before: Traces | None) -> None:
     tx.execute("UPDATE audit SET detail = ?2 WHERE detail = ?1", (user, tombstone))
 
 
-def _bury_pairs(tx: Tx, user: str, tombstone: str, traces: Traces) -> None:
+def _replace_in_pairs(tx: Tx, user: str, tombstone: str, traces: Traces) -> None:
     for number in dict.fromkeys(traces.matches):
         turned = tx.execute("SELECT a, b FROM matches WHERE number = ?", (number,)).fetchone()
         other = turned[1] if turned[0] == user else turned[0]
@@ -122,7 +122,7 @@ def _bury_pairs(tx: Tx, user: str, tombstone: str, traces: Traces) -> None:
             side = "a" if turned[0] == user else "b"
             tx.execute(f"UPDATE matches SET {side} = ? WHERE number = ?", (tombstone, number))
         else:
-            # The pair is kept in order, so the two change sides, with all that is theirs.
+            # A pair is stored in order, so the two change sides, with all their columns.
             tx.execute(
                 "UPDATE matches SET a = ?, b = ?, a_acknowledged = b_acknowledged,"
                 " b_acknowledged = a_acknowledged, a_vote = b_vote, b_vote = a_vote"
@@ -135,7 +135,7 @@ def _bury_pairs(tx: Tx, user: str, tombstone: str, traces: Traces) -> None:
                 " WHERE match_number = ?",
                 (number,),
             )
-        # From the distances to a few partners the place of the erased one could be worked out.
+        # The distances to a few partners would reveal the place of the erased user.
         tx.execute(f"UPDATE quality SET {_DISTANCE} WHERE match_number = ?", (number,))
     for number in dict.fromkeys(traces.dates):
         for side in "ab":
@@ -151,8 +151,8 @@ def _bury_pairs(tx: Tx, user: str, tombstone: str, traces: Traces) -> None:
             )
 
 
-def _empty_reports(tx: Tx, user: str, tombstone: str) -> None:
-    # The words of a report speak of both, so they go with either.
+def _erase_reports(tx: Tx, user: str, tombstone: str) -> None:
+    # The text of a report is about both users, so it is deleted with either.
     for column in ("reporter", "reported"):
         tx.execute(
             f"UPDATE reports SET {column} = ?2, reason = '',"
@@ -194,7 +194,7 @@ def _pools_with(tx: Tx, user: str, after: int) -> list[tuple[int, str, str]]:
 
 
 def _may_hold(content: bytes, wanted: bytes) -> bool:
-    """Whether a pool names a user; one that cannot be read may, and is dropped with them."""
+    """Whether a pool contains a user; an unreadable pool may, and is dropped too."""
     try:
         return wanted in zlib.decompress(content)
     except zlib.error:

@@ -40,7 +40,7 @@ class Privacy:
             return await self._database.read_long(lambda tx: export_in(tx, user_id, now))
 
     async def look_up(self, user_id: str, now: Instant) -> None:
-        """Prepare the erasure of a user, so that its transaction is a short one."""
+        """Prepare the erasure of a user, so that its transaction is short."""
         async with self._turn:
             self._traces[user_id] = await self._database.read_long(
                 lambda tx: find_traces(tx, user_id, now)

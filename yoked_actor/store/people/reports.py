@@ -1,4 +1,4 @@
-"""Taking reports, inside a transaction of the store: so many of a user, and no more."""
+"""Storing reports, inside a transaction, up to a limit for each user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DAY_S = 86_400
 
 
 def add_report_in(tx: Tx, report: Report, limits: ReportLimits) -> None:
-    """Keep a report, or raise `TooManyReports`."""
+    """Store a report, or raise `TooManyReports`."""
     asked = {
         "reporter": report.reporter,
         "reported": report.reported,
@@ -32,4 +32,4 @@ def add_report_in(tx: Tx, report: Report, limits: ReportLimits) -> None:
 
 
 class TooManyReports(StoreError):
-    """A report more than one user may make; nothing was stored. The text is for the user."""
+    """The user has reached a limit; nothing was stored. The text is shown to the user."""

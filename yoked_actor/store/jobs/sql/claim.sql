@@ -1,4 +1,4 @@
--- Lease due jobs of one priority; ?6 names the types as a JSON array, or is null for all.
+-- Lease due jobs of one priority. ?6 is a JSON array of types, or NULL for all.
 UPDATE jobs SET
     status = 'in_progress',
     attempts = attempts + 1,

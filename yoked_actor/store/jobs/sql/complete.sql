@@ -1,5 +1,5 @@
--- Complete attempts from a JSON array of (job, fence): those that still hold their lease. What is complete
--- has done all of its total.
+-- Complete the attempts in a JSON array of (job, fence) that still hold their lease. A completed job has
+-- done all of its total.
 UPDATE jobs SET
     status = 'completed', completed_at = ?2, owner = NULL, lease_until = NULL,
     progress_done = coalesce(progress_total, progress_done)

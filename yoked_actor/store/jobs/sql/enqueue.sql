@@ -1,4 +1,4 @@
--- Jobs from one JSON array of rows: one call into SQLite, however many they are.
+-- Insert jobs from one JSON array of rows, in one call into SQLite.
 INSERT INTO jobs (id, type, payload, payload_version, scheduled_for, status, dedup_key, priority,
     max_attempts, created_at)
 SELECT

@@ -1,4 +1,4 @@
--- Running jobs whose lease has ended; ?2 names the types as a JSON array, or is null for all.
+-- Running jobs whose lease has ended. ?2 is a JSON array of types, or NULL for all.
 SELECT
     id, type, payload, payload_version, scheduled_for, status, attempts, fence, owner, lease_until,
     last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at, max_attempts

@@ -1,10 +1,10 @@
--- Let leases go on, from a JSON array of (job, fence, done, total, note), with what their runs have said of
--- their progress, or nulls; those that were still held are returned.
+-- Extend leases from a JSON array of (job, fence, done, total, note); the last three are the progress, or
+-- NULL. Returns the jobs that still held their lease.
 UPDATE jobs SET
     lease_until = max(lease_until, ?3),
     progress_done = iif(held.value ->> 2 IS NULL, progress_done, held.value ->> 2),
     progress_total = iif(held.value ->> 2 IS NULL, progress_total, held.value ->> 3),
-    -- A note may name somebody who was erased while the run made it.
+    -- A note may name a user who was erased during the run.
     progress_note = iif(
         held.value ->> 2 IS NULL, progress_note, iif(overtaken, NULL, held.value ->> 4)
     )

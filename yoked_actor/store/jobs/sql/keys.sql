@@ -1,5 +1,5 @@
--- Of the keys in a JSON array of (type, key): those that were used, and whether that still counts.
--- A key without an outcome whose job is gone counts for nothing.
+-- The keys of a JSON array of (type, key) that were used and still count. A key without an outcome whose
+-- job is gone does not count.
 SELECT k.type, k.key, k.job_id, k.digest
 FROM json_each(?1) AS asked
 JOIN job_ledger AS k ON k.type = asked.value ->> 0 AND k.key = asked.value ->> 1

@@ -1,4 +1,4 @@
--- Jobs, the newest first; nulls leave a condition out.
+-- Jobs, newest first. NULL leaves a condition out.
 SELECT
     id, type, payload, payload_version, scheduled_for, status, attempts, fence, owner, lease_until,
     last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at, max_attempts,

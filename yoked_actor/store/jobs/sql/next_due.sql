@@ -1,5 +1,5 @@
--- When the next waiting job is due, or the next lease ends; ?1 names the types, or is null for all.
--- ?2 is what to add to an instant of a lease to get the time of day.
+-- When the next waiting job is due, or the next lease ends. ?1 is a JSON array of types, or NULL for all.
+-- ?2 is the difference from the scale of leases to the time of day.
 WITH RECURSIVE levels (priority) AS (
     SELECT min(priority) FROM jobs WHERE status IN ('pending', 'failed')
     UNION ALL

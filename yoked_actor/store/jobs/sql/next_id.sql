@@ -1,2 +1,2 @@
--- The greatest id that was ever given to a job; ids are given in the transaction that reads it.
+-- The greatest id that a job ever had. New ids are assigned in the transaction that reads it.
 SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'jobs'), 0);

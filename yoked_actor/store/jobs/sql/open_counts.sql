@@ -1,5 +1,5 @@
--- Each part names the rows of one partial index, so that jobs which ended well are never looked at;
--- dead letters that were dismissed are left out.
+-- Each part reads one partial index, so that completed and cancelled jobs are never read. Dismissed dead
+-- letters are left out.
 SELECT type, status, count(*) FROM jobs WHERE status IN ('pending', 'failed') GROUP BY type, status
 UNION ALL
 SELECT type, status, count(*) FROM jobs WHERE status = 'in_progress' GROUP BY type, status

@@ -1,4 +1,4 @@
--- The priorities that waiting jobs have, found by hops through the index.
+-- The priorities of waiting jobs, with one step in the index for each.
 WITH RECURSIVE levels (priority) AS (
     SELECT min(priority) FROM jobs WHERE status IN ('pending', 'failed')
     UNION ALL

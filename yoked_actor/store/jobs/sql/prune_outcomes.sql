@@ -1,4 +1,4 @@
--- What the keys of these jobs have led to, before the jobs go.
+-- Store the outcome of these jobs with their keys, before the jobs are deleted.
 UPDATE job_ledger SET outcome = jobs.status, ended_at = jobs.completed_at
 FROM json_each(?1) AS gone
 JOIN jobs ON jobs.id = gone.value

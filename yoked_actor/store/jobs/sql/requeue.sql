@@ -1,4 +1,4 @@
--- From the start: attempts are counted anew, the fence is not. A dismissal is over.
+-- Run a job from the start: attempts begin at 0, the fence does not. A dismissal ends.
 UPDATE jobs SET
     status = 'pending', attempts = 0, scheduled_for = ?2, completed_at = NULL, cancel_asked = 0,
     progress_done = NULL, progress_total = NULL, progress_note = NULL,

@@ -1,4 +1,4 @@
--- Dead letters and failed jobs of a type whose payload has the values of a JSON object. A payload that is
+-- Dead letters and failed jobs of a type whose payload has all values of a JSON object. A payload that is
 -- not JSON has none of them, and must not fail the query.
 SELECT id, status
 FROM jobs

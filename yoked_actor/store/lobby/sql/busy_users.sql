@@ -1,4 +1,4 @@
--- Who is not idle or is on an open date, as one JSON array in ascending order.
+-- The users who are not idle or are on an open date, as one JSON array in ascending order.
 SELECT json_group_array(user_id)
 FROM (
     SELECT user_id FROM seats WHERE state <> 'idle'

@@ -1,8 +1,8 @@
--- A whole commit as ONE statement: rows come in as JSON arrays and triggers put them into their tables.
+-- A whole commit as ONE statement: rows come in as JSON arrays, and triggers write them to their tables.
 --
--- Why: each call into SQLite gives up the interpreter lock and has to win it back from a busy event loop.
--- One call a commit instead of one a row, or one a table, is what keeps the writer thread from starving;
--- and one statement is a transaction by itself. Temporary: made anew on each connection, never in the file.
+-- Each call into SQLite releases the interpreter lock and has to acquire it again from a busy event loop.
+-- One call for each commit, instead of one for each row or table, keeps the writer thread fast; and one
+-- statement is a transaction by itself. The view is temporary: each connection makes its own.
 
 CREATE TEMP VIEW intake AS
 SELECT

@@ -1,4 +1,4 @@
--- All that is remembered of the users whose ids come in as a JSON array, one row each, from one snapshot.
+-- What is stored about the users of a JSON array of ids, one row for each, from one snapshot.
 SELECT
     wanted.value,
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,

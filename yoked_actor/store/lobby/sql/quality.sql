@@ -1,5 +1,5 @@
--- Waits and tiers by group, of the newest matches made since an instant; each match has two sides.
--- A percentile is the wait of the side that has so many of a hundred at or before it, by the nearest rank.
+-- Waits and tiers by group, of the newest matches made since an instant; each match has two sides. A
+-- percentile is found by the nearest rank.
 WITH
 recent AS (
     SELECT * FROM quality WHERE paired_at >= ? ORDER BY paired_at DESC, match_number DESC LIMIT ?

@@ -1,4 +1,4 @@
--- The first one stands, unless its pool was dropped because somebody was erased.
+-- The first run stands, unless an erasure dropped its pool.
 INSERT INTO offer_runs (
     day, zone, offered_at, expires_at, frozen_at, rules, inputs, receivers, rematch_after_days
 )

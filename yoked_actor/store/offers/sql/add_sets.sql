@@ -1,5 +1,5 @@
--- Sets come in as a JSON array of rows. The first one of a user and day stands, and one that comes too
--- soon after, or before, another is refused (R41). Says whose were stored.
+-- Insert sets from a JSON array of rows. The first of a user and day stands, and one too soon before or
+-- after another is refused (R41). Returns whose were stored.
 INSERT INTO offer_sets (
     day, user_id, zone, offered_at, expires_at, scoring, digest, inputs, stored_at
 )

@@ -1,4 +1,4 @@
--- Which of the pairs that come in as a JSON array are kept apart by a block, of either side.
+-- The pairs of a JSON array that a block of either side keeps apart.
 SELECT w.value ->> 0, w.value ->> 1
 FROM json_each(?) AS w
 WHERE

@@ -1,4 +1,4 @@
--- A date that has been started, or is done, is never started again: then nothing is written.
+-- A date that was started or is done is never started again: then no row is written.
 INSERT INTO zone_runs (zone, local_date, scheduled_at, status, started_at, job_id)
 VALUES (?1, ?2, ?3, 'started', ?4, ?5)
 ON CONFLICT DO UPDATE SET

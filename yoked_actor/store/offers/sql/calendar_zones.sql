@@ -1,4 +1,4 @@
--- Every zone that somebody lives in: one step down the index for each, however many people there are.
+-- Every zone in which a person lives, with one step in the index for each.
 WITH RECURSIVE inhabited (zone) AS (
     SELECT min(time_zone) FROM people
     UNION ALL

@@ -1,5 +1,4 @@
--- How many offers of a run name somebody whom the same user was offered before, on one of some days. It
--- must be none.
+-- How many offers of a run repeat an offer to the same user on one of some days. It must be 0.
 SELECT
     coalesce(
         sum(

@@ -1,4 +1,4 @@
--- Profiles of the users whose ids come in as a JSON array, but for those who are suspended now.
+-- The profiles of a JSON array of user ids, without users who are suspended now.
 SELECT
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
     p.seeking, p.min_age, p.max_age, p.max_distance_km, p.shown_lat, p.shown_lon,

@@ -1,4 +1,4 @@
--- Sets, each with its offers and their answers, as a JSON array in the order of their ranks.
+-- Sets, each with its offers and their answers as a JSON array in the order of rank.
 SELECT
     s.day, s.user_id, s.zone, s.offered_at, s.expires_at, s.scoring, s.digest, s.delivered_at,
     s.deliveries,

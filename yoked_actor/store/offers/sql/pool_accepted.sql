@@ -1,4 +1,4 @@
--- Whose accept of whom stands: the last answer about somebody counts.
+-- The pairs whose last answer is an accept.
 SELECT user_id, candidate
 FROM (
     SELECT o.user_id, o.candidate, o.answer, max(o.day)

@@ -1,4 +1,4 @@
--- Pairs of which the one that is named here is one: blocked, met (not so long ago), connected.
+-- The pairs of these people that are kept apart: blocked, met (recently), connected.
 SELECT b.blocker, b.blocked FROM json_each(:people) AS p JOIN blocks AS b ON b.blocker = p.value
 UNION ALL
 SELECT m.a, m.b FROM json_each(:people) AS p JOIN met AS m ON m.a = p.value

@@ -1,4 +1,4 @@
--- For each of some users whom they were offered on some days, as a JSON array.
+-- The candidates that each of some users was offered on some days, as a JSON array.
 SELECT
     r.value,
     (

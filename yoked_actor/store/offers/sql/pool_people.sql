@@ -1,5 +1,5 @@
--- Who lives in some cells of half a degree, and not in a zone, and is not suspended at an instant. See the
--- index people_by_cell.
+-- The people in some cells of half a degree who live in another zone and are not suspended at an instant.
+-- See the index people_by_cell.
 SELECT
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
     p.seeking, p.min_age, p.max_age, p.max_distance_km

@@ -1,4 +1,5 @@
--- Who lives in a zone and is not suspended at an instant, and whether a set of theirs is too near to one at that instant (R41).
+-- The people of a zone who are not suspended at an instant, and whether a set of theirs is too near that
+-- instant (R41).
 SELECT
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
     p.seeking, p.min_age, p.max_age, p.max_distance_km,

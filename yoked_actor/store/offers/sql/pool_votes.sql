@@ -1,6 +1,5 @@
--- How often everybody has said yes, and was said yes to, in the newest matches that came to an outcome.
--- Who did not vote has not said no. A vote that timed out is NULL: IS, unlike IN, never gives NULL, so a
--- sum over such votes alone is 0.
+-- How often each user voted yes, and got yes, in the newest matches with an outcome. No vote does not count
+-- as a no. A vote that timed out is NULL: IS, unlike IN, never returns NULL, so a sum over such votes is 0.
 WITH
 sides AS (
     SELECT a AS who, a_vote AS gave, b_vote AS got, ended_at, outcome FROM matches

@@ -1,5 +1,5 @@
--- How far a run has come: whether its own job is done, for how many users it is, and what became of their
--- jobs, all of which have greater numbers than its own.
+-- The progress of a run: whether its own job is done, its number of users, and the state of their jobs,
+-- which all have greater ids than the job of the run.
 SELECT
     z.status,
     (SELECT r.receivers FROM offer_runs AS r WHERE r.day = z.local_date AND r.zone = z.zone),

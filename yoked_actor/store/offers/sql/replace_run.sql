@@ -1,4 +1,4 @@
--- A run that is frozen again replaces the one that was frozen before. Nobody of the new pool was erased.
+-- Replace a frozen run. No person of the new pool was erased.
 UPDATE offer_runs
 SET
     frozen_at = ?5,

@@ -1,2 +1,2 @@
--- An alert is over.
+-- Clear an alert.
 DELETE FROM alerts WHERE alert = ?;

@@ -1,4 +1,4 @@
--- An attempt ends otherwise than well. Whatever it was to be, a job that was asked to end is cancelled.
+-- End an attempt that did not succeed. A job that was asked to stop is cancelled in any case.
 UPDATE jobs SET
     status = iif(cancel_asked, 'cancelled', ?4),
     scheduled_for = coalesce(?5, scheduled_for),
