@@ -1,4 +1,4 @@
-"""What holds for all tests.
+"""Settings for all tests.
 
 Hypothesis takes the same examples on every run; with HYPOTHESIS_PROFILE=thorough, many more.
 Logging is after each test what it was before, because some commands configure it.
@@ -13,7 +13,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-# Neither depends on how busy the machine is: no deadline, no complaint about slow generation.
+# No deadline and no check for slow generation: both depend on how busy the machine is.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 settings.register_profile("default", UNTIMED, derandomize=True)

@@ -1,4 +1,4 @@
-"""Programs from npm that some tests use, kept outside of what is committed."""
+"""Programs from npm that some tests use; they are not committed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _PATIENCE_S = 120
 
 
 def from_npm(package: str, version: str) -> Path:
-    """The `node_modules` that hold a package; skips the test where it cannot be had."""
+    """The `node_modules` folder with a package; skips the test if it cannot be installed."""
     home = _CACHE / f"{package}-{version}"
     modules = home / "node_modules"
     if (modules / package).exists():
         return modules
     npm = shutil.which("npm")
     _CACHE.mkdir(exist_ok=True)
-    # Elsewhere first: what stands at its place is complete. Another worker may be quicker.
+    # Renamed into place when complete. Another test process may be first.
     with tempfile.TemporaryDirectory(dir=_CACHE, ignore_cleanup_errors=True) as coming:
         done = npm and subprocess.run(
             [npm, "install", "--silent", "--no-save", "--prefix", coming, f"{package}@{version}"],

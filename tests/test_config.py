@@ -47,11 +47,11 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "some.toml"
 
 
-def test_nothing_given_means_the_defaults() -> None:
+def test_without_input_the_defaults_are_used() -> None:
     assert load_settings(None, {}, {}) == Settings()
 
 
-def test_the_environment_goes_over_the_file_and_flags_go_over_both(file: Path) -> None:
+def test_the_environment_overrides_the_file_and_flags_override_both(file: Path) -> None:
     file.write_text('[server]\nhost = "::1"\nport = 1\ndrain_s = 1\n')
     environ = {"YOKED_SERVER__PORT": "2", "YOKED_SERVER__HOST": "10.0.0.1", "PATH": "/bin"}
     server = load_settings(file, environ, {"server": {"port": 3}}).server
@@ -78,13 +78,13 @@ def test_variables_are_read_as_the_type_of_their_setting() -> None:
     assert settings.auth.secret.get_secret_value() == "1" * 32
 
 
-def test_an_empty_variable_unsets_what_can_be_unset(file: Path) -> None:
+def test_an_empty_variable_unsets_an_optional_setting(file: Path) -> None:
     file.write_text("[matching]\nrematch_after_days = 30\n")
     environ = {"YOKED_MATCHING__REMATCH_AFTER_DAYS": ""}
     assert load_settings(file, environ, {}).matching.rematch_after_days is None
 
 
-def test_all_problems_are_told_at_once_with_their_place_value_and_rule(file: Path) -> None:
+def test_all_problems_are_reported_with_place_value_and_rule(file: Path) -> None:
     file.write_text(
         '[server]\nprt = 1\nhost = ""\n[matching]\ncredit_step = 60\nvote_window_s = 0\n[x]\n'
     )
@@ -101,7 +101,7 @@ def test_all_problems_are_told_at_once_with_their_place_value_and_rule(file: Pat
     ]
 
 
-def test_a_key_like_no_other_is_answered_with_the_keys_there_are(file: Path) -> None:
+def test_an_unknown_key_is_reported_with_the_known_keys(file: Path) -> None:
     file.write_text("[log]\ncolour = true\n")
     assert problems(file) == [
         f"{file}: log.colour: is not a setting; [log] has level, format, sentry_dsn"
@@ -120,12 +120,12 @@ def test_a_key_like_no_other_is_answered_with_the_keys_there_are(file: Path) -> 
         ("YOKED_", "must have the form YOKED_SECTION__KEY"),
     ],
 )
-def test_a_misspelt_variable_is_named_and_not_ignored(variable: str, complaint: str) -> None:
+def test_a_misspelt_variable_is_reported(variable: str, complaint: str) -> None:
     [line] = problems(environ={variable: "1"})
     assert line.startswith(f"{variable}: {complaint}")
 
 
-def test_the_value_of_a_secret_is_never_repeated(file: Path) -> None:
+def test_the_value_of_a_secret_is_never_printed(file: Path) -> None:
     file.write_text('[auth]\nsecret = ["hunter2"]\nsecrets = "hunter2"\n')
     assert problems(file) == [
         f"{file}: auth.secrets: is not a setting; did you mean secret?",
@@ -180,25 +180,27 @@ def test_a_file_that_cannot_be_used_is_named(
         ("SESSION__FORGET_AFTER_S", "9", "must be at least matching.liveness_s (10.0)"),
     ],
 )
-def test_what_is_not_allowed_is_refused_with_what_is(name: str, value: str, rule: str) -> None:
+def test_a_refused_value_is_reported_with_the_allowed_ones(
+    name: str, value: str, rule: str
+) -> None:
     [line] = problems(environ={f"YOKED_{name}": value})
     assert line.startswith(f"YOKED_{name}: ")
     assert line.endswith(f": {rule}")
 
 
-def test_a_conflict_with_a_value_that_is_wrong_itself_is_not_told_twice() -> None:
+def test_a_conflict_with_an_invalid_value_is_not_reported_twice() -> None:
     environ = {"YOKED_MATCHING__LIVENESS_S": "none", "YOKED_MATCHING__HEARTBEAT_EVERY_S": "30"}
     [line] = problems(environ=environ)
     assert line.startswith("YOKED_MATCHING__LIVENESS_S: ")
 
 
-def test_a_rule_between_sections_waits_until_both_sections_are_right() -> None:
+def test_a_rule_between_sections_is_checked_when_both_sections_are_valid() -> None:
     environ = {"YOKED_SESSION__FORGET_AFTER_S": "5", "YOKED_MATCHING__LIVENESS_S": "2"}
     [line] = problems(environ=environ)
     assert "matching.heartbeat_every_s = 3.0: must be less than matching.liveness_s (2.0)" in line
 
 
-def test_a_long_value_is_cut_short() -> None:
+def test_a_long_value_is_truncated() -> None:
     [line] = problems(environ={"YOKED_LOG__LEVEL": "x" * 5000})
     assert len(line) < 200
 
@@ -207,7 +209,7 @@ def test_a_long_value_is_cut_short() -> None:
     st.sampled_from([(s, k) for s, model in sections().items() for k in model.model_fields]),
     st.text(st.characters(exclude_categories=["Cs"])),
 )
-def test_any_text_of_a_variable_gives_settings_or_a_problem_that_names_it(
+def test_any_text_in_a_variable_gives_settings_or_a_problem_with_its_name(
     setting: tuple[str, str], text: str
 ) -> None:
     variable = "__".join(setting).upper()
@@ -219,7 +221,7 @@ def test_any_text_of_a_variable_gives_settings_or_a_problem_that_names_it(
     assert all(line.startswith(f"YOKED_{variable}: ") for line in found)
 
 
-def test_settings_cannot_be_changed_or_made_with_unknown_keys() -> None:
+def test_settings_are_frozen_and_refuse_unknown_keys() -> None:
     frozen: Any = Settings().server
     with pytest.raises(ValidationError, match="frozen"):
         frozen.port = 1
@@ -243,7 +245,7 @@ def test_settings_can_be_read_without_an_event_loop() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_a_template_with_every_default_taken_in_gives_the_defaults(file: Path) -> None:
+def test_the_template_without_comments_gives_the_defaults(file: Path) -> None:
     template = Path(__file__).parents[1] / "config" / "yoked.toml"
     assert load_settings(template, {}, {}) == Settings()
     file.write_text(re.sub(r"^#(?=\w+ = )", "", template.read_text("utf-8"), flags=re.MULTILINE))
@@ -286,7 +288,7 @@ def test_every_setting_of_the_rules_reaches_the_lobby() -> None:
     assert settings.rules() == Rules(**changed, max_kept_signals=7)
 
 
-def test_signals_are_at_most_half_of_the_events_that_are_kept() -> None:
+def test_signals_are_at_most_half_of_the_stored_events() -> None:
     settings = load_settings(None, {}, {"session": {"kept_events": 11}})
     assert settings.rules().max_kept_signals == 5
 
@@ -384,7 +386,7 @@ def test_the_environment_changes_single_keys_of_a_retry_policy(file: Path) -> No
         ("[jobs.retry]\ndefault = 3", "jobs.retry.default: must be a table, [jobs.retry.default]"),
     ],
 )
-def test_a_retry_policy_that_makes_no_sense_is_refused_by_its_key(
+def test_an_invalid_retry_policy_is_refused_with_its_key(
     file: Path, text: str, problem: str
 ) -> None:
     file.write_text(text)
@@ -394,6 +396,6 @@ def test_a_retry_policy_that_makes_no_sense_is_refused_by_its_key(
     assert found.startswith(f"{file}: {problem}")
 
 
-def test_a_variable_for_a_type_of_job_that_there_is_not_is_refused() -> None:
+def test_a_variable_for_an_unknown_job_type_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"__ODD__ATTEMPTS: jobs\.retry\.odd: is not a type"):
         load_settings(None, {"YOKED_JOBS__RETRY__ODD__ATTEMPTS": "3"}, {})

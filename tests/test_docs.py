@@ -1,4 +1,4 @@
-"""The documents: links lead somewhere, names exist, snippets work."""
+"""The documentation: links and names exist, snippets work."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ import msgspec
 import pytest
 
 from yoked_actor.cli.main import main
+from yoked_actor.settings import Settings
+from yoked_actor.settings.models.retries import JOB_TYPES
 from yoked_actor.telemetry import Metrics
 
 ROOT = Path(__file__).parents[1]
@@ -27,7 +29,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
 class Fence(msgspec.Struct, frozen=True):
-    """A fenced block: what kind it says it is, its text, and where it stands."""
+    """A fenced block: its kind, its text, and its line."""
 
     kind: str
     text: str
@@ -49,7 +51,7 @@ def prose(page: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The fragments that lead to the headings of a page."""
+    """The fragments of the headings of a page."""
     found: set[str] = set()
     for heading in re.findall(r"^#{1,6} (.+)$", prose(page), re.MULTILINE):
         words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
@@ -63,7 +65,7 @@ def name_of(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_link_of_a_page_leads_to_something(page):
+def test_every_link_has_a_target(page):
     broken = []
     for link in _LINK.findall(prose(page)):
         if re.match(r"[a-z]+:", link):
@@ -92,7 +94,7 @@ def test_every_page_can_be_reached_from_the_readme():
 _RULING = re.compile(r"^\| (R\d+) \| (.+) \| (.+) \| (.+) \|$", re.MULTILINE)
 
 
-def test_every_ruling_that_is_cited_is_on_the_page_of_rulings():
+def test_every_cited_ruling_is_on_the_page_of_rulings():
     page = (ROOT / "docs" / "rulings.md").read_text("utf-8")
     explained = {found[1] for found in _RULING.finditer(page)}
     files = [*PAGES, *(ROOT / "tests").rglob("*.py")]
@@ -114,7 +116,7 @@ def test_every_ruling_is_there_once_with_its_source_and_its_tests():
         assert re.fullmatch(r"`tests/[\w/]+\.py`(, `tests/[\w/]+\.py`)*", tested), number
 
 
-def test_every_test_that_a_page_names_exists():
+def test_every_named_test_exists():
     named = {
         path
         for page in PAGES
@@ -123,7 +125,7 @@ def test_every_test_that_a_page_names_exists():
     assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
-def test_every_warning_and_error_that_a_server_logs_is_explained():
+def test_every_logged_warning_and_error_is_documented():
     logged = set()
     for module in (ROOT / "yoked_actor").rglob("*.py"):
         if "bots" not in module.parts:
@@ -136,12 +138,12 @@ def test_every_warning_and_error_that_a_server_logs_is_explained():
     assert {event for event in logged if f"`{event}`" not in text} == set()
 
 
-def test_the_metrics_that_are_explained_are_the_metrics_that_exist():
+def test_the_documented_metrics_are_the_existing_ones():
     metrics = Metrics()
     metrics.watch(waiting=float, sessions=float, mailbox=float, writes=float, ready=float)
     exist = set()
     for family in metrics.registry.collect():
-        if family.name.startswith("yoked_"):  # the others are those of every Prometheus client
+        if family.name.startswith("yoked_"):  # the others are of the Prometheus client
             exist.add(f"{family.name}_total" if family.type == "counter" else family.name)
     rows = (ROOT / "docs" / "operations.md").read_text("utf-8").splitlines()
     explained = {found[1] for row in rows if (found := re.match(r"\| `(yoked_\w+)", row))}
@@ -150,8 +152,19 @@ def test_the_metrics_that_are_explained_are_the_metrics_that_exist():
     assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in mentioned} == exist
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_setting_that_is_named_exists(page):
+    keys = {
+        f"{section}.{key}"
+        for section, field in Settings.model_fields.items()
+        for key in getattr(field.annotation, "model_fields", ())
+    }
+    pattern = rf"`((?:{'|'.join(Settings.model_fields)})\.[a-z0-9_]+)(?: = [^`]*)?`"
+    assert set(re.findall(pattern, prose(page))) <= keys | set(JOB_TYPES)
+
+
 def commands_in(page: Path) -> Iterator[list[str]]:
-    """Every `yoked-actor ...` that a page tells to type, as words."""
+    """Every command line `yoked-actor ...` on a page, as words."""
     lines = [line for fence in fences(page) for line in fence.text.splitlines()]
     lines += re.findall(r"`([^`\n]+)`", prose(page))
     for line in lines:
@@ -161,7 +174,7 @@ def commands_in(page: Path) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=name_of)
-def test_every_command_line_that_is_named_exists(page):
+def test_every_command_line_exists(page):
     for words in commands_in(page):
         command = main.get_command(click.Context(main), words[0])
         if isinstance(command, click.Group) and len(words) > 1:
@@ -173,7 +186,7 @@ def test_every_command_line_that_is_named_exists(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_file_that_is_named_exists(page):
+def test_every_named_file_exists(page):
     named = re.findall(r"`((?:tests|scripts|config|docs|yoked_actor)/[\w./-]*)", prose(page))
     layers = re.findall(
         r"`((?:actors|app|cli|domain|edge|settings|store|telemetry|wire)/[\w./-]+)`", prose(page)
@@ -213,6 +226,17 @@ def test_the_functions_of_the_walks_exist_and_their_hops_are_counted():
             assert {function for function in functions if function} <= known, (name, module)
 
 
+def test_the_picture_of_the_layers_has_every_layer_and_every_room():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    drawn = dict(re.findall(r'\["<b>(\w+)</b><br/>(.+)"\]', page))
+    package = ROOT / "yoked_actor"
+    assert set(drawn) == {init.parent.name for init in package.glob("*/__init__.py")}
+    for layer, rooms in drawn.items():
+        if " · " in rooms:
+            exist = {init.parent.name for init in (package / layer).glob("*/__init__.py")}
+            assert set(rooms.split(" · ")) == exist, layer
+
+
 def test_the_types_that_the_glossary_names_exist():
     named = set(re.findall(r"`([A-Z]\w+)`", (ROOT / "docs" / "glossary.md").read_text("utf-8")))
     assert len(named) > 10
@@ -230,14 +254,14 @@ SNIPPETS = [
 
 @pytest.mark.parametrize(("page", "fence"), SNIPPETS)
 def test_a_snippet_is_python(page, fence):
-    # A snippet may await at its top level, as if it stood inside a coroutine.
+    # A snippet may use await at its top level.
     indented = "".join(f"    {line}\n" for line in fence.text.splitlines())
     source = fence.text if "runnable" in fence.kind else f"async def snippet():\n{indented}"
     compile(source, f"{page.name}:{fence.line}", "exec")
 
 
 def runnable(page: Path, *, tests: bool) -> list[tuple[Fence, str | None]]:
-    """The snippets of a page that are to be run, each with the output that the page shows."""
+    """The runnable snippets of a page, each with the output that the page shows."""
     blocks = [*fences(page), Fence("", "", 0)]
     return [
         (fence, following.text if following.kind == "text" else None)
@@ -247,7 +271,7 @@ def runnable(page: Path, *, tests: bool) -> list[tuple[Fence, str | None]]:
 
 
 def run(*arguments: str | Path, cwd: Path) -> str:
-    """Run Python to its good end, and return what it printed."""
+    """Run a Python program; returns its output."""
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
@@ -301,5 +325,5 @@ def test_the_programs_that_the_client_page_shows_print_what_it_shows(server, tmp
         assert LOCAL in fence.text
         (tmp_path / "shown.py").write_text(fence.text.replace(LOCAL, server), "utf-8")
         printed = run("shown.py", cwd=tmp_path).splitlines()
-        # Whose line comes first is a matter of chance.
+        # The order of the lines is random.
         assert sorted(printed) == sorted((output or "").splitlines()), f"line {fence.line}"

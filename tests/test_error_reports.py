@@ -1,4 +1,4 @@
-"""What is reported to Sentry, read from a transport that keeps it in memory."""
+"""Reports to Sentry, with a transport that keeps them in memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DSN = "https://key@sentry.test/1"
 
 
 class Inbox(Transport):
-    """Keeps what would have been sent."""
+    """Stores reports instead of sending them."""
 
     def __init__(self) -> None:
         super().__init__({"dsn": DSN})
@@ -36,7 +36,7 @@ class Inbox(Transport):
 
     def capture_envelope(self, envelope: Envelope) -> None:
         for item in envelope.items:
-            # As bytes and back: what cannot be sent does not count.
+            # Encoded and decoded, as it would be sent.
             self.reports.append(json.loads(item.payload.get_bytes()))
 
 
@@ -53,7 +53,7 @@ def inbox() -> Iterator[Inbox]:
 
 
 class Task(BaseModel):
-    """Says how to fail."""
+    """Whether the failure is transient."""
 
     mends: bool
 
@@ -66,7 +66,7 @@ async def _fail(job: JobRun[Task]) -> None:
 
 
 @pytest.mark.parametrize("mends", [False, True])
-async def test_a_job_that_fails_is_reported_with_all_that_names_it(autojump_clock, inbox, mends):
+async def test_a_failed_job_is_reported_with_its_identity(autojump_clock, inbox, mends):
     async with open_world() as world:
         dispatcher = world.server.base.dispatcher
         dispatcher.register("task", Task, _fail)
@@ -113,7 +113,7 @@ def test_an_error_that_a_library_logs_is_reported_too(inbox):
     assert report["exception"]["values"][0]["type"] == "KeyError"
 
 
-def test_nobody_is_named(inbox):
+def test_reports_do_not_contain_personal_data(inbox):
     structlog.get_logger().error("session_failed", user_id="ana@example.org", peer="192.0.2.7")
     [report] = inbox.reports
     assert report["message"] == "session_failed"
@@ -123,14 +123,14 @@ def test_nobody_is_named(inbox):
     assert "request" not in report
 
 
-def test_what_is_no_error_is_not_reported(inbox):
+def test_only_errors_are_reported(inbox):
     log = structlog.get_logger()
     log.info("match_made", match_id="m1")
     log.warning("connection_refused", reason="rate")
     assert inbox.reports == []
 
 
-def test_a_flood_of_one_error_leaves_room_for_another(inbox):
+def test_many_reports_of_one_error_do_not_suppress_another(inbox):
     for _ in range(1000):
         structlog.get_logger().error("commit_failed", error="disk full")
     structlog.get_logger().error("audit_violation", found=["two matches"])
@@ -138,7 +138,7 @@ def test_a_flood_of_one_error_leaves_room_for_another(inbox):
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
-def test_a_dsn_without_the_package_is_told_at_the_start(monkeypatch, tmp_path, command):
+def test_a_dsn_without_the_package_is_an_error_at_the_start(monkeypatch, tmp_path, command):
     monkeypatch.setitem(sys.modules, "sentry_sdk", None)
     told = CliRunner().invoke(
         main, [command, "--data", str(tmp_path)], env={"YOKED_LOG__SENTRY_DSN": DSN}
@@ -148,7 +148,7 @@ def test_a_dsn_without_the_package_is_told_at_the_start(monkeypatch, tmp_path, c
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dsn_that_is_none_is_told_without_repeating_it(tmp_path):
+def test_an_invalid_dsn_is_refused_without_printing_it(tmp_path):
     with pytest.raises(CannotReport, match="is not the DSN of a Sentry project"):
         report_errors("nonsense")
     told = CliRunner().invoke(

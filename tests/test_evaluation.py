@@ -1,4 +1,4 @@
-"""The evaluation of the scoring, on evenings that are made up."""
+"""The evaluation of the scoring, on generated evenings."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_no_vote_of_another_evening_is_seen(made_up):
     assert scores[: len(alone.dates)] == chances(alone.dates, points_by_ratings(alone))
 
 
-def test_earlier_votes_tell_who_is_liked(made_up):
+def test_earlier_votes_show_who_is_liked(made_up):
     evenings = read(made_up)
     scores = np.array(chances(evenings.dates, points_by_ratings(evenings)), np.float64)
     is_match = np.array([row.is_match for row in evenings.dates])
@@ -104,7 +104,7 @@ def test_auc_counts_ties_as_half():
     assert auc(np.array([0.0, 0.0, 1.0, 1.0]), yes) == 0.0
 
 
-def test_hits_are_counted_among_those_who_had_a_match(made_up):
+def test_hits_are_counted_among_people_with_a_match(made_up):
     evenings = read(made_up)
     perfect = np.array([float(row.is_match) for row in evenings.dates])
     assert hits(evenings.dates, best_of(evenings.dates, perfect)) == {1: 1.0, 2: 1.0, 3: 1.0}
@@ -147,14 +147,14 @@ def test_the_command_prints_every_version_and_the_price_of_the_cap(made_up, tmp_
         (f"{HEAD}\n1,x,1,2,0,30,30,1,1,1,0.5,9,3", "line 2"),
     ],
 )
-def test_a_file_of_another_kind_is_refused_with_a_reason(text, problem, tmp_path, capsys):
+def test_another_kind_of_file_is_refused_with_a_reason(text, problem, tmp_path, capsys):
     file = tmp_path / "dates.csv"
     file.write_text(text, "utf-8")
     assert main([str(file)]) == 1
     assert problem in capsys.readouterr().err
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path, capsys):
+def test_a_missing_file_is_named(tmp_path, capsys):
     assert main([str(tmp_path / "none.csv")]) == 1
     assert "none.csv" in capsys.readouterr().err
 

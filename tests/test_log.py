@@ -37,7 +37,7 @@ def entries(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_an_entry_is_one_json_object_with_its_facts_level_and_utc_time() -> None:
+def test_an_entry_is_one_json_object_with_fields_level_and_utc_time() -> None:
     stream = io.StringIO()
     configure_logging("info", "json", stream)
     structlog.get_logger().info("paired", match_id="m1", km=3)
@@ -57,7 +57,7 @@ def test_entries_below_the_level_are_not_written() -> None:
     assert [entry["event"] for entry in entries(stream)] == ["loud"]
 
 
-def test_auto_is_json_where_nobody_looks_and_pretty_on_a_terminal() -> None:
+def test_auto_is_pretty_on_a_terminal_and_json_elsewhere() -> None:
     file, terminal = io.StringIO(), Terminal()
     configure_logging("info", "auto", file)
     structlog.get_logger().info("started", port=1)
@@ -69,7 +69,7 @@ def test_auto_is_json_where_nobody_looks_and_pretty_on_a_terminal() -> None:
 
 
 @pytest.mark.parametrize("name", ["hypercorn.error", "websockets.server", "quart.app"])
-def test_a_librarys_warning_comes_out_in_the_same_form(name: str) -> None:
+def test_warnings_of_libraries_have_the_same_format(name: str) -> None:
     stream = io.StringIO()
     configure_logging("debug", "json", stream)
     logging.getLogger(name).info("not this")
@@ -95,7 +95,7 @@ def test_a_traceback_names_the_error_but_shows_no_local_variables(form: Any, log
     assert token not in stream.getvalue()
 
 
-def test_a_reader_that_went_away_does_not_stop_the_program() -> None:
+def test_a_closed_pipe_does_not_stop_the_program() -> None:
     configure_logging("info", "json", BrokenPipe())
     structlog.get_logger().error("nobody hears this")
     logging.getLogger("quart.app").error("nor this")

@@ -1,4 +1,4 @@
-"""The log at info level: whatever can be followed has an id, and nobody is named."""
+"""The log at info level has IDs to follow events, and no personal data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def log() -> Iterator[io.StringIO]:
 
 
 class Letter(BaseModel):
-    """A job about somebody."""
+    """A job about a user."""
 
     to: str
 
@@ -41,7 +41,7 @@ async def _deliver(job: JobRun[Letter]) -> None:
     pass
 
 
-async def test_an_evening_is_logged_by_ids_and_names_nobody(autojump_clock, log):
+async def test_an_evening_is_logged_with_ids_and_without_personal_data(autojump_clock, log):
     async with open_world() as world:
         server = world.server
         server.base.dispatcher.register("letter", Letter, _deliver)

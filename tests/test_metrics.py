@@ -1,4 +1,4 @@
-"""What is counted and measured: spins, losses, jobs by status, the lag of the event loop."""
+"""Metrics: spins, lost users, jobs by status, event loop lag."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float | None:
     return metrics.registry.get_sample_value(name, labels)
 
 
-async def test_spins_are_counted_by_what_they_led_to(autojump_clock):
+async def test_spins_are_counted_by_result(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await ana.spin()
@@ -39,7 +39,7 @@ async def test_spins_are_counted_by_what_they_led_to(autojump_clock):
         assert counted == {"waiting": 2, "matched": 1, "refused": 1}
 
 
-async def test_who_falls_silent_is_counted_once_in_line_and_on_a_date(autojump_clock):
+async def test_lost_users_are_counted_once_in_line_and_on_a_date(autojump_clock):
     async with open_world() as world:
         metrics = world.server.base.metrics
         ana, ben = await join_pair(world)
@@ -56,7 +56,7 @@ async def test_who_falls_silent_is_counted_once_in_line_and_on_a_date(autojump_c
 
 
 class Task(BaseModel):
-    """Says whether to go well."""
+    """Whether the job succeeds."""
 
     well: bool
 
@@ -75,7 +75,7 @@ async def _kept(server: Server) -> dict[str, float | None]:
     }
 
 
-async def test_jobs_are_shown_by_status_as_long_as_they_have_not_ended_well(autojump_clock):
+async def test_jobs_are_shown_by_status_until_they_complete(autojump_clock):
     async with open_world() as world:
         server = world.server
         server.base.dispatcher.register("task", Task, _run)
@@ -101,7 +101,9 @@ async def test_jobs_are_shown_by_status_as_long_as_they_have_not_ended_well(auto
         )
 
 
-async def test_the_dead_letters_of_an_earlier_process_are_shown_at_once(autojump_clock, tmp_path):
+async def test_the_dead_letters_of_an_earlier_process_are_shown_immediately(
+    autojump_clock, tmp_path
+):
     async with open_world(database=tmp_path / "yoked.db") as world:
         world.server.base.dispatcher.register("task", Task, _run)
         await world.server.base.dispatcher.enqueue(
@@ -115,7 +117,7 @@ async def test_the_dead_letters_of_an_earlier_process_are_shown_at_once(autojump
         assert value(metrics, "yoked_jobs", type="task", status="dead_letter") == 1
 
 
-async def test_a_loop_that_comes_back_late_is_seen_as_lag(mock_clock: MockClock):
+async def test_a_late_event_loop_is_measured_as_lag(mock_clock: MockClock):
     metrics = Metrics()
     lag = LoopLag(metrics.actors.loop_lag)
     async with trio.open_nursery() as nursery:

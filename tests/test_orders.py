@@ -1,4 +1,4 @@
-"""Signals, as a process heeds them."""
+"""How a process handles signals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from yoked_actor.app.process.signals import Orders
 
 
 async def follow(orders: Orders, *told: tuple[float, signal.Signals]) -> None:
-    """Let signals come, each so many seconds after the one before."""
+    """Send signals, each this many seconds after the previous one."""
 
     async def signals() -> AsyncIterator[int]:
         for pause_s, number in told:
@@ -23,7 +23,7 @@ async def follow(orders: Orders, *told: tuple[float, signal.Signals]) -> None:
     await wait_all_tasks_blocked()
 
 
-async def test_one_press_that_arrives_twice_is_one_order(autojump_clock: MockClock) -> None:
+async def test_a_duplicated_signal_counts_once(autojump_clock: MockClock) -> None:
     orders, hurried = Orders(), []
     orders.hurry = lambda: hurried.append(trio.current_time())
     await follow(orders, (0, signal.SIGINT), (0.01, signal.SIGINT))
@@ -31,14 +31,14 @@ async def test_one_press_that_arrives_twice_is_one_order(autojump_clock: MockClo
     assert hurried == []
 
 
-async def test_a_second_order_hurries(autojump_clock: MockClock) -> None:
+async def test_a_second_signal_stops_immediately(autojump_clock: MockClock) -> None:
     orders, hurried = Orders(), []
     orders.hurry = lambda: hurried.append(True)
     await follow(orders, (0, signal.SIGTERM), (2, signal.SIGINT))
     assert hurried == [True]
 
 
-async def test_a_hangup_reads_again_until_it_is_too_late(autojump_clock: MockClock) -> None:
+async def test_sighup_reloads_until_the_process_stops(autojump_clock: MockClock) -> None:
     reads = []
     orders = Orders(lambda: reads.append(True))
     await follow(orders, (0, signal.SIGHUP), (1, signal.SIGHUP))
@@ -48,7 +48,7 @@ async def test_a_hangup_reads_again_until_it_is_too_late(autojump_clock: MockClo
     assert len(reads) == 2
 
 
-async def test_a_hangup_stops_who_has_nothing_to_read_again(autojump_clock: MockClock) -> None:
+async def test_sighup_stops_a_process_that_cannot_reload(autojump_clock: MockClock) -> None:
     orders = Orders()
     await follow(orders, (0, signal.SIGHUP))
     assert orders.stop.is_set()

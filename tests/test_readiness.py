@@ -1,4 +1,4 @@
-"""What a service manager hears: ready, stopping, alive; on a real datagram socket."""
+"""Notifications to a service manager (ready, stopping, watchdog), on a real datagram socket."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from yoked_actor.testing import open_world
 
 
 class Manager:
-    """The end of the socket that systemd would hold."""
+    """The socket that systemd would listen on."""
 
     def __init__(self, sock: socket.socket, name: str) -> None:
         self._sock = sock
         self.name = name
 
     def heard(self) -> list[str]:
-        """What has come since the last time, a datagram each."""
+        """The datagrams received since the last call."""
         found = []
         while True:
             try:
@@ -54,7 +54,7 @@ def manager(request, tmp_path):
         yield manager
 
 
-def test_what_is_told_arrives_as_lines_of_one_datagram(manager):
+def test_a_notification_is_one_datagram_with_lines(manager):
     notifier = Notifier.of({"NOTIFY_SOCKET": manager.name})
     notifier.ready("ready on http://127.0.0.1:8080")
     notifier.reloading(12.5)
@@ -69,11 +69,11 @@ def test_what_is_told_arrives_as_lines_of_one_datagram(manager):
 
 
 @pytest.mark.parametrize("environment", [{}, {"NOTIFY_SOCKET": ""}])
-def test_without_a_service_manager_nothing_is_said(environment):
+def test_without_a_service_manager_nothing_is_sent(environment):
     Notifier.of(environment).ready("ready")
 
 
-def test_a_service_manager_that_is_gone_or_deaf_hinders_nobody(tmp_path):
+def test_a_missing_or_blocked_service_manager_is_ignored(tmp_path):
     Notifier(str(tmp_path / "nobody")).ready("ready")
     with listening(str(tmp_path / "deaf")) as deaf:
         notifier = Notifier(deaf.name)
@@ -94,12 +94,12 @@ def test_a_service_manager_that_is_gone_or_deaf_hinders_nobody(tmp_path):
         ({"WATCHDOG_USEC": "soon"}, math.inf),
     ],
 )
-def test_the_watchdog_is_fed_twice_in_its_time_if_it_is_ours(environment, every_s):
+def test_the_watchdog_is_notified_twice_per_interval_if_the_pid_is_ours(environment, every_s):
     own_pid, parent = 77, 76
     assert watchdog_interval_s(environment, (own_pid, parent)) == every_s
 
 
-async def test_a_server_in_which_nothing_happens_is_vouched_for(autojump_clock, tmp_path):
+async def test_an_idle_server_notifies_the_watchdog(autojump_clock, tmp_path):
     with listening(str(tmp_path / "notify")) as manager:
         async with open_world() as world, trio.open_nursery() as nursery:
             matchmaker = world.server.live.matchmaker
@@ -109,9 +109,7 @@ async def test_a_server_in_which_nothing_happens_is_vouched_for(autojump_clock, 
             nursery.cancel_scope.cancel()
 
 
-async def test_a_server_that_does_not_answer_is_not_vouched_for_until_it_does(
-    autojump_clock, tmp_path
-):
+async def test_a_server_that_does_not_answer_does_not_notify_the_watchdog(autojump_clock, tmp_path):
     with listening(str(tmp_path / "notify")) as manager:
         answers = trio.Event()
         async with trio.open_nursery() as nursery:
@@ -124,7 +122,7 @@ async def test_a_server_that_does_not_answer_is_not_vouched_for_until_it_does(
             nursery.cancel_scope.cancel()
 
 
-async def test_a_matchmaker_that_plays_no_rounds_does_not_answer(autojump_clock):
+async def test_a_matchmaker_without_rounds_does_not_answer(autojump_clock):
     async with open_world() as world:
         server = world.server
         idle = Matchmaker(
@@ -141,7 +139,7 @@ async def test_a_matchmaker_that_plays_no_rounds_does_not_answer(autojump_clock)
         assert patience.cancelled_caught
 
 
-async def test_a_full_disk_is_no_reason_to_be_killed(autojump_clock, tmp_path: Path):
+async def test_the_watchdog_is_notified_with_a_full_disk(autojump_clock, tmp_path: Path):
     database = tmp_path / "yoked.db"
     settings = {"store": {"busy_timeout_s": 0.0}}
     with listening(str(tmp_path / "notify")) as manager:
@@ -162,7 +160,7 @@ async def test_a_full_disk_is_no_reason_to_be_killed(autojump_clock, tmp_path: P
                     nursery.cancel_scope.cancel()
 
 
-async def test_who_asks_while_a_commit_fails_is_answered_too(autojump_clock, tmp_path: Path):
+async def test_pings_during_a_failing_commit_are_answered(autojump_clock, tmp_path: Path):
     database = tmp_path / "yoked.db"
     async with open_world(database=database, settings={"store": {"busy_timeout_s": 0.0}}) as world:
         await world.join("ana", **WOMAN)

@@ -1,4 +1,4 @@
-"""Settings read again: what can change does, for those who use it; all of it, or nothing."""
+"""Reloading the settings: all settings that can change do, or none."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_sections_name_settings_that_exist() -> None:
         assert set(model.model_fields) >= model.RELOADS, name
 
 
-def test_what_can_change_changes_where_it_is_held_and_the_rest_is_named(file: Path) -> None:
+def test_reloadable_settings_change_in_place_and_the_rest_is_reported(file: Path) -> None:
     settings = write(file, "[jobs]\nalert_depth = 5\n[server]\nport = 1234\n")
     jobs, alerts = settings.jobs, settings.alerts
     with capture_logs() as logs:
@@ -74,7 +74,7 @@ def test_what_can_change_changes_where_it_is_held_and_the_rest_is_named(file: Pa
         ("[jobs]\nalert_depth = 9\nkeep_keys_days = 3\n", "jobs.keep_keys_days"),
     ],
 )
-def test_a_bad_file_leaves_everything_as_it_was(file: Path, text: str, problem: str) -> None:
+def test_an_invalid_file_changes_nothing(file: Path, text: str, problem: str) -> None:
     settings = write(file, "[jobs]\nalert_depth = 5\n")
     before = settings.model_dump()
     with capture_logs() as logs:
@@ -85,14 +85,14 @@ def test_a_bad_file_leaves_everything_as_it_was(file: Path, text: str, problem: 
     assert any(problem in told for told in line["problems"])
 
 
-def test_a_file_that_is_gone_leaves_everything_as_it_was(file: Path) -> None:
+def test_a_missing_file_changes_nothing(file: Path) -> None:
     settings = write(file, "[jobs]\nalert_depth = 5\n")
     file.unlink()
     assert reload(settings, lambda: load_settings(file, {}, {})) is None
     assert settings.jobs.alert_depth == 5
 
 
-def test_a_value_that_fits_only_what_waits_for_a_restart_is_refused(file: Path) -> None:
+def test_a_value_that_is_only_valid_after_a_restart_is_refused(file: Path) -> None:
     turn = '[date]\nturn_urls = ["turn:t.test:3478"]\nturn_secret = "s"\n'
     settings = write(file, f"{turn}turn_ttl_s = 600.0\n")
     with capture_logs() as logs:
@@ -102,7 +102,7 @@ def test_a_value_that_fits_only_what_waits_for_a_restart_is_refused(file: Path) 
     assert "date.turn_ttl_s" in logs[0]["problems"][0]
 
 
-def test_settings_of_others_and_defaults_stay_as_they_are(file: Path) -> None:
+def test_other_settings_objects_and_defaults_do_not_change(file: Path) -> None:
     settings = write(file, "")
     other = load_settings(None, {}, {})
     assert again(settings, file, "[server]\nreconnect_after_s = 9.0\n") is not None
@@ -125,7 +125,7 @@ def test_a_setting_is_not_changed_by_accident() -> None:
         settings.server.renew({"port": 1})
 
 
-async def test_a_running_server_goes_by_the_new_settings(
+async def test_a_running_server_uses_the_new_settings(
     autojump_clock: MockClock, file: Path
 ) -> None:
     async with open_world() as world:

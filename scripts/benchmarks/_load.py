@@ -23,7 +23,7 @@ _RECEIVE_BYTES = 65536
 ARRIVALS = 16
 
 
-class Heard(msgspec.Struct):
+class Received(msgspec.Struct):
     """The parts of a server's message that a client reads."""
 
     type: str
@@ -37,7 +37,7 @@ class Heard(msgspec.Struct):
     next: str | None = None
 
 
-_decode = msgspec.json.Decoder(Heard).decode
+_decode = msgspec.json.Decoder(Received).decode
 
 
 def frame(payload: bytes, opcode: int = _TEXT) -> bytes:
@@ -55,7 +55,7 @@ class Client:
         "buffer",
         "commands",
         "events",
-        "hear",
+        "handle",
         "matched_at",
         "messages",
         "sock",
@@ -64,9 +64,9 @@ class Client:
         "welcomed",
     )
 
-    def __init__(self, user_id: str, port: int, hear: Callable[[Client, Heard], None]) -> None:
+    def __init__(self, user_id: str, port: int, handle: Callable[[Client, Received], None]) -> None:
         self.user_id = user_id
-        self.hear = hear
+        self.handle = handle
         self.buffer = b""
         self.commands = 0
         self.messages = 0
@@ -122,17 +122,17 @@ class Client:
 
     def _take(self, opcode: int, payload: bytes) -> None:
         if opcode == _TEXT:
-            heard = _decode(payload)
+            received = _decode(payload)
             self.messages += 1
-            if heard.type == "ok":
+            if received.type == "ok":
                 return
-            if heard.type == "error":
+            if received.type == "error":
                 raise SystemExit(f"{self.user_id} was refused: {payload.decode()}")
-            if heard.type == "welcome":
+            if received.type == "welcome":
                 self.welcomed = True
             else:
                 self.events += 1
-            self.hear(self, heard)
+            self.handle(self, received)
         elif opcode == _PING:
             self.sock.send(frame(payload, 0x8A))
         elif opcode == _CLOSE:
@@ -150,13 +150,13 @@ class Crowd:
     def connect(
         self,
         user_ids: Iterable[str],
-        hear: Callable[[Client, Heard], None],
+        handle: Callable[[Client, Received], None],
         arrivals: int = ARRIVALS,
     ) -> list[Client]:
         """Connect users, at most `arrivals` without a welcome at a time, and wait for all."""
         clients: list[Client] = []
         for user_id in user_ids:
-            client = Client(user_id, self._port, hear)
+            client = Client(user_id, self._port, handle)
             self._clients[client.sock.fileno()] = client
             self._poll.register(client.sock, select.EPOLLIN)
             clients.append(client)

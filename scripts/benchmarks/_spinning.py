@@ -1,7 +1,7 @@
 """What the clients do: repeat lifetimes at full load, spin by the clock, or stay idle.
 
 A lifetime is one match from line to line: both have spun, both are matched, both acknowledge, both
-vote, both hear the outcome. It counts when the second of the two has heard it.
+vote, both receive the outcome. It counts when the second of the two has received it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 
 import msgspec
 
-from scripts.benchmarks._load import Client, Crowd, Heard
+from scripts.benchmarks._load import Client, Crowd, Received
 from scripts.benchmarks._process import Process
 
 # Two who met never meet again. Beyond this share of all pairs the line is full of people who know
@@ -45,7 +45,7 @@ class Cycling:
 
     def __init__(self, mode: str) -> None:
         self.lifetimes = 0
-        self._half_told: set[str] = set()
+        self._half_received: set[str] = set()
         self._vote = b'"yes"' if mode == "date" else b'"pass"'
         self._spins_again = mode == "spin"
 
@@ -53,26 +53,26 @@ class Cycling:
         """Whether so many lifetimes are complete."""
         return self.lifetimes >= lifetimes
 
-    def hear(self, client: Client, heard: Heard) -> None:
+    def handle(self, client: Client, received: Received) -> None:
         """React to a message."""
-        kind = heard.type
+        kind = received.type
         if kind == "matched":
-            client.command(b"acknowledge", b',"match_id":"%b"' % _ascii(heard.match_id))
+            client.command(b"acknowledge", b',"match_id":"%b"' % _ascii(received.match_id))
         elif kind == "voting":
-            rest = b',"match_id":"%b","vote":%b' % (_ascii(heard.match_id), self._vote)
+            rest = b',"match_id":"%b","vote":%b' % (_ascii(received.match_id), self._vote)
             client.command(b"vote", rest)
         elif kind == "outcome":
-            assert heard.match_id is not None
-            if heard.match_id in self._half_told:
-                self._half_told.discard(heard.match_id)
+            assert received.match_id is not None
+            if received.match_id in self._half_received:
+                self._half_received.discard(received.match_id)
                 self.lifetimes += 1
             else:
-                self._half_told.add(heard.match_id)
+                self._half_received.add(received.match_id)
             if self._spins_again:
                 client.command(b"spin")
         elif kind == "date_started":
-            if heard.initiator:
-                client.command(b"end_date", b',"date_id":"%b"' % _ascii(heard.date_id))
+            if received.initiator:
+                client.command(b"end_date", b',"date_id":"%b"' % _ascii(received.date_id))
         elif kind == "date_ended":
             client.command(b"spin")
 
@@ -86,7 +86,7 @@ def cycle(
     for start in range(0, len(user_ids) - clients + 1, clients):
         cycling = Cycling(mode)
         crowd = Crowd(server.port)
-        crew = crowd.connect(user_ids[start : start + clients], cycling.hear)
+        crew = crowd.connect(user_ids[start : start + clients], cycling.handle)
         for client in crew:
             client.command(b"spin")
         _run_until(crowd, partial(cycling.have_lived, _WARM_UP_LIFETIMES), _PATIENCE_S)
@@ -138,25 +138,25 @@ class Pacing:
         self._first: dict[str, Client] = {}
         self._told: dict[str, int] = {}
 
-    def hear(self, client: Client, heard: Heard) -> None:
+    def handle(self, client: Client, received: Received) -> None:
         """React to a message."""
-        kind = heard.type
+        kind = received.type
         if kind == "matched":
-            assert heard.match_id is not None
+            assert received.match_id is not None
             now = time.monotonic()
             client.matched_at = now
-            other = self._first.pop(heard.match_id, None)
+            other = self._first.pop(received.match_id, None)
             if other is None:
-                self._first[heard.match_id] = client
+                self._first[received.match_id] = client
             else:
                 later = max(client.spun_at, other.spun_at)
                 self.waits_s += (now - later, other.matched_at - later)
-            client.command(b"acknowledge", b',"match_id":"%b"' % _ascii(heard.match_id))
+            client.command(b"acknowledge", b',"match_id":"%b"' % _ascii(received.match_id))
         elif kind == "voting":
-            client.command(b"vote", b',"match_id":"%b","vote":"yes"' % _ascii(heard.match_id))
+            client.command(b"vote", b',"match_id":"%b","vote":"yes"' % _ascii(received.match_id))
         elif kind == "date_started":
-            if heard.initiator:
-                client.command(b"end_date", b',"date_id":"%b"' % _ascii(heard.date_id))
+            if received.initiator:
+                client.command(b"end_date", b',"date_id":"%b"' % _ascii(received.date_id))
         elif kind == "date_ended":
             self.lifetimes += 1
             self.idle.append(client)
@@ -181,7 +181,7 @@ def pace(
     pacing = Pacing()
     sides = [deque[Client](), deque[Client]()]
     of_side = {}
-    for client in crowd.connect(user_ids, pacing.hear):
+    for client in crowd.connect(user_ids, pacing.handle):
         side = int(client.user_id.startswith("m"))
         of_side[client] = side
         sides[side].append(client)
@@ -229,7 +229,7 @@ def _settle(crowd: Crowd) -> None:
     _run_until(crowd, lambda: False, 2.0)
 
 
-def _ignore(client: Client, heard: Heard) -> None:
+def _ignore(client: Client, received: Received) -> None:
     pass
 
 

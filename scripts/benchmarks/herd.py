@@ -17,7 +17,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from scripts.benchmarks._load import Client, Crowd, Heard
+from scripts.benchmarks._load import Client, Crowd, Received
 from scripts.benchmarks._process import Process, cores, serving, token
 from yoked_actor.testing.profiles import make_profile
 
@@ -51,13 +51,13 @@ def _come_back(process: Process, user_ids: list[str]) -> None:
     began = time.monotonic()
     waits_s: list[float] = []
 
-    def hear(client: Client, heard: Heard) -> None:
-        if heard.type == "welcome":
+    def handle(client: Client, received: Received) -> None:
+        if received.type == "welcome":
             waits_s.append(time.monotonic() - began)
 
     crowd = Crowd(process.port)
     # Crowd ends the program when one is closed or refused.
-    crowd.connect(user_ids, hear, arrivals=len(user_ids) + 1)
+    crowd.connect(user_ids, handle, arrivals=len(user_ids) + 1)
     waits_s.sort()
     print(
         f"{len(waits_s)} of {len(user_ids)} welcomed; half of them after"
@@ -81,7 +81,7 @@ def _sign_up(process: Process, user_id: str) -> None:
         pass
 
 
-def _ignore(client: Client, heard: Heard) -> None:
+def _ignore(client: Client, received: Received) -> None:
     pass
 
 

@@ -1,4 +1,4 @@
-"""A morning's offers, put into the store of a server as a run would put them there."""
+"""A morning's offers, stored as a run would store them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DAY = date(2026, 1, 1)
 async def store_offers(
     server: Server, *, day: date = DAY, zone: str = BERLIN, lasts_s: float = 3600.0
 ) -> dict[str, OfferSet]:
-    """Freeze, make and store the sets of everybody in a zone. Nobody is told."""
+    """Freeze, make and store the sets of all users in a zone, without delivery."""
     offers, now = server.base.store.offers, server.base.clock.now()
     frozen = await offers.freeze_pool(zone, day, now, after(now, lasts_s), OfferRules(), now)
     assert frozen.pool is not None
@@ -33,7 +33,7 @@ async def store_offers(
 
 
 async def connect_pair(world: World) -> tuple[Client, Client, str]:
-    """Ana and Ben have accepted each other and were told; with the id of their connection."""
+    """Ana and Ben, who have accepted each other and were notified, and their connection's id."""
     ana, ben = await world.join("ana", **WOMAN), await world.join("ben", **MAN)
     await store_offers(world.server)
     await ana.answer_offer(offer_id(DAY, "ana", "ben"), "accept")

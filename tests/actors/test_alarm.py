@@ -1,4 +1,4 @@
-"""The alarm on a mock clock: every number driven past its limit and back, and what is told of it.
+"""The alarm on a mock clock: every number driven past its limit and back, and what is reported.
 
 The receiver of the webhook is a small HTTP server on memory streams; the queue, the store and the
 jobs are the real ones.
@@ -45,7 +45,7 @@ class Task(BaseModel):
 
 
 class House:
-    """An alarm with all its sources, which a test can turn."""
+    """An alarm with all its sources, which a test can change."""
 
     def __init__(self, store: Store, clock: Clock, settings: Settings, receiver: Receiver):
         self.store = store
@@ -198,7 +198,7 @@ async def test_an_alert_past_its_limit_and_back_is_raised_once_and_cleared_once(
     assert raised["value"] > raised["limit"] if is_past is None else is_past
 
 
-async def test_what_is_told_is_signed_and_named(autojump_clock: MockClock) -> None:
+async def test_the_webhook_request_is_signed_and_has_an_id(autojump_clock: MockClock) -> None:
     async with open_house() as house:
         await trio.sleep(1)
         await house.full()
@@ -241,7 +241,7 @@ async def test_a_receiver_that_is_down_for_a_while_gets_one_raise_and_one_clear(
         assert len(receiver.news()) == 2
 
 
-async def test_a_receiver_that_stays_away_is_given_up_after_a_day(
+async def test_a_receiver_that_never_answers_is_given_up_after_a_day(
     autojump_clock: MockClock,
 ) -> None:
     async with open_house(Receiver("refuses")) as house:
@@ -294,7 +294,7 @@ async def test_a_restart_while_the_receiver_is_down_loses_nothing_and_doubles_no
 
 
 class BrokenAlerts(Alerts):
-    """A store of alerts that is away for a while."""
+    """A store of alerts that is unavailable for a while."""
 
     is_away = True
 
@@ -307,7 +307,7 @@ class BrokenAlerts(Alerts):
         await super().record(changes, jobs, now)
 
 
-async def test_what_cannot_be_stored_is_said_at_once_and_told_later(
+async def test_an_alert_that_cannot_be_stored_is_logged_at_once_and_sent_later(
     autojump_clock: MockClock,
 ) -> None:
     async with open_house() as house:
@@ -326,7 +326,7 @@ async def test_what_cannot_be_stored_is_said_at_once_and_told_later(
         assert [one.alert for one in await house.store.alerts.load()] == [Alert.COMMIT_FAILURES]
 
 
-async def test_without_a_webhook_nobody_is_told_and_nothing_waits(
+async def test_without_a_webhook_nothing_is_sent_and_nothing_waits(
     autojump_clock: MockClock,
 ) -> None:
     async with open_house(webhook_url="", webhook_secret="") as house:
@@ -337,7 +337,7 @@ async def test_without_a_webhook_nobody_is_told_and_nothing_waits(
         assert [one.alert for one in await house.store.alerts.load()] == [Alert.DISK]
 
 
-async def test_a_disk_that_does_not_say_is_no_alert_and_ends_none(
+async def test_a_disk_that_cannot_be_read_neither_raises_nor_clears_an_alert(
     autojump_clock: MockClock,
 ) -> None:
     async with open_house() as house:
@@ -359,7 +359,7 @@ def test_the_free_share_of_a_disk_is_a_share(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step_s", [-86_400.0, 86_400.0])
-async def test_an_alert_is_over_after_a_while_also_when_the_clock_is_stepped(
+async def test_an_alert_is_cleared_after_the_same_time_when_the_clock_is_stepped(
     autojump_clock: MockClock, step_s: float
 ) -> None:
     wall = FakeWall(from_datetime(datetime(2026, 1, 1, 8, tzinfo=UTC)))
@@ -387,7 +387,7 @@ async def test_an_alert_is_over_after_a_while_also_when_the_clock_is_stepped(
 # Dead letters
 
 
-async def test_the_first_dead_letter_of_a_type_and_kind_is_told_at_once_and_the_rest_counted(
+async def test_the_first_dead_letter_of_a_type_and_kind_is_sent_at_once_and_the_others_are_counted(
     autojump_clock: MockClock,
 ) -> None:
     async with open_house() as house:
@@ -436,7 +436,7 @@ async def test_dead_letters_across_a_restart_are_one_alert(
     assert house.told_of_dead_letters()[1:] == [("cleared", "logic", 3, 1)]
 
 
-async def test_a_dead_letter_of_another_process_is_told_too(
+async def test_a_dead_letter_of_another_process_is_sent_too(
     autojump_clock: MockClock, tmp_path: Path
 ) -> None:
     path = tmp_path / "yoked.db"
@@ -453,7 +453,7 @@ async def test_a_dead_letter_of_another_process_is_told_too(
         assert house.told_of_dead_letters() == [("raised", "logic", 1, job.id)]
 
 
-async def test_news_that_the_receiver_never_took_are_not_told_to_it(
+async def test_a_dead_letter_of_the_webhook_job_is_not_sent_to_the_webhook(
     autojump_clock: MockClock,
 ) -> None:
     async with open_house(Receiver("refuses")) as house:
@@ -467,7 +467,7 @@ async def test_news_that_the_receiver_never_took_are_not_told_to_it(
         assert not any("dead_letter" in job.payload for job in news)
 
 
-async def test_an_alert_about_dead_letters_is_over_also_when_the_clock_is_set_back(
+async def test_an_alert_about_dead_letters_is_cleared_when_the_clock_is_set_back(
     autojump_clock: MockClock,
 ) -> None:
     wall = FakeWall(from_datetime(datetime(2026, 1, 1, 8, tzinfo=UTC)))
@@ -492,7 +492,7 @@ async def test_an_alert_about_dead_letters_is_over_also_when_the_clock_is_set_ba
 
 
 @pytest.mark.parametrize(("trouble", "status"), [(None, 204), ("fails", 500), ("redirects", 301)])
-async def test_what_the_receiver_answered_is_kept_with_the_job(
+async def test_the_answer_of_the_receiver_is_stored_with_the_job(
     autojump_clock: MockClock, trouble, status
 ) -> None:
     async with open_house(Receiver(trouble)) as house:

@@ -1,4 +1,4 @@
-"""The calendar: on time, once, through crashes, outages, new rules and people who move."""
+"""The calendar: on time, once, through crashes, outages, new rules and users who move."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ async def open_house(start: str, database: Path | None = None) -> AsyncIterator[
 
 @contextmanager
 def locked(database: Path) -> Iterator[None]:
-    """Hold the database's write lock from outside."""
+    """Hold the database's write lock from another connection."""
     with closing(sqlite3.connect(database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -209,7 +209,7 @@ async def test_the_calendar_sleeps_until_the_next_run_and_not_an_hour_less(autoj
         nursery.cancel_scope.cancel()
 
 
-async def test_with_nobody_anywhere_it_waits_for_the_first_who_comes(autojump_clock):
+async def test_without_users_the_calendar_waits_for_the_first_one(autojump_clock):
     async with open_house("2026-06-10T00:05") as house:
         await house.open()
         await house.until("2026-06-20T12:00")
@@ -218,7 +218,7 @@ async def test_with_nobody_anywhere_it_waits_for_the_first_who_comes(autojump_cl
         assert await house.started() == [(BERLIN, "2026-06-21", "21 07:00")]
 
 
-async def test_who_listens_is_told_what_was_started_and_missed(autojump_clock):
+async def test_the_callback_gets_what_was_started_and_missed(autojump_clock):
     async with open_house("2026-06-10T00:05") as house:
         await house.settle("ana", BERLIN)
         await house.open()
@@ -240,7 +240,9 @@ async def test_who_listens_is_told_what_was_started_and_missed(autojump_clock):
 # People who come and go
 
 
-async def test_who_comes_after_nine_to_an_empty_zone_brings_tomorrows_run(autojump_clock):
+async def test_a_user_who_enters_an_empty_zone_after_nine_brings_the_run_of_tomorrow(
+    autojump_clock,
+):
     async with open_house("2026-06-10T00:05") as house:
         await house.open()
         await house.until("2026-06-10T07:01")
@@ -261,7 +263,7 @@ async def test_a_zone_whose_last_user_left_and_came_back_keeps_its_run(autojump_
         assert await house.started() == [(BERLIN, "2026-06-10", "10 07:00")]
 
 
-async def test_a_deserted_zone_has_no_run_until_somebody_is_back(autojump_clock):
+async def test_a_zone_without_users_has_no_run_until_one_is_back(autojump_clock):
     async with open_house("2026-06-10T00:05") as house:
         await house.settle("ana", BERLIN)
         await house.open()
@@ -289,7 +291,9 @@ async def test_coming_back_on_the_same_day_brings_no_second_run(autojump_clock):
         assert await house.jobs() == ["Europe/Berlin:2026-06-10"]
 
 
-async def test_who_moves_in_while_the_zone_is_found_deserted_is_not_overlooked(autojump_clock):
+async def test_a_user_who_moves_in_while_a_turn_finds_the_zone_empty_is_not_overlooked(
+    autojump_clock,
+):
     async with open_house("2026-06-10T06:00") as house:
         await house.settle("ana", BERLIN)
         moved = trio.Event()
@@ -396,7 +400,7 @@ async def test_a_zone_that_was_never_planned_has_todays_run_caught_up_at_the_sta
         assert await house.days("missed") == []
 
 
-async def test_opened_again_and_again_nothing_is_run_twice(autojump_clock):
+async def test_a_calendar_that_is_opened_many_times_runs_nothing_twice(autojump_clock):
     async with open_house("2026-06-10T06:59") as house:
         await house.settle("ana", BERLIN)
         for minute in range(5):
@@ -425,7 +429,7 @@ async def test_a_run_that_could_not_be_stored_is_started_as_soon_as_it_can(
         assert await house.started() == [(BERLIN, "2026-06-10", "10 07:10")]
 
 
-async def test_who_came_before_nine_has_the_run_though_the_store_was_away_at_nine(
+async def test_a_user_who_came_before_nine_gets_the_run_although_the_store_was_unavailable_at_nine(
     autojump_clock, tmp_path
 ):
     database = tmp_path / "yoked.db"
@@ -520,15 +524,13 @@ async def test_if_the_job_cannot_be_enqueued_the_run_is_not_started(autojump_clo
 
 
 def new_rules(monkeypatch: pytest.MonkeyPatch, name: str, like: str) -> None:
-    """From now on a zone goes by the rules of another."""
+    """Give a zone the rules of another one."""
     monkeypatch.setattr(
         turn, "zone_named", lambda wanted: zone_named(like if wanted == name else wanted)
     )
 
 
-async def test_new_rules_move_the_runs_to_come_and_not_the_one_that_is_planned(
-    autojump_clock, monkeypatch
-):
+async def test_new_rules_move_later_runs_but_not_the_planned_one(autojump_clock, monkeypatch):
     async with open_house("2026-06-10T00:05") as house:
         await house.settle("ana", BERLIN)
         await house.open()
@@ -560,7 +562,7 @@ async def started_around_a_jump(monkeypatch, before: str, after: str) -> list[tu
         return [(day[-2:], started) for _, day, started in found]
 
 
-async def test_a_date_that_new_rules_leave_out_is_run_when_it_was_planned(
+async def test_a_date_that_new_rules_skip_is_run_at_its_planned_instant(
     autojump_clock, monkeypatch
 ):
     found = await started_around_a_jump(monkeypatch, "Pacific/Pago_Pago", "Pacific/Apia")
@@ -574,7 +576,7 @@ async def test_a_date_that_new_rules_leave_out_is_run_when_it_was_planned(
     ]
 
 
-async def test_a_date_that_comes_again_by_new_rules_is_not_run_again(autojump_clock, monkeypatch):
+async def test_a_date_that_new_rules_repeat_is_not_run_again(autojump_clock, monkeypatch):
     found = await started_around_a_jump(monkeypatch, "Pacific/Apia", "Pacific/Pago_Pago")
     assert found == [
         ("10", "10 00:05"),
@@ -584,7 +586,7 @@ async def test_a_date_that_comes_again_by_new_rules_is_not_run_again(autojump_cl
     ]
 
 
-async def test_another_time_of_day_holds_from_the_run_after_the_planned_one(autojump_clock):
+async def test_a_new_time_of_day_applies_after_the_planned_run(autojump_clock):
     async with open_house("2026-06-10T00:05") as house:
         await house.settle("ana", BERLIN)
         await house.open()
@@ -597,7 +599,7 @@ async def test_another_time_of_day_holds_from_the_run_after_the_planned_one(auto
         ]
 
 
-async def test_a_name_that_the_rules_have_dropped_goes_by_utc(autojump_clock):
+async def test_a_zone_name_that_the_rules_have_dropped_uses_utc(autojump_clock):
     async with open_house("2026-06-10T00:05") as house:
         await house.settle("ana", "US/Pacific-New")
         with capture_logs() as logs:
@@ -612,7 +614,9 @@ async def test_a_name_that_the_rules_have_dropped_goes_by_utc(autojump_clock):
 # Clocks that were wrong
 
 
-async def test_a_plan_of_a_clock_that_was_years_ahead_does_not_silence_the_zone(autojump_clock):
+async def test_a_plan_of_a_clock_that_was_years_ahead_does_not_stop_the_runs_of_a_zone(
+    autojump_clock,
+):
     async with open_house("2026-06-10T00:05") as house:
         await house.settle("ana", BERLIN)
         far = Run(BERLIN, date(2099, 1, 1), utc("2099-01-01T08:00"))
@@ -657,7 +661,7 @@ async def test_days_that_were_run_stay_run_when_a_clock_was_some_days_behind(aut
 # By hand
 
 
-async def test_a_missed_run_can_be_run_by_hand_once(autojump_clock):
+async def test_an_operator_can_start_a_missed_run_once(autojump_clock):
     async with open_house("2026-06-10T00:05") as house:
         await house.settle("ana", BERLIN)
         await house.open()
@@ -673,7 +677,7 @@ async def test_a_missed_run_can_be_run_by_hand_once(autojump_clock):
         assert await house.jobs() == ["Europe/Berlin:2026-06-10"]
 
 
-async def test_a_zone_without_people_can_be_run_by_hand_for_a_day_that_has_come(autojump_clock):
+async def test_an_operator_can_start_a_past_run_of_a_zone_without_users(autojump_clock):
     async with open_house("2026-06-10T12:00") as house:
         await house.open()
         assert house.calendar is not None
@@ -681,7 +685,7 @@ async def test_a_zone_without_people_can_be_run_by_hand_for_a_day_that_has_come(
         assert await house.jobs() == ["Asia/Tokyo:2026-06-10"]
 
 
-async def test_what_was_run_by_hand_is_not_caught_up(autojump_clock):
+async def test_a_run_that_an_operator_started_is_not_caught_up(autojump_clock):
     async with open_house("2026-06-10T12:00") as house:
         await house.open()
         assert house.calendar is not None
@@ -702,7 +706,7 @@ async def test_what_was_run_by_hand_is_not_caught_up(autojump_clock):
         (BERLIN, date(2027, 6, 11), "comes by itself"),
     ],
 )
-async def test_what_cannot_be_run_by_hand_is_refused_and_changes_nothing(
+async def test_a_run_that_cannot_be_started_is_refused_and_changes_nothing(
     autojump_clock, zone, day, why
 ):
     async with open_house("2026-06-10T12:00") as house:

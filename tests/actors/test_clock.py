@@ -1,4 +1,4 @@
-"""The clock: exact instants, and time that stops wherever something is due."""
+"""The clock: exact instants, steps, and a mock clock that stops at every deadline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from yoked_actor.domain.time import MICROSECONDS, from_datetime
 START = datetime(2026, 1, 1, 8, tzinfo=UTC)
 
 
-async def test_a_clock_starts_where_it_is_told_and_counts_with_trio(mock_clock):
+async def test_a_clock_starts_at_its_instant_and_follows_trio(mock_clock):
     mock_clock.jump(1234.5)
     clock = Clock.starting(START)
     assert clock.now() == from_datetime(START)
@@ -30,7 +30,7 @@ async def test_the_real_clock_shows_the_time_of_day():
 
 
 @pytest.mark.parametrize("elapsed", [0.0, 0.1, 1 / 3, 59.999999, 86_400.7, 31_622_400.123457])
-async def test_a_deadline_comes_at_its_very_instant(autojump_clock, elapsed):
+async def test_a_deadline_expires_exactly_at_its_instant(autojump_clock, elapsed):
     autojump_clock.jump(0.3)
     clock = Clock.starting(START)
     due_at = clock.now() + round(elapsed * MICROSECONDS)
@@ -38,7 +38,7 @@ async def test_a_deadline_comes_at_its_very_instant(autojump_clock, elapsed):
     assert clock.now() == due_at
 
 
-async def test_instants_never_come_early_however_many_deadlines_there_are(autojump_clock):
+async def test_deadlines_never_expire_early(autojump_clock):
     clock = Clock.starting(START)
     due_at = clock.now()
     for step in range(1, 500):
@@ -77,7 +77,7 @@ async def test_a_clock_follows_a_step_within_a_second(autojump_clock, step_s):
         nursery.cancel_scope.cancel()
 
 
-async def test_small_steps_are_let_be_until_they_add_up(autojump_clock):
+async def test_small_steps_are_ignored_until_they_add_up(autojump_clock):
     wall = Wall()
     seen: list[float] = []
     clock = Clock(wall(), wall=wall, tolerance_s=1.0)
@@ -201,7 +201,7 @@ async def test_advancing_by_nothing_runs_what_is_due_now(mock_clock):
         assert done == [True]
 
 
-async def test_advancing_an_empty_world_is_one_jump(mock_clock):
+async def test_advancing_without_deadlines_is_one_jump(mock_clock):
     before = trio.current_time()
     await advance(mock_clock, 86_400)
     assert trio.current_time() == before + 86_400

@@ -54,7 +54,7 @@ OFFERS = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
 
 
 class Task(BaseModel):
-    """What the jobs of these tests are about."""
+    """The payload of the jobs of these tests."""
 
     n: int = 0
 
@@ -141,7 +141,7 @@ async def open_house(
 ENDS = (JobStatus.COMPLETED, JobStatus.DEAD_LETTER, JobStatus.CANCELLED)
 
 
-async def test_transient_errors_are_retried_after_30_s_2_min_and_5_min_and_then_buried(
+async def test_transient_errors_are_retried_after_30_s_2_min_and_5_min_and_then_dead_lettered(
     autojump_clock,
 ) -> None:
     async with open_house() as house:
@@ -222,7 +222,7 @@ async def test_a_logic_error_is_a_dead_letter_at_once_with_an_alert_and_runs_aft
         assert b'yoked_alert{alert="job_failure_rate"} 0.0' in house.metrics.expose()
 
 
-async def test_a_payload_that_does_not_fit_is_refused_when_enqueued_and_buried_when_run(
+async def test_an_invalid_payload_is_refused_when_enqueued_and_dead_lettered_when_run(
     autojump_clock,
 ) -> None:
     async with open_house() as house:
@@ -257,7 +257,7 @@ async def test_snooze_gives_the_attempt_back(autojump_clock) -> None:
     assert (job.status, job.attempts, job.fence) == (JobStatus.COMPLETED, 1, 8)
 
 
-async def test_a_handler_can_say_that_its_job_has_lost_its_point(autojump_clock) -> None:
+async def test_a_handler_can_cancel_its_own_job(autojump_clock) -> None:
     async with open_house() as house:
 
         async def handler(run: JobRun[Task]) -> Cancel:
@@ -335,7 +335,7 @@ async def test_waiting_failed_and_running_jobs_can_be_cancelled(autojump_clock) 
             await house.dispatcher.cancel(running)
 
 
-async def test_a_cancel_from_another_process_is_heard_with_the_next_extension(
+async def test_a_cancel_from_another_process_takes_effect_with_the_next_extension(
     autojump_clock,
 ) -> None:
     async with open_house(lease_s=60.0) as house:
@@ -366,7 +366,9 @@ async def test_a_completion_that_comes_after_the_cancel_has_no_effect(autojump_c
         assert await house.effect_count(job_id) == 0
 
 
-async def test_the_lease_of_a_long_job_is_extended_and_nobody_else_gets_it(autojump_clock) -> None:
+async def test_the_lease_of_a_long_job_is_extended_and_no_other_process_gets_it(
+    autojump_clock,
+) -> None:
     async with open_house(lease_s=60.0, run_timeout_s=10_000.0) as house:
 
         async def handler(run: JobRun[Task]) -> None:
@@ -385,7 +387,7 @@ async def test_the_lease_of_a_long_job_is_extended_and_nobody_else_gets_it(autoj
         assert await house.effect_count(job_id) == 1
 
 
-async def test_who_loses_a_lease_is_stopped_and_changes_nothing(autojump_clock) -> None:
+async def test_a_run_that_loses_its_lease_is_stopped_and_changes_nothing(autojump_clock) -> None:
     async with open_house(lease_s=60.0) as house:
 
         async def handler(run: JobRun[Task]) -> None:
@@ -406,7 +408,7 @@ async def test_who_loses_a_lease_is_stopped_and_changes_nothing(autojump_clock) 
         assert b"yoked_job_leases_lost_total 1.0" in house.metrics.expose()
 
 
-async def test_a_run_that_never_ends_is_ended_and_tried_again(autojump_clock) -> None:
+async def test_a_run_that_never_ends_is_stopped_and_retried(autojump_clock) -> None:
     async with open_house(run_timeout_s=100.0) as house:
 
         async def handler(run: JobRun[Task]) -> None:
@@ -420,7 +422,7 @@ async def test_a_run_that_never_ends_is_ended_and_tried_again(autojump_clock) ->
     assert job.status is JobStatus.COMPLETED
 
 
-async def test_it_wakes_when_something_is_enqueued_and_at_the_instant_that_is_due(
+async def test_the_dispatcher_wakes_when_a_job_is_enqueued_and_when_one_is_due(
     autojump_clock,
 ) -> None:
     async with open_house() as house:
@@ -535,7 +537,7 @@ async def test_an_effect_that_fails_leaves_no_trace_and_counts_as_a_failure(auto
     assert [n for _, n in house.runs] == [0, 1, 2, 1]
 
 
-async def test_what_comes_after_the_commit_comes_after_the_commit(autojump_clock) -> None:
+async def test_then_is_called_after_the_commit(autojump_clock) -> None:
     told: list[JobStatus] = []
     async with open_house() as house:
 
@@ -553,7 +555,7 @@ async def test_what_comes_after_the_commit_comes_after_the_commit(autojump_clock
     assert told == [JobStatus.COMPLETED]
 
 
-async def test_every_attempt_names_its_effect_alike(autojump_clock) -> None:
+async def test_every_attempt_has_the_same_idempotency_key(autojump_clock) -> None:
     keys: list[str] = []
     async with open_house() as house:
 
@@ -621,13 +623,13 @@ async def test_slow_jobs_raise_an_alert(autojump_clock) -> None:
         assert list(house.alarm.standing) == [Alert.DURATION]
 
 
-async def test_a_handler_is_async_or_computes(autojump_clock) -> None:
+async def test_a_handler_must_be_async_or_cpu_bound(autojump_clock) -> None:
     async with open_house() as house:
         with pytest.raises(TypeError, match="async"):
             house.dispatcher.register("mail", Task, lambda run: None)
 
 
-def test_a_handler_that_computes_does_not_stall_the_others() -> None:
+def test_a_cpu_bound_handler_does_not_block_the_event_loop() -> None:
     """On a real clock: while a job burns a core, the event loop goes on."""
 
     async def main() -> None:
@@ -659,7 +661,7 @@ def test_a_handler_that_computes_does_not_stall_the_others() -> None:
     trio.run(main)
 
 
-async def test_no_more_is_claimed_than_is_soon_recorded(autojump_clock) -> None:
+async def test_claims_wait_while_outcomes_are_not_recorded(autojump_clock) -> None:
     held: list[float] = []
     async with open_house(concurrency=4, batch=100) as house:
 
@@ -693,7 +695,7 @@ def _sqlite_error(code: int) -> sqlite3.OperationalError:
         (ExceptionGroup("", [MailboxFull(), KeyError()]), ErrorKind.LOGIC),
     ],
 )
-def test_what_is_only_busy_is_tried_again(error: Exception, kind: ErrorKind) -> None:
+def test_a_busy_database_is_a_transient_error(error: Exception, kind: ErrorKind) -> None:
     assert kind_of(error) is kind
 
 
@@ -718,7 +720,7 @@ async def test_a_policy_is_what_the_settings_say_and_follows_a_reload(autojump_c
         assert job.attempts == 4
 
 
-async def test_a_job_with_attempts_of_its_own_is_run_so_often(autojump_clock):
+async def test_a_job_can_have_its_own_number_of_attempts(autojump_clock):
     async with open_house() as house:
 
         async def handler(run: JobRun[Task]) -> None:
@@ -740,7 +742,7 @@ async def test_a_job_with_attempts_of_its_own_is_run_so_often(autojump_clock):
 # Progress
 
 
-async def test_the_progress_of_a_run_is_written_now_and_then_and_gone_with_the_next_run(
+async def test_the_progress_of_a_run_is_written_regularly_and_cleared_by_the_next_run(
     autojump_clock, monkeypatch
 ):
     async with open_house(progress_every_s=2.0, lease_s=60.0) as house:
@@ -790,7 +792,7 @@ async def test_progress_that_is_complete_says_so(autojump_clock):
 
 
 @pytest.mark.parametrize("said", [(-1, None, ""), (3, 2, ""), (1, 2, "x" * 201), (1, 2, "a\nb")])
-async def test_progress_that_makes_no_sense_is_a_mistake_of_the_handler(autojump_clock, said):
+async def test_impossible_progress_is_an_error_of_the_handler(autojump_clock, said):
     async with open_house() as house:
 
         async def handler(run: JobRun[Task]) -> None:

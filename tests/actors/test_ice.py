@@ -1,4 +1,4 @@
-"""ICE servers: whom each user may ask, and TURN credentials that are theirs and soon worthless."""
+"""ICE servers, and TURN credentials that belong to one user and soon expire."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_turn_credentials_are_what_coturn_expects() -> None:
 
 
 @pytest.mark.parametrize("user_id", ["ana", "a:b@c.d-e_f", "x" * 64])
-def test_credentials_belong_to_a_user_and_a_moment(user_id: str) -> None:
+def test_credentials_belong_to_a_user_and_an_expiry_time(user_id: str) -> None:
     given = settings(stun_urls=STUN, turn_urls=TURN, turn_secret=SECRET).date
     _, server = ice_servers(given, user_id, NOW)
     _, later = ice_servers(given, user_id, NOW + 1_000_000)
@@ -69,7 +69,7 @@ def test_credentials_belong_to_a_user_and_a_moment(user_id: str) -> None:
         assert b64decode(one["credential"]) == by_hand(SECRET.encode(), one["username"].encode())
 
 
-async def test_each_of_a_date_gets_credentials_of_their_own_by_the_clock(autojump_clock):
+async def test_each_user_of_a_date_gets_separate_credentials(autojump_clock):
     date = {"turn_urls": TURN, "turn_secret": SECRET, "turn_ttl_s": 400.0}
     async with open_world(settings={"date": date}) as world:
         ana, ben = await join_pair(world)

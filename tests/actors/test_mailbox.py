@@ -1,4 +1,4 @@
-"""The mailbox: bounded, in order, emptied by the armful."""
+"""The mailbox: bounded, in order, drained in batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def test_everything_is_taken_at_once_and_in_order():
     assert mailbox.take_all() == []
 
 
-async def test_a_full_mailbox_refuses_who_does_not_want_to_wait():
+async def test_put_nowait_raises_when_the_mailbox_is_full():
     mailbox: Mailbox[int] = Mailbox(2)
     mailbox.put_nowait(1)
     mailbox.put_nowait(2)
@@ -28,14 +28,14 @@ async def test_a_full_mailbox_refuses_who_does_not_want_to_wait():
     assert mailbox.take_all() == [1, 2]
 
 
-async def test_what_must_be_heard_gets_in_even_when_it_is_full():
+async def test_put_always_adds_an_item_beyond_the_capacity():
     mailbox: Mailbox[int] = Mailbox(1)
     mailbox.put_nowait(1)
     mailbox.put_always(2)
     assert mailbox.take_all() == [1, 2]
 
 
-async def test_who_wants_to_wait_gets_in_when_there_is_room_and_never_over_the_bound():
+async def test_put_waits_for_room_and_never_exceeds_the_capacity():
     mailbox: Mailbox[int] = Mailbox(2)
     async with trio.open_nursery() as nursery:
         for item in range(5):
@@ -50,7 +50,7 @@ async def test_who_wants_to_wait_gets_in_when_there_is_room_and_never_over_the_b
     assert len(mailbox) == 0
 
 
-async def test_who_waits_for_mail_wakes_when_it_comes():
+async def test_wait_returns_when_an_item_is_put():
     mailbox: Mailbox[str] = Mailbox(2)
     taken = []
 
@@ -67,7 +67,7 @@ async def test_who_waits_for_mail_wakes_when_it_comes():
     assert taken == ["letter", "card"]
 
 
-async def test_waiting_and_putting_do_not_yield_without_need():
+async def test_wait_and_put_checkpoint_only_if_they_have_to_wait():
     mailbox: Mailbox[str] = Mailbox(2)
     ran = []
 
@@ -81,7 +81,7 @@ async def test_waiting_and_putting_do_not_yield_without_need():
         assert ran == []
 
 
-async def test_who_gives_up_waiting_leaves_the_mailbox_as_it_was(autojump_clock):
+async def test_a_cancelled_put_leaves_the_mailbox_unchanged(autojump_clock):
     mailbox: Mailbox[int] = Mailbox(1)
     mailbox.put_nowait(1)
     with trio.move_on_after(5) as scope:

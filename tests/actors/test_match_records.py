@@ -1,4 +1,4 @@
-"""What is counted and logged of a match: how it came about, and of nobody in particular."""
+"""What is counted and logged of a match: no user is named."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from yoked_actor.testing import open_world
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float | None:
-    """What a metric stands at."""
+    """The value of a metric."""
     return metrics.registry.get_sample_value(name, labels)
 
 
@@ -45,7 +45,7 @@ async def test_a_match_is_counted_by_policy_and_by_the_wider_tier_of_the_two(
     assert not {"ana", "ben", "Ana", "Ben"} & set(re.findall(r"\w+", line))
 
 
-async def test_there_are_only_so_many_groups_among_the_metrics(autojump_clock: Any) -> None:
+async def test_the_number_of_metric_labels_is_bounded(autojump_clock: Any) -> None:
     genders = [f"g{number}" for number in range(64)]
     async with open_world(settings={"matching": {"genders": tuple(genders)}}) as world:
         for gender in genders:

@@ -1,4 +1,4 @@
-"""The matchmaker: commit first, tell after; stop rather than go on with a bug."""
+"""The matchmaker: it commits before it sends, and stops at a bug."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ IMPATIENT = {"store": {"busy_timeout_s": 0.0}}
 
 @contextmanager
 def locked(database: Path) -> Iterator[None]:
-    """Hold the database's write lock from outside, as a backup gone wrong would."""
+    """Hold the database's write lock from another connection."""
     with closing(sqlite3.connect(database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -61,7 +61,7 @@ def is_stalled(world: World) -> bool:
 # With a store that cannot store
 
 
-async def test_nobody_is_told_what_could_not_be_stored_and_everything_is_told_once_after(
+async def test_nothing_is_sent_before_it_is_stored_and_everything_is_sent_once_after(
     autojump_clock, tmp_path
 ):
     database = tmp_path / "yoked.db"
@@ -94,7 +94,7 @@ async def test_nobody_is_told_what_could_not_be_stored_and_everything_is_told_on
         assert (await ana.wait_for("waiting")).since == since
 
 
-async def test_windows_that_close_while_nothing_can_be_stored_are_told_once_after(
+async def test_windows_that_close_while_the_store_is_unavailable_are_reported_once_after(
     autojump_clock, tmp_path
 ):
     database = tmp_path / "yoked.db"
@@ -115,7 +115,9 @@ async def test_windows_that_close_while_nothing_can_be_stored_are_told_once_afte
         assert (await status(world, "ana"))["credit"] == 10
 
 
-async def test_who_beats_is_not_lost_because_the_store_is_away(autojump_clock, tmp_path):
+async def test_a_user_who_sends_heartbeats_is_not_lost_while_the_store_is_unavailable(
+    autojump_clock, tmp_path
+):
     database = tmp_path / "yoked.db"
     async with open_world(database=database, settings=IMPATIENT) as world:
         ana, ben = await join_pair(world)
@@ -129,7 +131,7 @@ async def test_who_beats_is_not_lost_because_the_store_is_away(autojump_clock, t
         assert told(await news(ana)) == [("waiting", "spun"), ("matched",)]
 
 
-async def test_a_call_that_cannot_be_answered_in_time_says_so(autojump_clock, tmp_path):
+async def test_a_call_that_cannot_be_answered_in_time_is_refused(autojump_clock, tmp_path):
     database = tmp_path / "yoked.db"
     async with open_world(database=database, settings=IMPATIENT) as world:
         await world.sign_up("ana", **WOMAN)
@@ -140,7 +142,7 @@ async def test_a_call_that_cannot_be_answered_in_time_says_so(autojump_clock, tm
             assert trio.current_time() == 30
 
 
-async def test_a_crash_while_nothing_can_be_stored_loses_nothing_that_was_told(
+async def test_a_crash_while_the_store_is_unavailable_loses_nothing_that_was_sent(
     autojump_clock, tmp_path
 ):
     database = tmp_path / "yoked.db"
@@ -160,7 +162,7 @@ async def test_a_crash_while_nothing_can_be_stored_loses_nothing_that_was_told(
 
 
 class Listener:
-    """An audience that remembers what it was told."""
+    """An audience that records replies and notices."""
 
     def __init__(self) -> None:
         self.answers: list[tuple[str, Reply]] = []
@@ -193,7 +195,7 @@ async def open_matchmaker():
 
 
 def talkative(user_id: str) -> Person:
-    """Somebody whose profile takes room."""
+    """A user with a large profile."""
     return Person(
         user_id=user_id,
         display_name="x" * 80,
@@ -236,7 +238,7 @@ async def test_a_full_disk_is_waited_out_and_everything_is_answered_once(autojum
             assert replace(stored, shown=None) == talkative(name)
 
 
-async def test_attempts_come_further_and_further_apart_up_to_a_bound(autojump_clock):
+async def test_retries_of_a_commit_back_off_up_to_a_limit(autojump_clock):
     async with open_matchmaker() as (matchmaker, _, _, _, connection):
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -261,7 +263,7 @@ def _value(metrics: Metrics, name: str, **labels: str) -> float:
 
 
 def _causes(group: BaseExceptionGroup) -> set[type]:
-    """What has made the matchmaker crash."""
+    """The error that has ended the matchmaker."""
     found: BaseException | None = group.subgroup(MatchmakerCrashed)
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]
@@ -306,7 +308,7 @@ async def test_a_broken_invariant_is_counted_by_a_server_that_only_logs(autojump
         assert _value(world.server.base.metrics, "yoked_audit_violations_total") == 1
 
 
-async def test_a_crash_while_telling_one_session_ends_that_connection_only(autojump_clock):
+async def test_an_error_while_sending_a_notice_closes_that_connection_only(autojump_clock):
     async with open_world() as world:
         await world.sign_up("ana", **WOMAN)
         ben = await world.join("ben", **MAN)
@@ -326,7 +328,7 @@ async def test_a_crash_while_telling_one_session_ends_that_connection_only(autoj
         assert (await ana.hear())["type"] == "voting"
 
 
-async def test_a_crash_while_answering_ends_that_connection_only(autojump_clock):
+async def test_an_error_while_sending_a_reply_closes_that_connection_only(autojump_clock):
     async with open_world() as world:
         await world.sign_up("ana", **WOMAN)
         ben = await world.join("ben", **MAN)
@@ -342,7 +344,7 @@ async def test_a_crash_while_answering_ends_that_connection_only(autojump_clock)
 # One round for many
 
 
-async def test_what_comes_together_shares_one_commit(autojump_clock):
+async def test_messages_of_one_round_share_one_commit(autojump_clock):
     async with open_world() as world:
         people = [await world.join(f"p{n}", **(WOMAN if n % 2 else MAN)) for n in range(20)]
         await wait_all_tasks_blocked()

@@ -26,7 +26,7 @@ async def kept(world: World, user_id: str) -> KeptSet:
     return found
 
 
-async def test_the_connected_are_told_of_their_sets_and_nobody_else(autojump_clock):
+async def test_connected_users_and_no_others_get_their_sets(autojump_clock):
     async with open_world(start=START) as world:
         ana = await world.join("ana", **WOMAN, interests=["jazz", "chess"])
         cleo = await world.join("cleo", gender="nonbinary", seeking=["nonbinary"])
@@ -60,7 +60,7 @@ async def test_the_connected_are_told_of_their_sets_and_nobody_else(autojump_clo
         assert len(made["cleo"].offers) == 0
 
 
-async def test_who_was_away_is_told_at_the_next_hello_once_after_the_welcome(autojump_clock):
+async def test_a_user_who_was_away_gets_the_set_once_after_the_welcome(autojump_clock):
     async with open_world(start=START) as world:
         await world.sign_up("ana", **WOMAN)
         await world.sign_up("ben", **MAN)
@@ -76,7 +76,7 @@ async def test_who_was_away_is_told_at_the_next_hello_once_after_the_welcome(aut
         assert (await kept(world, "ana")).deliveries == 1
 
 
-async def test_who_has_no_set_or_an_expired_one_is_told_nothing(autojump_clock):
+async def test_a_user_without_a_current_set_gets_nothing(autojump_clock):
     async with open_world(start=START) as world:
         await world.sign_up("ana", **WOMAN)
         await world.sign_up("ben", **MAN)
@@ -90,7 +90,7 @@ async def test_who_has_no_set_or_an_expired_one_is_told_nothing(autojump_clock):
             assert await news(client) == []
 
 
-async def test_one_whose_socket_was_lost_meanwhile_is_told_on_resuming(autojump_clock):
+async def test_a_user_whose_socket_was_lost_gets_the_set_on_resuming(autojump_clock):
     async with open_world(start=START) as world:
         ana = await world.join("ana", **WOMAN)
         await world.sign_up("ben", **MAN)
@@ -105,7 +105,7 @@ async def test_one_whose_socket_was_lost_meanwhile_is_told_on_resuming(autojump_
         assert ana.resumed
 
 
-async def test_a_look_finds_what_another_process_has_stored_and_is_made_once_a_second(
+async def test_sets_of_another_process_are_found_by_a_check_once_a_second(
     autojump_clock,
 ):
     async with open_world(start=START) as world:
@@ -128,9 +128,7 @@ async def test_a_look_finds_what_another_process_has_stored_and_is_made_once_a_s
         assert (await kept(world, "ana")).deliveries == 1
 
 
-async def test_a_store_that_is_away_for_a_while_delays_offers_and_stops_nothing(
-    autojump_clock, tmp_path
-):
+async def test_an_unavailable_store_delays_offers_and_stops_nothing(autojump_clock, tmp_path):
     path = tmp_path / "yoked.db"
     settings = {"store": {"busy_timeout_s": 0}}
     async with open_world(start=START, database=path, settings=settings) as world:
@@ -150,7 +148,7 @@ async def test_a_store_that_is_away_for_a_while_delays_offers_and_stops_nothing(
         assert await news(ana) == []
 
 
-async def test_the_blocked_are_not_shown_whichever_side_has_blocked(autojump_clock):
+async def test_a_block_by_either_side_hides_the_card(autojump_clock):
     async with open_world(start=START) as world:
         ana = await world.join("ana", **WOMAN)
         for him in ("ben", "carl", "dave"):
@@ -163,7 +161,7 @@ async def test_the_blocked_are_not_shown_whichever_side_has_blocked(autojump_clo
         assert [one["candidate"]["user_id"] for one in offers] == ["dave"]
 
 
-async def test_two_accepts_open_a_connection_and_both_are_told_once_after_the_reply(
+async def test_two_accepts_open_a_connection_and_both_are_notified_once_after_the_reply(
     autojump_clock,
 ):
     async with open_world(start=START) as world:
@@ -205,7 +203,7 @@ async def test_a_decline_opens_nothing(autojump_clock):
         assert await world.api("ana").connections() == []
 
 
-async def test_an_answer_that_cannot_be_taken_is_refused(autojump_clock):
+async def test_an_answer_that_is_not_possible_is_refused(autojump_clock):
     async with open_world(start=START) as world:
         ana, ben = await world.join("ana", **WOMAN), await world.join("ben", **MAN)
         await store_offers(world.server, lasts_s=60)
@@ -240,7 +238,7 @@ async def test_an_answer_is_a_sign_of_life(autojump_clock):
         assert "idle" not in types(await news(ana))
 
 
-async def test_a_command_that_finds_the_store_away_may_be_given_again_under_a_new_id(
+async def test_a_command_refused_by_an_unavailable_store_can_be_repeated_with_a_new_id(
     autojump_clock, tmp_path
 ):
     path = tmp_path / "yoked.db"
@@ -267,7 +265,7 @@ async def test_a_command_that_finds_the_store_away_may_be_given_again_under_a_ne
 # Video dates of connections
 
 
-async def test_a_connection_starts_a_date_and_who_asks_is_the_initiator(autojump_clock):
+async def test_a_connection_starts_a_date_and_the_caller_is_the_initiator(autojump_clock):
     async with open_world(start=START) as world:
         ana, ben, connection_id = await connect_pair(world)
         reply = await ben.start_date(connection_id)

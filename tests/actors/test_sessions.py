@@ -1,4 +1,4 @@
-"""Sessions: one reply to a command, numbered events, resuming, one device, and being forgotten."""
+"""Sessions: one reply to a command, numbered events, resuming, one device, leaving memory."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ async def test_an_undecodable_repetition_gets_the_reply_of_the_command(autojump_
         assert await ana.hear() == ok
 
 
-async def test_a_command_that_came_too_fast_stays_refused_under_its_id(autojump_clock):
+async def test_a_rate_limited_command_stays_refused_under_its_id(autojump_clock):
     async with open_world(settings={"edge": {"commands_burst": 3}}) as world:
         await world.sign_up("ana", **WOMAN)
         await trio.sleep(1)
@@ -149,7 +149,7 @@ async def test_a_command_that_came_too_fast_stays_refused_under_its_id(autojump_
         assert (await ana.ask("spin", id="y"))["state"] == "waiting"
 
 
-async def test_a_command_beyond_those_that_may_wait_stays_refused(autojump_clock, tmp_path):
+async def test_a_command_beyond_the_limit_of_pending_ones_stays_refused(autojump_clock, tmp_path):
     database = tmp_path / "yoked.db"
     settings = IMPATIENT | {"session": {"max_pending_commands": 1}}
     async with open_world(database=database, settings=settings) as world:
@@ -208,7 +208,7 @@ async def test_a_hundred_and_twenty_eight_replies_are_remembered(autojump_clock)
         assert (await ana.ask("heartbeat", id="first"))["at"] != first["at"]
 
 
-async def test_only_so_many_commands_may_wait_for_their_reply(autojump_clock, tmp_path):
+async def test_the_number_of_pending_commands_is_bounded(autojump_clock, tmp_path):
     database = tmp_path / "yoked.db"
     settings = IMPATIENT | {"session": {"max_pending_commands": 3}}
     async with open_world(database=database, settings=settings) as world:
@@ -254,7 +254,7 @@ async def test_every_welcome_has_what_a_client_needs(autojump_clock):
 # Resuming
 
 
-async def test_a_known_session_is_taken_up_where_it_was(autojump_clock):
+async def test_a_known_session_is_resumed(autojump_clock):
     async with open_world() as world:
         await world.sign_up("ana", **WOMAN)
         ana, first = await Talker.greet(world, "ana")
@@ -304,7 +304,7 @@ async def test_sixty_four_events_are_kept_and_not_one_more(autojump_clock):
     "wanted",
     [{"session": "no such session", "seq": 0}, {"session": "", "seq": 0}, {"seq": 99}],
 )
-async def test_an_unknown_session_or_a_number_from_the_future_begins_anew(autojump_clock, wanted):
+async def test_an_unknown_session_or_a_future_number_starts_a_new_session(autojump_clock, wanted):
     async with open_world() as world:
         await world.sign_up("ana", **WOMAN)
         ana, first = await Talker.greet(world, "ana")
@@ -343,7 +343,7 @@ async def test_a_command_whose_reply_was_lost_can_be_sent_again_after_resuming(a
         assert welcome["resumed"] is True
 
 
-async def test_a_reply_under_way_reaches_the_socket_that_took_the_session_up(
+async def test_a_pending_reply_reaches_the_socket_that_resumed_the_session(
     autojump_clock, tmp_path
 ):
     database = tmp_path / "yoked.db"
@@ -367,7 +367,7 @@ async def test_a_reply_under_way_reaches_the_socket_that_took_the_session_up(
 # One device
 
 
-async def test_the_newest_socket_takes_over_and_the_older_is_told_why(autojump_clock):
+async def test_the_newest_socket_replaces_the_older_one(autojump_clock):
     async with open_world() as world:
         await world.sign_up("ana", **WOMAN)
         phone, first = await Talker.greet(world, "ana")
@@ -412,7 +412,7 @@ async def test_a_command_is_a_sign_of_life_even_when_it_is_refused(autojump_cloc
         assert await state_of(world, "ana") == "waiting"
 
 
-async def test_the_same_beat_again_and_again_is_still_a_sign_of_life(autojump_clock):
+async def test_a_repeated_heartbeat_is_a_sign_of_life(autojump_clock):
     async with open_world() as world:
         await world.sign_up("ana", **WOMAN)
         ana, _ = await Talker.greet(world, "ana")
@@ -452,7 +452,7 @@ def is_empty(world: World) -> bool:
     return not any(rows)
 
 
-async def test_who_is_gone_for_long_leaves_memory_and_finds_everything_intact(autojump_clock):
+async def test_a_user_who_is_away_for_long_leaves_memory_and_loses_nothing(autojump_clock):
     async with open_world(settings=FORGETFUL) as world:
         ana, ben = await join_pair(world)
         await settle(ana, ben, ("yes", "pass"))
@@ -476,7 +476,7 @@ async def test_who_is_gone_for_long_leaves_memory_and_finds_everything_intact(au
         assert [block["user_id"] for block in blocks] == ["carl"]
 
 
-async def test_a_crowd_that_has_gone_leaves_nothing_behind(autojump_clock):
+async def test_many_users_who_left_leave_no_memory_behind(autojump_clock):
     async with open_world(settings=FORGETFUL) as world:
         for n in range(10):
             ana, ben = await join_pair(world, f"ana{n}", f"ben{n}")
@@ -493,7 +493,7 @@ async def test_a_crowd_that_has_gone_leaves_nothing_behind(autojump_clock):
         assert world.server.live.lobby.next_deadline() is None
 
 
-async def test_nobody_is_forgotten_while_something_holds_them(autojump_clock):
+async def test_a_user_with_a_connection_or_a_date_is_not_forgotten(autojump_clock):
     async with open_world(settings=FORGETFUL) as world:
         ana, ben = await join_pair(world)
         idle = await world.join("idle", **WOMAN)
@@ -519,7 +519,7 @@ async def test_a_session_that_was_forgotten_cannot_be_resumed(autojump_clock):
 
 
 @pytest.mark.parametrize("seed", range(10))
-async def test_who_comes_back_in_the_instant_of_being_forgotten_is_there(autojump_clock, seed):
+async def test_a_user_who_returns_while_being_forgotten_is_in_memory(autojump_clock, seed):
     async with open_world(seed=seed, settings=FORGETFUL) as world:
         ana, ben = await join_pair(world)
         await ana.close()
@@ -531,7 +531,7 @@ async def test_who_comes_back_in_the_instant_of_being_forgotten_is_there(autojum
         assert (await ana.spin()).state == "waiting"
 
 
-async def test_a_caller_whose_body_comes_late_may_have_been_forgotten_meanwhile(autojump_clock):
+async def test_a_call_with_a_late_body_loads_a_forgotten_user_again(autojump_clock):
     async with open_world(settings=FORGETFUL) as world:
         await world.sign_up("ana", **WOMAN)
         body = b'{"user_id": "ben"}'
@@ -549,7 +549,7 @@ async def test_a_caller_whose_body_comes_late_may_have_been_forgotten_meanwhile(
         assert [block["user_id"] for block in blocks] == ["ben"]
 
 
-async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(autojump_clock):
+async def test_a_user_who_waits_for_room_in_the_mailbox_is_not_forgotten(autojump_clock):
     class Silent:
         def send(self, text):
             pass
@@ -574,7 +574,7 @@ async def test_who_waits_for_room_in_the_mailbox_is_not_forgotten_meanwhile(auto
         [entered] = mailbox.take_all()
         sessions.answer(entered, Done(), clock.now())
         assert sessions.may_forget("ana")
-        mailbox.put_nowait(LobbyMessage(ev.Heard("ben"), None))
+        mailbox.put_nowait(LobbyMessage(ev.SignOfLife("ben"), None))
         nursery.start_soon(session.attach, Silent(), Hello(id="1", token="x"), 1, 0)
         await wait_all_tasks_blocked()
         assert len(mailbox) == 1

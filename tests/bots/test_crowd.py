@@ -34,8 +34,8 @@ class Log(Tally):
         self.users: set[str] = set()
         self.matched: set[str] = set()
 
-    def heard(self, bot: Bot, event: Event) -> None:
-        super().heard(bot, event)
+    def saw(self, bot: Bot, event: Event) -> None:
+        super().saw(bot, event)
         self.users.add(bot.user_id)
         self.seen.append((trio.current_time(), bot.user_id, event.type))
         if event.type == "matched":

@@ -1,4 +1,4 @@
-"""The lobby: spinning in each state (R7), attempts on each trigger (R9), coming and going (R14)."""
+"""The lobby: spins in each state (R7), attempts on each trigger (R9), presence (R14)."""
 
 from __future__ import annotations
 
@@ -321,9 +321,9 @@ def test_a_silent_waiter_is_lost_after_ten_seconds(evening: Evening, detached: b
 @pytest.mark.parametrize(
     "sign",
     [
-        ev.Heard("ana"),
+        ev.SignOfLife("ana"),
         ev.Called("ana"),
-        ev.Look("ana"),
+        ev.AskSnapshot("ana"),
         ev.Spin("ana"),
         ev.ListBlocks("ana"),
         ev.Block("ana", "ben"),
@@ -365,7 +365,7 @@ def test_who_is_idle_need_not_beat(evening: Evening) -> None:
 def test_who_spins_after_a_lost_connection_on_a_date_is_timed_as_in_line(
     evening: Evening,
 ) -> None:
-    """The long patience of the date must not be carried into the line."""
+    """The longer timeout of a date must not apply in line."""
     evening.open_voting(ANA, BEN)
     evening.vote("ana", Vote.YES)
     evening.vote("ben", Vote.YES)
@@ -505,7 +505,7 @@ def test_a_date_whose_end_was_undone_goes_on_through_the_next_round(evening: Eve
     [date_id] = evening.store.dates
     evening.lobby.handle(ev.EndDate("ana", date_id), evening.now)
     evening.lobby.undo()
-    evening.do(ev.Heard("ana"))
+    evening.do(ev.SignOfLife("ana"))
     date = evening.snapshot("ana").date
     assert date is not None
     assert date.date_id == date_id

@@ -1,4 +1,4 @@
-"""Nine o'clock, everywhere: gaps, overlaps, dates that are left out, odd offsets."""
+"""09:00 in every zone: gaps, overlaps, skipped dates, unusual offsets."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from yoked_actor.domain.time import (
     is_current,
     local_date,
     next_run,
-    reckon,
     run_instant,
+    sort_runs,
     to_datetime,
     tzdata_version,
     zone_named,
@@ -223,44 +223,46 @@ def berlin_at(text: str) -> int:
     return from_datetime(datetime.fromisoformat(text).replace(tzinfo=zone("Europe/Berlin")))
 
 
-def reckoned(first: int, now: str, taken: tuple[int, ...] = ()):
+def sorted_runs(first: int, now: str, taken: tuple[int, ...] = ()):
     dates = {date(2026, 6, day) for day in taken}
     berlin = zone("Europe/Berlin")
-    return reckon("Europe/Berlin", berlin, NINE, date(2026, 6, first), berlin_at(now), dates)
+    return sort_runs("Europe/Berlin", berlin, NINE, date(2026, 6, first), berlin_at(now), dates)
 
 
 def test_before_nine_nothing_is_due_and_today_is_next():
-    found = reckoned(10, "2026-06-10T08:59:59.999999")
+    found = sorted_runs(10, "2026-06-10T08:59:59.999999")
     assert (found.started, found.missed, found.planned) == ([], [], berlin_run(10))
 
 
 def test_from_nine_until_midnight_the_run_of_today_is_due():
     for now in ("2026-06-10T09:00", "2026-06-10T23:59:59.999999"):
-        found = reckoned(10, now)
+        found = sorted_runs(10, now)
         assert (found.started, found.missed) == ([berlin_run(10)], [])
         assert found.planned == berlin_run(11)
 
 
 def test_after_midnight_it_is_missed():
-    found = reckoned(10, "2026-06-11T00:00")
+    found = sorted_runs(10, "2026-06-11T00:00")
     assert (found.started, found.missed, found.planned) == ([], [berlin_run(10)], berlin_run(11))
 
 
 def test_of_several_days_only_today_is_caught_up():
-    found = reckoned(7, "2026-06-10T09:30")
+    found = sorted_runs(7, "2026-06-10T09:30")
     assert found.missed == [berlin_run(7), berlin_run(8), berlin_run(9)]
     assert found.started == [berlin_run(10)]
 
 
 def test_a_date_that_is_taken_is_neither_started_nor_missed_nor_planned():
-    found = reckoned(7, "2026-06-10T09:30", taken=(8, 10, 11))
+    found = sorted_runs(7, "2026-06-10T09:30", taken=(8, 10, 11))
     assert found.missed == [berlin_run(7), berlin_run(9)]
     assert (found.started, found.planned) == ([], berlin_run(12))
 
 
 def test_a_clock_that_was_wrong_does_not_fill_the_database_with_missed_days():
     berlin = zone("Europe/Berlin")
-    found = reckon("Europe/Berlin", berlin, NINE, date(1970, 1, 1), berlin_at("2026-06-10T09:30"))
+    found = sort_runs(
+        "Europe/Berlin", berlin, NINE, date(1970, 1, 1), berlin_at("2026-06-10T09:30")
+    )
     assert len(found.missed) == LONGEST_LOOK_BACK.days
     assert len(found.missed) + found.unrecorded == (date(2026, 6, 10) - date(1970, 1, 1)).days
 
@@ -272,8 +274,8 @@ def test_a_late_run_that_a_gap_pushed_over_midnight_is_on_time():
     assert local_date(nuuk, instant) == date(2026, 3, 29)
     run = Run("America/Nuuk", date(2026, 3, 28), instant)
     assert is_current(nuuk, run, local_date(nuuk, instant))
-    assert reckon(run.zone, nuuk, late, run.day, instant).started == [run]
-    assert reckon(run.zone, nuuk, late, run.day, instant + 24 * HOUR).missed[0] == run
+    assert sort_runs(run.zone, nuuk, late, run.day, instant).started == [run]
+    assert sort_runs(run.zone, nuuk, late, run.day, instant + 24 * HOUR).missed[0] == run
 
 
 def test_rules_that_changed_after_the_plan_do_not_make_the_planned_run_too_old():

@@ -1,4 +1,4 @@
-"""After a restart (R18): the grace, matches that go on, and matches that are the server's fault."""
+"""After a restart (R18): the grace period, resumed matches, cancelled matches."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_who_came_back_and_falls_silent_is_lost_after_ten_seconds_not_after_the_
     evening.restart()
     evening.advance(1)
     evening.silent.add("ana")
-    evening.do(coming_back or ev.Heard("ana"))
+    evening.do(coming_back or ev.SignOfLife("ana"))
     evening.advance(9.999999)
     assert evening.state("ana") is State.WAITING
     evening.advance(0.000001)

@@ -58,7 +58,7 @@ class Evening:
                 sidelines.cancel_scope.cancel()
             for bot in self.witness.bots.values():
                 for event in bot.client.pending_events():
-                    self.witness.heard(bot, event)
+                    self.witness.saw(bot, event)
             crowd.stop()
 
     async def matches_more(self, count: int) -> None:

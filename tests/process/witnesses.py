@@ -60,8 +60,8 @@ class Witness(Tally):
     def account(self, bot: Bot) -> Account:
         return self.accounts.setdefault(bot.user_id, Account())
 
-    def heard(self, bot: Bot, event: Event) -> None:
-        super().heard(bot, event)
+    def saw(self, bot: Bot, event: Event) -> None:
+        super().saw(bot, event)
         account = self.account(bot)
         match event.type:
             case "matched":

@@ -23,4 +23,4 @@ async def fill_mailbox(world: World, user_id: str) -> None:
     await trio.sleep(0.1)
     with suppress(MailboxFull):
         while True:
-            session.post(ev.Heard(user_id))
+            session.post(ev.SignOfLife(user_id))

@@ -1,4 +1,4 @@
-"""The steps that most stories share."""
+"""The steps that most scenarios share."""
 
 from __future__ import annotations
 

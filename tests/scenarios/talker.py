@@ -1,4 +1,4 @@
-"""A client that only talks and listens: every message of the server, in the order it came."""
+"""A plain client that sends commands and keeps every message of the server in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole server in trouble: its operators are told once, and once more when it is over."""
+"""A whole server with a fault: the webhook gets one raised and one cleared alert."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_room(world: World) -> None:
     world.server.base.store._database._connection.execute("PRAGMA max_page_count = 1000000")
 
 
-async def test_a_full_disk_is_told_once_and_once_more_when_there_is_room_again(
+async def test_a_full_disk_is_reported_once_and_cleared_once(
     autojump_clock: MockClock, tmp_path: Path
 ) -> None:
     receiver = Receiver()

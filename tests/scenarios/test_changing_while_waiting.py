@@ -1,4 +1,4 @@
-"""What one changes while waiting counts at once, whichever door it came through (R9)."""
+"""What a user changes while waiting applies at once, over socket and HTTP (R9)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def test_a_new_profile_pairs_in_the_same_instant(autojump_clock, before, a
         assert trio.current_time() == 1
 
 
-async def test_limits_that_are_drawn_closer_count_for_the_next_who_comes(autojump_clock):
+async def test_narrower_limits_apply_to_the_next_user(autojump_clock):
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN)
         await ana.spin()
@@ -49,7 +49,7 @@ async def test_limits_that_are_drawn_closer_count_for_the_next_who_comes(autojum
 
 
 @pytest.mark.parametrize("door", ["socket", "http"])
-async def test_a_block_counts_for_the_next_who_comes(autojump_clock, door):
+async def test_a_block_applies_to_the_next_user(autojump_clock, door):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await ana.spin()

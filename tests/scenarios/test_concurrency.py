@@ -1,4 +1,4 @@
-"""Scenario 6: everything at once, in every order that the scheduler comes up with."""
+"""Scenario 6: concurrent commands, in many orders of the scheduler."""
 
 from __future__ import annotations
 
@@ -118,9 +118,7 @@ async def test_no_order_of_events_makes_a_duplicate_match_or_leaves_anybody_stuc
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_crashes_in_the_middle_of_it_all_lose_no_match_that_was_told(
-    autojump_clock, tmp_path, seed
-):
+async def test_crashes_lose_no_match_that_was_sent(autojump_clock, tmp_path, seed):
     database = tmp_path / "yoked.db"
     async with open_world(seed=seed, database=database) as world:
         witness, random = Witness(), Random(seed)
@@ -143,7 +141,7 @@ async def test_crashes_in_the_middle_of_it_all_lose_no_match_that_was_told(
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_of_many_who_join_at_once_each_gets_one_partner_at_most(autojump_clock, seed):
+async def test_of_many_users_who_join_at_once_each_gets_at_most_one_partner(autojump_clock, seed):
     async with open_world(seed=seed) as world:
         people = {}
         for n in range(11):

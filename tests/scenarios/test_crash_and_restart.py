@@ -1,4 +1,4 @@
-"""The server crashes and is started again: who comes back finds everything as it was (R18)."""
+"""The server crashes and is started again: users who return find everything as it was (R18)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def test_a_waiting_place_and_credit_are_kept(autojump_clock, world):
     assert (await carl.wait_for("matched")).partner["user_id"] == "ana"
 
 
-async def test_who_does_not_come_back_in_the_grace_has_lost_the_place(autojump_clock, world):
+async def test_a_user_who_does_not_return_within_the_grace_loses_the_place(autojump_clock, world):
     ana = await world.join("ana", **WOMAN)
     await ana.spin()
     await crash_and_start(world, ana, pause_s=1000)
@@ -82,7 +82,7 @@ async def test_who_does_not_come_back_in_the_grace_has_lost_the_place(autojump_c
     assert ana.snapshot["state"] == "idle"
 
 
-async def test_nobody_is_paired_with_somebody_who_is_not_back(autojump_clock, world):
+async def test_a_user_who_is_not_back_is_not_paired(autojump_clock, world):
     ana = await world.join("ana", **WOMAN)
     await ana.spin()
     await crash_and_start(world, ana)
@@ -94,7 +94,7 @@ async def test_nobody_is_paired_with_somebody_who_is_not_back(autojump_clock, wo
     assert ana.snapshot["state"] == "matched"
 
 
-async def test_beats_count_again_for_who_is_back(autojump_clock, world):
+async def test_heartbeats_count_again_for_a_user_who_is_back(autojump_clock, world):
     await world.sign_up("ana", **WOMAN)
     ana, _ = await Talker.greet(world, "ana")
     await ana.ask("spin")
@@ -147,7 +147,7 @@ async def test_a_vote_goes_on_with_a_fresh_window_and_given_votes_stand(autojump
     assert (await ben.vote(match_id, "yes")).outcome == "both_yes"
 
 
-async def test_a_match_whose_other_half_stays_away_is_cancelled_as_the_servers_fault(
+async def test_a_match_whose_partner_stays_away_is_cancelled_as_the_servers_fault(
     autojump_clock, world
 ):
     ana, ben = await join_pair(world)
@@ -206,7 +206,7 @@ async def test_blocks_and_profiles_come_back(autojump_clock, world):
     assert [block["user_id"] for block in blocks] == ["ben"]
 
 
-async def test_a_command_under_way_is_sent_again_and_has_one_effect(autojump_clock, world):
+async def test_a_pending_command_is_sent_again_and_has_one_effect(autojump_clock, world):
     ana = await world.join("ana", **WOMAN)
     await world.crash()
     replies = []

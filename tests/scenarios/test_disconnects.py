@@ -1,4 +1,4 @@
-"""Scenario 4: people vanish while they wait, are matched, or vote; some of them return."""
+"""Scenario 4: users disconnect while they wait, are matched, or vote; some return."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from yoked_actor.testing import open_world
 # While waiting
 
 
-async def test_who_vanishes_while_waiting_is_not_paired_and_is_lost_after_ten_seconds(
+async def test_a_user_who_disconnects_while_waiting_is_not_paired_and_is_lost_after_ten_seconds(
     autojump_clock,
 ):
     async with open_world() as world:
@@ -50,7 +50,7 @@ async def test_who_vanishes_while_waiting_is_not_paired_and_is_lost_after_ten_se
         assert world.audit() == []
 
 
-async def test_who_comes_back_in_time_keeps_the_place_and_is_paired_in_that_instant(
+async def test_a_user_who_returns_in_time_keeps_the_place_and_is_paired_at_once(
     autojump_clock,
 ):
     async with open_world() as world:
@@ -73,7 +73,7 @@ async def test_who_comes_back_in_time_keeps_the_place_and_is_paired_in_that_inst
         assert (await ana.wait_for("waiting")).since == since
 
 
-async def test_who_comes_back_to_an_empty_room_is_told_of_the_old_place(autojump_clock):
+async def test_a_user_who_returns_to_an_empty_lobby_is_notified_of_the_old_place(autojump_clock):
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN)
         await ana.spin()
@@ -87,7 +87,7 @@ async def test_who_comes_back_to_an_empty_room_is_told_of_the_old_place(autojump
         assert (ana.snapshot["waiting_since"], ana.snapshot["tier"]) == (since, 2)
 
 
-async def test_a_call_over_http_is_a_way_to_come_back(autojump_clock):
+async def test_a_user_can_return_by_an_http_call(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await ana.spin()
@@ -98,7 +98,7 @@ async def test_a_call_over_http_is_a_way_to_come_back(autojump_clock):
         await ben.wait_for("matched")
 
 
-async def test_beats_keep_a_waiter_for_as_long_as_they_come(autojump_clock):
+async def test_heartbeats_keep_a_user_in_line(autojump_clock):
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN)
         await ana.spin()
@@ -117,7 +117,9 @@ async def test_beats_keep_a_waiter_for_as_long_as_they_come(autojump_clock):
 # At the match
 
 
-async def test_who_vanishes_when_matched_sends_the_partner_back_to_the_old_place(autojump_clock):
+async def test_a_user_who_disconnects_when_matched_sends_the_partner_back_to_the_old_place(
+    autojump_clock,
+):
     async with open_world(settings={"matching": {"acknowledge_window_s": 60.0}}) as world:
         ana, ben = await join_pair(world)
         await ana.spin()
@@ -153,7 +155,7 @@ async def test_with_the_usual_windows_a_vanished_partner_has_simply_not_acknowle
         assert ben.snapshot["state"] == "idle"
 
 
-async def test_who_comes_back_to_a_match_can_still_acknowledge_it(autojump_clock):
+async def test_a_user_who_returns_to_a_match_can_still_acknowledge_it(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         match_id = await match(ana, ben)
@@ -171,7 +173,7 @@ async def test_who_comes_back_to_a_match_can_still_acknowledge_it(autojump_clock
 # During the vote
 
 
-async def test_who_vanishes_during_the_vote_counts_as_idle(autojump_clock):
+async def test_a_user_who_disconnects_during_the_vote_counts_as_idle(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         match_id = await open_voting(ana, ben)
@@ -187,7 +189,7 @@ async def test_who_vanishes_during_the_vote_counts_as_idle(autojump_clock):
         assert ben.snapshot["last_outcome"] == "yes_idle"
 
 
-async def test_who_is_lost_before_the_vote_ends_leaves_the_partner_who_has_not_voted(
+async def test_a_match_is_cancelled_when_a_user_is_lost_before_the_partner_votes(
     autojump_clock,
 ):
     async with open_world(settings={"matching": {"vote_window_s": 30.0}}) as world:
@@ -201,7 +203,7 @@ async def test_who_is_lost_before_the_vote_ends_leaves_the_partner_who_has_not_v
         ]
 
 
-async def test_the_vote_of_one_who_is_lost_is_void(
+async def test_the_vote_of_a_lost_user_is_void(
     autojump_clock,
 ):
     async with open_world(settings={"matching": {"vote_window_s": 30.0}}) as world:
@@ -219,7 +221,7 @@ async def test_the_vote_of_one_who_is_lost_is_void(
         assert told(await news(ben)) == [("idle", "lost")]
 
 
-async def test_who_comes_back_to_a_vote_hears_what_was_missed_and_can_vote(autojump_clock):
+async def test_a_user_who_returns_to_a_vote_gets_missed_events_and_can_vote(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         match_id = await match(ana, ben)
@@ -235,7 +237,7 @@ async def test_who_comes_back_to_a_vote_hears_what_was_missed_and_can_vote(autoj
         assert (await ben.vote(match_id, "yes")).outcome == "both_yes"
 
 
-async def test_an_outcome_that_was_missed_is_told_on_coming_back(autojump_clock):
+async def test_a_missed_outcome_is_sent_on_return(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         match_id = await open_voting(ana, ben)
@@ -255,7 +257,7 @@ async def test_an_outcome_that_was_missed_is_told_on_coming_back(autojump_clock)
 # On a date
 
 
-async def test_a_date_outlives_a_short_absence_and_ends_with_a_long_one(autojump_clock):
+async def test_a_date_survives_a_short_absence_and_ends_after_a_long_one(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await settle(ana, ben, ("yes", "yes"))

@@ -1,4 +1,4 @@
-"""A server takes its leave: votes in flight are counted, everybody is told, places are kept."""
+"""A server drains: votes in progress are counted, users are notified, places are kept."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def back(world: World, *clients: Client) -> None:
         await client.wait_connected()
 
 
-async def test_who_waits_does_not_keep_the_server_and_keeps_the_place(
+async def test_a_waiting_user_does_not_delay_the_stop_and_keeps_the_place(
     autojump_clock: MockClock, world: World
 ) -> None:
     ana = await world.join("ana", **WOMAN)
@@ -58,7 +58,7 @@ async def test_who_waits_does_not_keep_the_server_and_keeps_the_place(
     assert (ana.snapshot["state"], ana.snapshot["waiting_since"]) == ("waiting", since)
 
 
-async def test_a_client_does_not_come_back_before_it_was_told_to(
+async def test_a_client_does_not_reconnect_before_the_announced_time(
     autojump_clock: MockClock, world: World
 ) -> None:
     world.server.base.settings.server.renew({"reconnect_after_s": 30.0})
@@ -69,7 +69,7 @@ async def test_a_client_does_not_come_back_before_it_was_told_to(
     assert 30.0 <= trio.current_time() - began < 31.0
 
 
-async def test_a_vote_in_flight_is_counted_and_told_before_the_server_goes(
+async def test_a_vote_in_progress_is_counted_and_its_outcome_sent_before_the_stop(
     autojump_clock: MockClock, world: World
 ) -> None:
     ana, ben = await join_pair(world)
@@ -107,7 +107,7 @@ async def test_a_match_that_was_just_made_may_be_acknowledged_and_decided(
     assert ana.snapshot["date"]["partner"]["user_id"] == "ben"
 
 
-async def test_who_does_not_vote_is_not_waited_for_beyond_the_bound(
+async def test_a_missing_vote_is_not_waited_for_beyond_the_limit(
     autojump_clock: MockClock, world: World
 ) -> None:
     world.server.base.settings.server.renew({"drain_votes_s": 4.0})
@@ -129,7 +129,7 @@ async def test_who_does_not_vote_is_not_waited_for_beyond_the_bound(
     assert (await ana.wait_for("outcome")).outcome == "both_yes"
 
 
-async def test_a_second_order_hurries(autojump_clock: MockClock, world: World) -> None:
+async def test_hurry_ends_the_drain_at_once(autojump_clock: MockClock, world: World) -> None:
     ana, ben = await join_pair(world)
     await open_voting(ana, ben)
     began = trio.current_time()
@@ -140,9 +140,7 @@ async def test_a_second_order_hurries(autojump_clock: MockClock, world: World) -
     assert told(await news(ana)) == [("draining",)]
 
 
-async def test_nobody_is_paired_by_a_server_that_is_about_to_go(
-    autojump_clock: MockClock, world: World
-) -> None:
+async def test_a_draining_server_makes_no_matches(autojump_clock: MockClock, world: World) -> None:
     ana, ben = await join_pair(world)
     first = await open_voting(ana, ben)
     cleo, dan = await join_pair(world, "cleo", "dan")
@@ -163,7 +161,7 @@ async def test_nobody_is_paired_by_a_server_that_is_about_to_go(
     assert world.audit() == []
 
 
-async def test_two_who_call_over_http_are_not_paired_either_and_keep_their_places(
+async def test_two_http_users_are_not_paired_and_keep_their_places(
     autojump_clock: MockClock, world: World
 ) -> None:
     ana, ben = await join_pair(world)
@@ -215,7 +213,7 @@ async def test_while_it_drains_the_server_answers_and_takes_no_new_socket(
         world.server.hurry()
 
 
-async def test_a_date_does_not_keep_the_server_and_goes_on_after_the_restart(
+async def test_a_date_does_not_delay_the_stop_and_continues_after_the_restart(
     autojump_clock: MockClock, world: World
 ) -> None:
     ana, ben = await join_pair(world)
@@ -231,7 +229,7 @@ async def test_a_date_does_not_keep_the_server_and_goes_on_after_the_restart(
     assert "date_ended" not in [event.type for event in await news(ben)]
 
 
-async def test_a_match_that_awaits_people_after_a_restart_is_not_waited_for(
+async def test_a_recovered_match_without_its_users_is_not_waited_for(
     autojump_clock: MockClock, world: World
 ) -> None:
     ana, ben = await join_pair(world)
@@ -245,7 +243,7 @@ async def test_a_match_that_awaits_people_after_a_restart_is_not_waited_for(
     assert trio.current_time() - began < 0.1
 
 
-async def test_a_full_disk_does_not_keep_it_beyond_the_bound(
+async def test_a_full_disk_does_not_delay_the_stop_beyond_the_limit(
     autojump_clock: MockClock, world: World
 ) -> None:
     ana, ben = await join_pair(world)
@@ -263,7 +261,7 @@ async def test_a_full_disk_does_not_keep_it_beyond_the_bound(
     assert ana.snapshot["match"]["match_id"] == match_id
 
 
-async def test_an_operator_can_ask_for_it(autojump_clock: MockClock, world: World) -> None:
+async def test_an_operator_can_start_a_drain(autojump_clock: MockClock, world: World) -> None:
     ana = await world.join("ana", **WOMAN)
     with pytest.raises(CallRefused) as refused:
         await world.api("ana").call("POST", "/api/admin/drain")

@@ -1,4 +1,4 @@
-"""Who asks for it is erased, wherever they are: the others go on, and nothing of them is left."""
+"""A user is erased in any state: nothing of them is left, and other users go on."""
 
 from __future__ import annotations
 
@@ -101,9 +101,7 @@ async def on_a_date(ana: Client, ben: Client) -> None:
         (on_a_date, [("date_ended", "partner_ended")]),
     ],
 )
-async def test_wherever_they_are_they_leave_and_nothing_of_them_is_left(
-    autojump_clock, tmp_path, place, expected
-):
+async def test_a_user_in_any_state_is_erased_completely(autojump_clock, tmp_path, place, expected):
     database = tmp_path / "yoked.db"
     async with open_world(database=database) as world:
         ana, ben = await join(world)
@@ -122,7 +120,7 @@ async def test_wherever_they_are_they_leave_and_nothing_of_them_is_left(
     assert left_of_her(database) == {"id": 0, "name": 0, "lat": 0}
 
 
-async def test_history_keeps_a_tombstone_that_is_nobody(autojump_clock, tmp_path):
+async def test_history_keeps_a_tombstone_that_names_no_user(autojump_clock, tmp_path):
     database = tmp_path / "yoked.db"
     async with open_world(database=database) as world:
         ana, ben = await join(world)
@@ -146,7 +144,7 @@ async def test_history_keeps_a_tombstone_that_is_nobody(autojump_clock, tmp_path
         assert answer.status == 401
 
 
-async def test_who_comes_again_is_a_new_person(autojump_clock, tmp_path):
+async def test_an_erased_user_who_returns_is_a_new_user(autojump_clock, tmp_path):
     async with open_world(database=tmp_path / "yoked.db") as world:
         ana, ben = await join(world)
         await settle(ana, ben, ("pass", "yes"))
@@ -164,7 +162,7 @@ async def test_who_comes_again_is_a_new_person(autojump_clock, tmp_path):
         assert world.audit() == []
 
 
-async def test_the_new_person_is_new_after_a_restart_as_well(autojump_clock, tmp_path):
+async def test_the_new_user_is_new_after_a_restart_too(autojump_clock, tmp_path):
     async with open_world(database=tmp_path / "yoked.db") as world:
         ana, ben = await join(world)
         await settle(ana, ben, ("pass", "pass"))
@@ -178,7 +176,7 @@ async def test_the_new_person_is_new_after_a_restart_as_well(autojump_clock, tmp
         assert (await ben.wait_for("matched")).partner["user_id"] == HER
 
 
-async def test_an_erasure_that_cannot_be_stored_waits_and_nobody_is_told_before(
+async def test_an_erasure_that_cannot_be_stored_waits_and_nothing_is_sent_before(
     autojump_clock, tmp_path
 ):
     database = tmp_path / "yoked.db"
@@ -199,7 +197,9 @@ async def test_an_erasure_that_cannot_be_stored_waits_and_nobody_is_told_before(
         assert left_of_her(database) == {"id": 0, "name": 0, "lat": 0}
 
 
-async def test_what_comes_with_an_erasure_in_one_round_is_of_a_new_person(autojump_clock, tmp_path):
+async def test_messages_after_an_erasure_in_one_round_belong_to_a_new_user(
+    autojump_clock, tmp_path
+):
     database = tmp_path / "yoked.db"
     async with open_world(database=database, settings={"store": {"busy_timeout_s": 0.0}}) as world:
         _ana, ben = await join(world)
@@ -236,7 +236,7 @@ async def test_the_job_of_a_deployer_erases_once_and_keeps_no_name(autojump_cloc
         assert entry.subject.startswith(TOMBSTONE)
 
 
-async def test_others_are_not_touched(autojump_clock, tmp_path):
+async def test_other_users_are_not_changed(autojump_clock, tmp_path):
     database = tmp_path / "yoked.db"
     async with open_world(database=database) as world:
         await join(world)

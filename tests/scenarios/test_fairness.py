@@ -1,4 +1,4 @@
-"""Scenario 2: who has waited longest, or deserves it, is paired first."""
+"""Scenario 2: the user who has waited longest, or has credit, is paired first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenario 7: who has met does not meet again, and no crash makes anybody forget it."""
+"""Scenario 7: users who have met are not paired again, also after a crash."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.scenarios.meeting import MAN, join_pair, match, news, open_voting, se
 from yoked_actor.testing import open_world
 
 
-async def test_two_who_have_met_are_never_paired_again(autojump_clock):
+async def test_two_users_who_have_met_are_never_paired_again(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await settle(ana, ben, ("pass", "pass"))
@@ -22,7 +22,7 @@ async def test_two_who_have_met_are_never_paired_again(autojump_clock):
         assert (await ana.wait_for("matched")).partner["user_id"] == "carl"
 
 
-async def test_to_have_met_it_is_enough_that_voting_opened(autojump_clock):
+async def test_two_users_have_met_when_voting_opened(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await open_voting(ana, ben)

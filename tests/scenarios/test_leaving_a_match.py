@@ -1,4 +1,4 @@
-"""A user who leaves a match is told of its end first, on whatever door or device (R7, R12)."""
+"""A user who leaves a match gets its end first, over socket and HTTP (R7, R12)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("door", ["socket", "http"])
-async def test_who_leaves_before_voting_is_told_that_the_match_is_cancelled(
-    autojump_clock, way, door
-):
+async def test_a_user_who_leaves_before_voting_gets_the_cancellation(autojump_clock, way, door):
     following, after = WAYS[way]
     async with open_world() as world:
         ana, ben = await join_pair(world)
@@ -53,7 +51,9 @@ async def test_who_leaves_before_voting_is_told_that_the_match_is_cancelled(
         ("leave", "pass", "pass_idle"),
     ],
 )
-async def test_who_leaves_a_vote_is_told_its_outcome(autojump_clock, way, partner_vote, outcome):
+async def test_a_user_who_leaves_a_vote_gets_its_outcome(
+    autojump_clock, way, partner_vote, outcome
+):
     following, after = WAYS[way]
     async with open_world() as world:
         ana, ben = await join_pair(world)
@@ -73,7 +73,7 @@ async def test_who_leaves_a_vote_is_told_its_outcome(autojump_clock, way, partne
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("own_vote", [None, "yes", "pass"])
-async def test_who_leaves_a_vote_before_the_partner_voted_is_told_that_it_was_cancelled(
+async def test_a_user_who_leaves_before_the_partner_votes_gets_the_cancellation(
     autojump_clock, way, own_vote
 ):
     following, after = WAYS[way]
@@ -115,7 +115,7 @@ async def test_the_reply_comes_first_then_the_end_then_the_next_match(autojump_c
         assert matched["partner"]["user_id"] == "dora"
 
 
-async def test_an_end_that_was_missed_is_told_on_coming_back(autojump_clock):
+async def test_a_missed_end_is_sent_on_return(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         match_id = await match(ana, ben)

@@ -86,7 +86,7 @@ def judge(world: World, target: str, seen: dict[str, list[Sample]]) -> None:
         assert km_between(found, shown(world, target)) < 0.5, door
 
 
-async def test_offers_connections_and_dates_do_not_tell_where_somebody_is(
+async def test_offers_connections_and_dates_do_not_reveal_where_a_user_is(
     autojump_clock: MockClock,
 ) -> None:
     settings = {"matching": {"shown_place_every_s": 0}, "edge": {"commands_burst": 10_000}}
@@ -120,7 +120,7 @@ async def test_offers_connections_and_dates_do_not_tell_where_somebody_is(
         assert km_between(estimate(seen["offers"]), estimate(seen["date"])) < 0.7
 
 
-async def test_neither_a_match_nor_why_one_waits_tells_where_somebody_is(
+async def test_neither_a_match_nor_an_explanation_reveals_where_a_user_is(
     autojump_clock: MockClock,
 ) -> None:
     settings = {

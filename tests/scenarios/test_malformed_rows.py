@@ -1,4 +1,4 @@
-"""Rows that cannot be read harm only themselves, while people meet, vote and date."""
+"""An unreadable row affects nothing else, while users meet, vote and date."""
 
 from __future__ import annotations
 

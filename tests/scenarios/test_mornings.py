@@ -1,4 +1,4 @@
-"""Nine o'clock, seen through the whole server: everybody gets a set, once (R40-R45)."""
+"""Nine o'clock in the whole server: each user gets one set (R40-R45)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ async def test_nobody_is_offered_again_the_next_day(autojump_clock: MockClock) -
         assert not set(first) & set(second)
 
 
-async def test_a_morning_that_was_slept_through_is_caught_up_the_same_day(
+async def test_a_morning_during_downtime_is_caught_up_the_same_day(
     autojump_clock: MockClock, tmp_path: Path
 ) -> None:
     async with open_world(start=SIX, database=tmp_path / "yoked.db") as world:
@@ -121,7 +121,7 @@ async def test_a_morning_that_was_slept_through_is_caught_up_the_same_day(
         assert at == {datetime(2026, 3, 2, 8, tzinfo=UTC)}
 
 
-async def test_who_moves_gets_no_second_set(autojump_clock: MockClock) -> None:
+async def test_a_user_who_moves_gets_no_second_set(autojump_clock: MockClock) -> None:
     async with open_world(start="2026-03-01T20:00:00Z") as world:
         await a_town(world, 1, 1, TOKYO)
         await a_town(world, 1, 1, BERLIN)
@@ -173,7 +173,7 @@ async def test_two_dispatchers_on_one_store_make_each_set_once(autojump_clock: M
             await until_instant(world, "2026-03-02T08:00:00Z")
             while not await server.base.store.jobs.list(job_type=USER, limit=1):
                 await trio.lowlevel.checkpoint()
-            second.wake(from_other_process=True)  # as the bell between two processes does
+            second.wake(from_other_process=True)  # as a wake-up between two processes does
             await until(world, "2026-03-02T08:00:01Z")
             nursery.cancel_scope.cancel()
         sets = await sets_of(world, BERLIN, MONDAY)

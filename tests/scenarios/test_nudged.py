@@ -1,4 +1,4 @@
-"""Somebody waits in vain, and whoever could help is told."""
+"""A user waits in vain, and idle users who suit are nudged."""
 
 from __future__ import annotations
 

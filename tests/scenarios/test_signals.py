@@ -33,7 +33,7 @@ async def refused(client: Client, date_id: str, data: Any = None) -> str:
     return caught.value.code
 
 
-async def test_each_hears_what_the_other_says_in_its_order_and_nobody_else_does(autojump_clock):
+async def test_signals_reach_only_the_partner_and_in_order(autojump_clock):
     async with open_world() as world:
         eve, fred, other_date = await date(world, "eve", "fred")
         ana, ben, date_id = await date(world)
@@ -87,7 +87,7 @@ async def test_a_signal_in_the_moment_of_the_second_yes_comes_after_the_date(aut
         b'{"type":"welcome","seq":99,"date_id":"d0"}',
     ],
 )
-async def test_data_arrives_as_the_very_bytes_that_were_sent(autojump_clock, data):
+async def test_data_arrives_byte_for_byte(autojump_clock, data):
     async with open_world() as world:
         _, _, date_id = await date(world)
         ana, _ = await Talker.greet(world, "ana")
@@ -100,7 +100,7 @@ async def test_data_arrives_as_the_very_bytes_that_were_sent(autojump_clock, dat
         assert text.endswith(b'"date_id":"%s","data":%s}' % (date_id.encode(), data))
 
 
-async def test_who_is_not_on_that_open_date_is_refused(autojump_clock):
+async def test_a_signal_is_refused_unless_its_user_is_on_that_open_date(autojump_clock):
     async with open_world() as world:
         cleo = await world.join("cleo", **WOMAN)
         eve, fred, other_date = await date(world, "eve", "fred")
@@ -115,7 +115,7 @@ async def test_who_is_not_on_that_open_date_is_refused(autojump_clock):
         assert told == ["date_ended", "date_ended"]
 
 
-async def test_data_may_be_so_large_and_no_larger(autojump_clock):
+async def test_the_size_of_data_is_bounded(autojump_clock):
     async with open_world() as world:
         ana, ben, date_id = await date(world)
         largest = "x" * (8192 - 2)
@@ -144,7 +144,7 @@ async def test_data_that_not_every_client_can_read_is_refused_and_the_socket_sta
         assert await news(ben) == []
 
 
-async def test_so_many_signals_at_once_and_then_so_many_a_second(autojump_clock):
+async def test_signals_are_rate_limited_with_a_burst(autojump_clock):
     settings = {"date": {"signals_per_s": 2.0, "signals_burst": 5}}
     async with open_world(settings=settings) as world:
         ana, ben, date_id = await date(world)
@@ -169,7 +169,7 @@ async def test_the_same_id_again_is_the_same_signal(autojump_clock):
         assert heard(await news(ben)) == [1]
 
 
-async def test_signals_that_were_missed_are_told_to_one_who_resumes(autojump_clock):
+async def test_missed_signals_are_sent_on_resuming(autojump_clock):
     async with open_world() as world:
         ana, ben, date_id = await date(world)
         await ben.drop(stay_away=True)

@@ -7,7 +7,7 @@ import trio
 from yoked_actor.testing import open_world
 
 
-async def test_two_who_suit_are_paired_at_once_and_the_third_waits(autojump_clock):
+async def test_two_compatible_users_are_paired_at_once_and_the_third_waits(autojump_clock):
     async with open_world(seed=1) as world:
         ana = await world.join("ana", gender="woman", seeking=["man"])
         ben = await world.join("ben", gender="man", seeking=["woman"])

@@ -1,4 +1,4 @@
-"""Side actors fail, side tables are damaged, and people meet all the same.
+"""Side actors fail, side tables are damaged, and users still meet.
 
 A fault is put into an actor from outside: its `run` raises when it starts, or after it has run for
 a while. Nothing else is replaced.
@@ -252,7 +252,7 @@ def break_row(database: Path, change: str) -> None:
         "UPDATE matches SET b = 'nobody' WHERE ended_at IS NULL",
     ],
 )
-async def test_an_unreadable_row_of_one_user_harms_nobody_else_after_a_restart(
+async def test_an_unreadable_row_of_one_user_affects_no_other_user_after_a_restart(
     autojump_clock, tmp_path, change
 ):
     database = tmp_path / "yoked.db"
@@ -291,7 +291,7 @@ async def test_a_user_whose_profile_cannot_be_read_can_save_another(autojump_clo
         await meet_and_date(ana, ben)
 
 
-async def test_a_plan_with_an_unreadable_date_is_made_anew(autojump_clock, tmp_path):
+async def test_a_plan_with_an_unreadable_date_is_replaced(autojump_clock, tmp_path):
     database = tmp_path / "yoked.db"
     async with open_world(database=database) as world:
         await join_pair(world)

@@ -1,4 +1,4 @@
-"""A suspended user takes no part anywhere, and nobody else is told why."""
+"""A suspended user takes no part in anything, and no other user learns why."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def test_a_user_suspended_after_the_offers_were_made_is_not_shown_or_answe
         assert (await world.api("ana").answer_offer(offer_id, "accept"))["connection_id"]
 
 
-async def test_what_was_frozen_with_a_suspended_user_is_delivered_without_them(autojump_clock):
+async def test_a_frozen_set_is_delivered_without_a_suspended_user(autojump_clock):
     async with open_world(start=SIX) as world:
         await town(world)
         await until(world, "2026-03-02T08:00:01Z")
@@ -212,7 +212,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("place", "expected"), PLACES)
-async def test_wherever_a_suspended_user_is_they_leave_and_the_partner_sees_a_leave(
+async def test_a_suspended_user_in_any_state_leaves_and_the_partner_sees_a_leave(
     autojump_clock, place, expected
 ):
     async with open_world() as world:
@@ -257,7 +257,7 @@ async def test_a_suspension_while_the_server_is_down_counts_when_it_is_back(
         assert world.audit() == []
 
 
-async def test_at_hello_a_suspended_user_reads_why_and_until_when(autojump_clock):
+async def test_a_hello_of_a_suspended_user_gets_the_reason_and_the_end(autojump_clock):
     async with open_world() as world:
         await join_pair(world)
         await suspend(world, "ben", until_s=3600)

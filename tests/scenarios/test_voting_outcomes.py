@@ -41,7 +41,7 @@ OUTCOMES = [
 
 
 @pytest.mark.parametrize(("hers", "his", "outcome", "for_her", "for_him"), OUTCOMES)
-async def test_every_outcome_moves_credits_and_tells_both(
+async def test_every_outcome_changes_credits_and_is_sent_to_both(
     autojump_clock, hers, his, outcome, for_her, for_him
 ):
     async with open_world() as world:
@@ -167,7 +167,7 @@ async def test_credit_adds_up_to_fifty_and_two_yeses_spend_it(autojump_clock):
         assert (await status(world, "ana"))["credit"] == 0
 
 
-async def test_credit_is_kept_by_who_passes(autojump_clock):
+async def test_a_user_who_passes_keeps_the_credit(autojump_clock):
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN)
         for vote, expected in (("yes", 10), ("pass", 10)):
@@ -224,7 +224,9 @@ async def test_a_vote_before_both_have_acknowledged_is_out_of_place(autojump_clo
 # The seventh ending
 
 
-async def test_who_does_not_acknowledge_is_idle_and_the_other_keeps_the_old_place(autojump_clock):
+async def test_a_user_who_does_not_acknowledge_is_idle_and_the_other_keeps_the_old_place(
+    autojump_clock,
+):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await ana.spin()
@@ -267,7 +269,9 @@ async def test_nobody_acknowledges_and_both_are_idle(autojump_clock):
             ]
 
 
-async def test_who_leaves_a_match_is_told_so_and_who_is_left_keeps_the_old_place(autojump_clock):
+async def test_a_user_who_leaves_a_match_is_idle_and_the_partner_keeps_the_old_place(
+    autojump_clock,
+):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await ana.spin()
@@ -283,7 +287,7 @@ async def test_who_leaves_a_match_is_told_so_and_who_is_left_keeps_the_old_place
         assert (waiting.reason, waiting.since) == ("partner_left", since)
 
 
-async def test_who_leaves_a_vote_counts_as_idle_when_the_other_has_voted(autojump_clock):
+async def test_a_user_who_leaves_a_vote_counts_as_idle_when_the_other_has_voted(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         match_id = await open_voting(ana, ben)
@@ -300,7 +304,7 @@ async def test_who_leaves_a_vote_counts_as_idle_when_the_other_has_voted(autojum
         assert (await status(world, "ana"))["credit"] == 10
 
 
-async def test_a_vote_that_was_given_is_void_when_its_giver_leaves(autojump_clock):
+async def test_a_vote_is_void_when_its_user_leaves(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await ana.spin()
@@ -317,7 +321,7 @@ async def test_a_vote_that_was_given_is_void_when_its_giver_leaves(autojump_cloc
         assert refusal.value.code == "vote_closed"
 
 
-async def test_who_spins_away_from_a_vote_has_passed_and_waits_afresh(autojump_clock):
+async def test_a_spin_during_a_vote_is_a_pass_and_starts_a_new_wait(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         match_id = await open_voting(ana, ben)

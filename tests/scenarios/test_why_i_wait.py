@@ -1,4 +1,4 @@
-"""Whoever waits may ask why, over both doors, and is told the same."""
+"""A waiting user can ask why, over socket and HTTP, with the same answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from yoked_actor.testing import open_world
 HAMBURG = {"lat": 53.55, "lon": 10.00}
 
 
-async def test_the_answer_names_what_rejects_whom_and_what_would_help(autojump_clock):
+async def test_the_answer_counts_rejections_by_rule_and_names_the_nearest(autojump_clock):
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN, min_age=25, max_age=35)
         others = [
@@ -53,7 +53,7 @@ async def test_the_answer_follows_the_wait(autojump_clock):
         assert seen == [(0.0, 1, 2.0, 0), (5.0, 2, 5.0, 0), (11.0, 99, None, 0)]
 
 
-async def test_to_ask_is_a_sign_of_life(autojump_clock):
+async def test_asking_is_a_sign_of_life(autojump_clock):
     async with open_world() as world:
         api = await world.sign_up("ana", **WOMAN)
         await api.call("POST", "/api/spin")
@@ -64,7 +64,7 @@ async def test_to_ask_is_a_sign_of_life(autojump_clock):
 
 
 @pytest.mark.parametrize("state", ["idle", "matched"])
-async def test_who_does_not_wait_is_refused_at_both_doors(autojump_clock, state):
+async def test_a_user_who_does_not_wait_is_refused_over_socket_and_http(autojump_clock, state):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         if state == "matched":

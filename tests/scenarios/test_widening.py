@@ -1,4 +1,4 @@
-"""Limits that open with one's own wait, and with nobody else's."""
+"""Limits widen with a user's own wait, not with that of others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SYDNEY = {"lat": -33.87, "lon": 151.21}
         ({"max_distance_km": 1}, SYDNEY, 10),
     ],
 )
-async def test_who_lies_just_outside_ones_limits_is_met_when_they_open(
+async def test_a_user_just_outside_the_limits_is_paired_when_they_widen(
     autojump_clock, wants, he_is, after_s
 ):
     async with open_world() as world:
@@ -44,7 +44,7 @@ async def test_who_lies_just_outside_ones_limits_is_met_when_they_open(
         assert (await ben.wait_for("matched")).partner["user_id"] == "ana"
 
 
-async def test_each_edge_is_told_once_and_coinciding_ones_as_the_highest(autojump_clock):
+async def test_each_tier_is_sent_once_and_equal_edges_as_the_highest(autojump_clock):
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN)
         await ana.spin()
@@ -58,7 +58,7 @@ async def test_each_edge_is_told_once_and_coinciding_ones_as_the_highest(autojum
         assert await news(ana) == []
 
 
-async def test_tiers_that_are_set_apart_are_told_one_by_one(autojump_clock):
+async def test_tiers_with_different_edges_are_sent_one_by_one(autojump_clock):
     edges = {"tier2_after_s": 1.0, "tier3_after_s": 5.0, "forced_after_s": 30.0}
     async with open_world(settings={"matching": edges}) as world:
         ana = await world.join("ana", **WOMAN)
@@ -69,7 +69,7 @@ async def test_tiers_that_are_set_apart_are_told_one_by_one(autojump_clock):
         assert [event.at[17:19] for event in events] == ["00", "01", "05", "30"]
 
 
-async def test_nobodys_limits_are_widened_by_somebody_elses_wait(autojump_clock):
+async def test_limits_do_not_widen_by_the_wait_of_another_user(autojump_clock):
     async with open_world() as world:
         # Ana would take anybody by now; Ben has just come, and wants somebody near.
         ana = await world.join("ana", **WOMAN)
@@ -85,7 +85,7 @@ async def test_nobodys_limits_are_widened_by_somebody_elses_wait(autojump_clock)
         assert (await ana.wait_for("matched")).partner["user_id"] == "ben"
 
 
-async def test_two_past_the_forced_edge_meet_whatever_they_wished(autojump_clock):
+async def test_two_users_past_the_forced_edge_are_paired_whatever_their_limits(autojump_clock):
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN, min_age=90, max_distance_km=1)
         ben = await world.join("ben", **MAN, **SYDNEY, min_age=80, max_distance_km=1)
@@ -97,7 +97,7 @@ async def test_two_past_the_forced_edge_meet_whatever_they_wished(autojump_clock
         assert world.audit() == []
 
 
-async def test_what_is_hard_stays_hard_past_the_forced_edge(autojump_clock):
+async def test_hard_rules_still_apply_past_the_forced_edge(autojump_clock):
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN)
         eva = await world.join("eva", **WOMAN)
@@ -111,7 +111,7 @@ async def test_what_is_hard_stays_hard_past_the_forced_edge(autojump_clock):
         assert told(await news(ana)) == [("waiting", "spun"), ("tier", 2), ("tier", 99)]
 
 
-async def test_a_match_that_came_to_nothing_gives_the_old_tier_back(autojump_clock):
+async def test_a_cancelled_match_gives_the_old_tier_back(autojump_clock):
     async with open_world() as world:
         ana = await world.join("ana", **WOMAN)
         ben = await world.join("ben", **MAN)

@@ -50,7 +50,7 @@ class Phase(StrEnum):
 class Watcher(Protocol):
     """Is notified of what a bot sees."""
 
-    def heard(self, bot: Bot, event: Event) -> None:
+    def saw(self, bot: Bot, event: Event) -> None:
         """The bot handles an event."""
 
     def voted(self, bot: Bot, match_id: str, vote: str) -> None:
@@ -99,7 +99,7 @@ class Bot:
             if waiting.cancelled_caught:
                 await self._try(self.client.leave())
                 return
-            self._watcher.heard(self, event)
+            self._watcher.saw(self, event)
             await self._react(event, choose)
 
     async def _react(self, event: Event, choose: Choose) -> None:

@@ -67,7 +67,7 @@ class Tally:
 
     # Watcher
 
-    def heard(self, bot: Bot, event: Event) -> None:
+    def saw(self, bot: Bot, event: Event) -> None:
         """Count an event. An event that both bots of a match see is counted once."""
         if event.fields.get("reason") == "you_left":
             return  # The partner counts it, if it is a bot.

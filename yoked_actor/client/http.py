@@ -42,7 +42,8 @@ class Api:
 
     def __init__(self, url: str, token: str | None = None, *, dial: Dial | None = None) -> None:
         self._address = Address.parse(url)
-        self._url = f"http{'s' if self._address.secure else ''}://{self._address.authority}"
+        scheme = "https" if self._address.secure else "http"
+        self._url = httpx.URL(f"{scheme}://{self._address.authority}")
         self._transport = DialTransport(dial or self._address.dial())
         self.token = token
 

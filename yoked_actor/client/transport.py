@@ -53,7 +53,8 @@ class _NetworkStream(httpcore.AsyncNetworkStream):
         return bytes(await self._stream.receive_some(max_bytes))
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        await self._stream.send_all(buffer)
+        if buffer:
+            await self._stream.send_all(buffer)
 
     async def aclose(self) -> None:
         await self._stream.aclose()

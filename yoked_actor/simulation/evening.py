@@ -119,7 +119,7 @@ class Evening:
 
     def _send_heartbeats(self) -> None:
         for user_id in self._alive:
-            self._post(ev.Heard(user_id))
+            self._post(ev.SignOfLife(user_id))
         self._at(after(self._clock.now(), HEARTBEAT_S), self._send_heartbeats)
 
     def _lose_socket(self, user_id: str) -> None:

@@ -50,8 +50,8 @@ class HeldJob:
     @property
     def unwritten(self) -> Progress | None:
         """The progress that the run has reported and that is not written yet."""
-        said = None if self.run is None else self.run.progress
-        return None if said == self.written else said
+        reported = None if self.run is None else self.run.progress
+        return None if reported == self.written else reported
 
     def stop(self, reason: StopReason) -> None:
         """Stop the run; the first reason counts."""
@@ -139,16 +139,16 @@ class HeldJobs:
         if not running:
             return
         leases = [(held.job.id, held.job.fence) for held in running]
-        said = {held.job.id: news for held in running if (news := held.unwritten) is not None}
+        progress = {held.job.id: new for held in running if (new := held.unwritten) is not None}
         try:
             extended = await self._jobs.extend(
-                leases, self._clock.now(), self._limits.lease_s, said
+                leases, self._clock.now(), self._limits.lease_s, progress
             )
         except StoreUnavailable as error:
             _log.warning("job_leases_not_extended", error=str(error))
             return
         for one in running:
-            one.written = said.get(one.job.id, one.written)
+            one.written = progress.get(one.job.id, one.written)
         for job_id in extended.lost:
             held = self._held.get(job_id)
             if held is not None and not held.is_ended:

@@ -201,7 +201,7 @@ class Session(SessionOutput):
     def _note_alive(self) -> None:
         # Heartbeats are repeated: one may be lost when the mailbox is full.
         with suppress(MailboxFull):
-            self.post(ev.Heard(self.user_id))
+            self.post(ev.SignOfLife(self.user_id))
 
     async def _report(self, command: cmd.Report, now: Instant) -> None:
         self._note_alive()

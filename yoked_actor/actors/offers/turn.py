@@ -24,8 +24,8 @@ from yoked_actor.domain.time import (
     is_current,
     local_date,
     next_run,
-    reckon,
     run_instant,
+    sort_runs,
     to_datetime,
     utc_date,
     zone_named,
@@ -102,7 +102,7 @@ def take_turn(
     for due in table.due(now, ZONES_PER_TURN):
         _settle(table, due, now, at, turn)
     for name, first in new_zones.items():
-        _reckon(name, first, now, at, table.taken(name, first), turn)
+        _add_runs(name, first, now, at, table.taken(name, first), turn)
     _write(table, turn, now, enqueue)
     if opening:
         turn.planned = table.plans()
@@ -121,18 +121,18 @@ def _settle(table: CalendarTable, due: Due, now: Instant, at: time, turn: Turn) 
     (turn.started if is_current(zone, run, local_date(zone, now)) else turn.missed).append(run)
     first = run.day + timedelta(days=1)
     taken = table.taken(run.zone, first) if due.has_later else ()
-    _reckon(run.zone, first, now, at, taken, turn)
+    _add_runs(run.zone, first, now, at, taken, turn)
 
 
-def _reckon(
+def _add_runs(
     name: str, first: date, now: Instant, at: time, taken: Collection[date], turn: Turn
 ) -> None:
     """Add a zone's runs from the date `first`: the due ones, and a plan for the next."""
-    reckoning = reckon(name, _zone(name, turn), at, first, now, taken)
-    turn.started += reckoning.started
-    turn.missed += reckoning.missed
-    turn.unrecorded += reckoning.unrecorded
-    turn.planned.append(reckoning.planned)
+    found = sort_runs(name, _zone(name, turn), at, first, now, taken)
+    turn.started += found.started
+    turn.missed += found.missed
+    turn.unrecorded += found.unrecorded
+    turn.planned.append(found.planned)
 
 
 def _write(table: CalendarTable, turn: Turn, now: Instant, enqueue: Enqueue) -> None:

@@ -24,6 +24,7 @@ from yoked_actor.actors.jobs import JobWatch
 from yoked_actor.actors.ops.alert_jobs import WEBHOOK, alert_job, dead_letter_job
 from yoked_actor.actors.ops.dead_letters import DeadLetterAlarm
 from yoked_actor.actors.ops.measuring import Measurements
+from yoked_actor.actors.wakeup import Wakeup
 from yoked_actor.domain.ops import (
     Alert,
     AlertChange,
@@ -84,15 +85,15 @@ class Alarm:
         self._unsaved: deque[AlertChange] = deque()
         self._is_loaded = False
         self._stepped_by = clock.stepped_by
-        self._wakeup = trio.Event()
-        self._wakeup.set()
+        self._wakeup = Wakeup()
+        self._wakeup.wake()
         self.standing: dict[Alert, RaisedAlert] = {}
         """The alerts that are raised and not cleared."""
         watch.on_change(self.wake)
 
     def wake(self) -> None:
         """Check the numbers soon."""
-        self._wakeup.set()
+        self._wakeup.wake()
 
     async def run(self) -> None:
         """Check until cancelled: whenever woken, and regularly while a number is not normal."""
@@ -104,10 +105,9 @@ class Alarm:
             raise
         while True:
             await self._wakeup.wait()
-            self._wakeup = trio.Event()
             is_calm = await self._check()
             if self._is_restless or not is_calm:
-                self._wakeup.set()
+                self._wakeup.wake()
                 await trio.sleep(self._settings.jobs.sample_every_s)
 
     async def _load(self) -> None:

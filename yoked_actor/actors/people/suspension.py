@@ -14,6 +14,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Sessions
 from yoked_actor.actors.people.removal import remove_user
+from yoked_actor.actors.wakeup import Wakeup
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.people import Suspension
 from yoked_actor.domain.time import Instant
@@ -43,7 +44,7 @@ class SuspensionEnforcer:
         """The suspended users who have been removed, with the instant of the suspension."""
         self._failure: str | None = None
         """Why suspensions could not be read, while that is so."""
-        self._wakeup = trio.Event()
+        self._wakeup = Wakeup()
         self._caught_up = trio.lowlevel.ParkingLot()
 
     async def open(self) -> None:
@@ -61,7 +62,7 @@ class SuspensionEnforcer:
         `run` does the work. If cancelled, only the caller stops waiting.
         """
         self._is_stale = True
-        self._wakeup.set()
+        self._wakeup.wake()
         while self._is_stale or self._still_in():
             if self._failure is not None:
                 raise SuspensionsUnread(f"suspensions cannot be read: {self._failure}")
@@ -71,10 +72,9 @@ class SuspensionEnforcer:
         """Remove suspended users whenever suspensions have changed, until cancelled."""
         delay_s = self._settings.retry_first_s
         if self._failure is not None:
-            self._wakeup.set()
+            self._wakeup.wake()
         while True:
             await self._wakeup.wait()
-            self._wakeup = trio.Event()
             try:
                 await self._catch_up()
                 self._failure = None
@@ -82,7 +82,7 @@ class SuspensionEnforcer:
                 _log.warning("suspensions_not_read", error=str(error), retry_in_s=delay_s)
                 await trio.sleep(delay_s)
                 delay_s = min(2 * delay_s, self._settings.retry_cap_s)
-                self._wakeup.set()
+                self._wakeup.wake()
             except Exception as error:
                 self._failure = str(error)
                 self._caught_up.unpark_all()

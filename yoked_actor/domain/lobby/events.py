@@ -33,7 +33,7 @@ class Detached(Event, frozen=True):
     device: int
 
 
-class Heard(Event, frozen=True):
+class SignOfLife(Event, frozen=True):
     """A sign of life over the socket."""
 
 
@@ -41,7 +41,7 @@ class Called(Event, frozen=True):
     """A sign of life over HTTP; it also makes the user present."""
 
 
-class Look(Event, frozen=True):
+class AskSnapshot(Event, frozen=True):
     """The user asks for a snapshot."""
 
 

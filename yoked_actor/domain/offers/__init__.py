@@ -9,9 +9,9 @@ from yoked_actor.domain.offers.frozen_pool import (
     OfferRules,
     canonical,
     content_digest,
+    decode_pool,
     freeze,
     frozen_person,
-    thawed,
 )
 from yoked_actor.domain.offers.kept import (
     Answer,
@@ -65,12 +65,12 @@ __all__ = [
     "canonical",
     "check_all",
     "content_digest",
+    "decode_pool",
     "freeze",
     "frozen_person",
     "joint_digest",
     "make_run",
     "reach_class",
     "shown_points",
-    "thawed",
     "verify",
 ]

@@ -106,7 +106,7 @@ class _Encoded(msgspec.Struct, frozen=True):
     accepted: bytes
 
 
-_decode_pool = msgspec.msgpack.Decoder(_Encoded).decode
+_decode_encoded = msgspec.msgpack.Decoder(_Encoded).decode
 _decode_person = msgspec.msgpack.Decoder(FrozenPerson).decode
 
 
@@ -207,9 +207,9 @@ def canonical(pool: FrozenPool) -> bytes:
     )
 
 
-def thawed(content: bytes) -> FrozenPool:
+def decode_pool(content: bytes) -> FrozenPool:
     """The pool from its bytes; people are decoded one by one, like in `canonical`."""
-    known = _decode_pool(content)
+    known = _decode_encoded(content)
     return FrozenPool(
         known.zone,
         known.day,

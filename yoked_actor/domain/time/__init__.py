@@ -17,8 +17,8 @@ from yoked_actor.domain.time.local_day import (
     is_current,
     local_date,
     next_run,
-    reckon,
     run_instant,
+    sort_runs,
 )
 from yoked_actor.domain.time.machine_time import MachineTime, ReadMachineTime
 from yoked_actor.domain.time.token_bucket import TokenBucket
@@ -37,9 +37,9 @@ __all__ = [
     "is_current",
     "local_date",
     "next_run",
-    "reckon",
     "run_instant",
     "seconds_between",
+    "sort_runs",
     "to_datetime",
     "tzdata_version",
     "utc_date",

@@ -34,7 +34,7 @@ class Run(msgspec.Struct, frozen=True, order=True):
         return f"{self.zone}:{self.day.isoformat()}"
 
 
-class Reckoning(msgspec.Struct, frozen=True):
+class SortedRuns(msgspec.Struct, frozen=True):
     """The runs of a zone that became due, and the next one."""
 
     started: list[Run]
@@ -83,14 +83,14 @@ def is_current(zone: ZoneInfo, run: Run, today: date) -> bool:
     return today <= run.day or today <= local_date(zone, run.scheduled_at)
 
 
-def reckon(
+def sort_runs(
     name: str,
     zone: ZoneInfo,
     at: time,
     first: date,
     now: Instant,
     taken: Collection[date] = (),
-) -> Reckoning:
+) -> SortedRuns:
     """Sort every run of a zone from the date `first` until now, and find the next one.
 
     `taken` are dates that have had their run, or have one planned.
@@ -105,7 +105,7 @@ def reckon(
             continue
         run = Run(name, day, instant)
         if instant > now:
-            return Reckoning(started, missed, run, unrecorded)
+            return SortedRuns(started, missed, run, unrecorded)
         (started if is_current(zone, run, today) else missed).append(run)
     raise AssertionError("there is always a next day")
 

@@ -23,7 +23,7 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
     async def offers() -> Response:
         session = await api.caller()
         day = read_day("date")
-        await api.ask(session, ev.Heard(session.user_id))
+        await api.ask(session, ev.SignOfLife(session.user_id))
         made = await user_offers.current(session.user_id, day)
         if made is None:
             return answer(http.OffersAnswer(None, ()))
@@ -33,7 +33,7 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
     async def answer_offer(offer_id: str) -> Response:
         session = await api.caller()
         body = await read_body(http.OfferAnswerBody)
-        await api.ask(session, ev.Heard(session.user_id))
+        await api.ask(session, ev.SignOfLife(session.user_id))
         reply = await user_offers.answer(session.user_id, offer_id, body.answer)
         if isinstance(reply, told.Refusal):
             raise Refused(reply.code, reply.message)
@@ -43,7 +43,7 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
     @app.get("/api/connections")
     async def connections() -> Response:
         session = await api.caller()
-        await api.ask(session, ev.Heard(session.user_id))
+        await api.ask(session, ev.SignOfLife(session.user_id))
         found = await user_offers.connections(session.user_id)
         return answer(
             http.ConnectionsAnswer(
@@ -61,7 +61,7 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
         session = await api.caller()
         if api.is_draining:
             raise Refused(Code.DRAINING, "the server is about to stop; come back soon")
-        await api.ask(session, ev.Heard(session.user_id))
+        await api.ask(session, ev.SignOfLife(session.user_id))
         partner = await user_offers.partner(session.user_id, connection_id)
         if partner is None:
             raise Refused(Code.NOT_FOUND, f"you have no connection {connection_id!r}")

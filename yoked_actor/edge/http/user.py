@@ -49,7 +49,7 @@ def add_profile_calls(app: QuartTrio, api: Api) -> None:
     @app.get("/api/profile")
     async def get_profile() -> Response:
         session = await api.caller()
-        await api.ask(session, ev.Look(session.user_id))
+        await api.ask(session, ev.AskSnapshot(session.user_id))
         person = await api.store.load_person(session.user_id)
         if person is None:
             raise Refused(Code.NOT_FOUND, "there is no profile yet")
@@ -95,7 +95,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
     @app.get("/api/match/status")
     async def status() -> Response:
         session = await api.caller()
-        reply = await api.ask(session, ev.Look(session.user_id))
+        reply = await api.ask(session, ev.AskSnapshot(session.user_id))
         assert isinstance(reply, told.Snapshot)
         return answer(session.show(reply, api.clock.now()))
 
@@ -127,7 +127,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
     @app.post("/api/heartbeat")
     async def heartbeat() -> Response:
         session = await api.caller()
-        await api.ask(session, ev.Heard(session.user_id))
+        await api.ask(session, ev.SignOfLife(session.user_id))
         return answer(TimeAnswer(to_datetime(api.clock.now())))
 
 
@@ -161,7 +161,7 @@ def add_safety_calls(app: QuartTrio, api: Api) -> None:
         body = await read_body(people_http.ReportBody)
         if not is_user_id(body.user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
-        await api.ask(session, ev.Heard(session.user_id))
+        await api.ask(session, ev.SignOfLife(session.user_id))
         now, limits = api.clock.now(), api.sessions.context.report_limits()
         report = Report(session.user_id, body.user_id, body.reason, body.match_id, now)
         try:

@@ -63,7 +63,7 @@ class Watched(Protocol):
     """A connection, as the keepalive sees it."""
 
     peer: str
-    heard: bool
+    has_received: bool
     busy: bool
     pinged_at: float | None
     silent_since: float
@@ -165,8 +165,8 @@ class Keepalive:
         for connection in list(self._watched):
             # A flag costs the hot path less than reading the clock for every message. While a
             # message is handled nothing is read, so that is not silence.
-            if connection.heard or connection.busy:
-                connection.heard = False
+            if connection.has_received or connection.busy:
+                connection.has_received = False
                 connection.pinged_at = None
                 connection.silent_since = now
             elif connection.pinged_at is None:

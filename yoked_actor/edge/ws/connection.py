@@ -58,7 +58,7 @@ class WebSocketConnection:
         "_unparsed",
         "busy",
         "frames",
-        "heard",
+        "has_received",
         "peer",
         "pinged_at",
         "silent_since",
@@ -88,7 +88,7 @@ class WebSocketConnection:
         )
         self._fragments: Fragments | None = None
         self._hung_up = False
-        self.heard = True
+        self.has_received = True
         self.busy = False
         """Whether a message is being handled; nothing is read meanwhile."""
         self.pinged_at: float | None = None
@@ -215,7 +215,7 @@ class WebSocketConnection:
             if self._discardable < 0:
                 self._transport.abort()
                 return False
-        self.heard = True
+        self.has_received = True
         self._unparsed = data
         self._parse_some()
         return True

@@ -13,7 +13,7 @@ from yoked_actor.domain.offers import (
     OfferRules,
     canonical,
     content_digest,
-    thawed,
+    decode_pool,
 )
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import Row, Tx
@@ -41,7 +41,7 @@ class FreshPool:
         read = read_pool(tx, zone, day, offered_at, expires_at, rules, rematch_after_days)
         content = canonical(read)
         # A pool that cannot be decoded must not be stored: every job that needs it would fail.
-        self.pool: FrozenPool = thawed(content)
+        self.pool: FrozenPool = decode_pool(content)
         self._rules = rules
         self._inputs = content_digest(content, rules)
         receivers = sum(person.receives for person in self.pool.people)
@@ -86,7 +86,7 @@ def rules_of(zone: str, day: date, text: str) -> OfferRules:
 def pool_of(zone: str, day: date, content: bytes) -> FrozenPool:
     """A stored pool, or `UnreadableRun`."""
     try:
-        return thawed(zlib.decompress(content))
+        return decode_pool(zlib.decompress(content))
     except (zlib.error, msgspec.MsgspecError, ValueError) as error:
         raise UnreadableRun(zone, day, str(error)) from error
 

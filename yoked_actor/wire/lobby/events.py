@@ -10,8 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from yoked_actor.domain.lobby import Outcome, State
-from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.lobby import Outcome, State, notices
 from yoked_actor.domain.matching import Rejections, Relaxation, Tier
 from yoked_actor.domain.people import Card
 
@@ -32,7 +31,7 @@ class Ending(StrEnum):
 
 
 class EndReason(StrEnum):
-    """Why a match came to nothing, as a user is told."""
+    """Why a match came to nothing, as a user is notices."""
 
     PARTNER_LEFT = "partner_left"
     PARTNER_LOST = "partner_lost"
@@ -89,7 +88,7 @@ class OfferPart(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    """Something the user is told. `seq` counts 1, 2, 3... within the session."""
+    """Something the user is notices. `seq` counts 1, 2, 3... within the session."""
 
     seq: int
     at: datetime
@@ -111,7 +110,7 @@ class Waiting(Event, frozen=True, kw_only=True, tag="waiting"):
     """You are in line, since then."""
 
     since: datetime
-    reason: told.WaitReason
+    reason: notices.WaitReason
 
 
 class TierEvent(Event, frozen=True, kw_only=True, tag="tier"):
@@ -129,7 +128,7 @@ class Nudge(Event, frozen=True, kw_only=True, tag="nudge"):
 class Idle(Event, frozen=True, kw_only=True, tag="idle"):
     """You are out of line."""
 
-    reason: told.IdleReason
+    reason: notices.IdleReason
 
 
 class Matched(Event, frozen=True, kw_only=True, tag="matched"):
@@ -187,11 +186,11 @@ class DateEnded(Event, frozen=True, kw_only=True, tag="date_ended"):
     """The video date is over."""
 
     date_id: str
-    reason: told.DateEnd
+    reason: notices.DateEnd
 
 
 class OffersEvent(Event, frozen=True, kw_only=True, tag="offers"):
-    """The offers of the day; the same ids whenever they are told."""
+    """The offers of the day; the same ids whenever they are notices."""
 
     date: date
     offers: tuple[OfferPart, ...]
@@ -261,7 +260,7 @@ class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="er
     """A command was refused, and nothing has changed. `suspended` has `reason` and `until`."""
 
     re: str | None
-    code: told.Code
+    code: notices.Code
     message: str
     reason: str | UnsetType = UNSET
     until: datetime | UnsetType | None = UNSET

@@ -7,8 +7,7 @@ from typing import Literal, cast
 
 import msgspec
 
-from yoked_actor.domain.lobby import OfferView
-from yoked_actor.domain.lobby import notices as told
+from yoked_actor.domain.lobby import OfferView, notices
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.lobby.events import (
     ConnectionEvent,
@@ -44,7 +43,7 @@ def _moment(at: Instant | None) -> datetime | None:
     return None if at is None else to_datetime(at)
 
 
-def snapshot_part(snapshot: told.Snapshot, ice_servers: IceServers) -> Snapshot:
+def snapshot_part(snapshot: notices.Snapshot, ice_servers: IceServers) -> Snapshot:
     """The wire form of a snapshot."""
     match, date = snapshot.match, snapshot.date
     return Snapshot(
@@ -88,26 +87,26 @@ def offer_parts(offers: tuple[OfferView, ...]) -> tuple[OfferPart, ...]:
     )
 
 
-def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
+def ok_reply(re: str, reply: notices.Reply) -> Ok | Error:
     """The wire form of the lobby's reply to a command."""
     match reply:
-        case told.Refusal(code, message):
+        case notices.Refusal(code, message):
             return Error(re=re, code=code, message=message)
-        case told.SpinReply(state, match_id):
+        case notices.SpinReply(state, match_id):
             return Ok(re=re, state=state, match_id=match_id)
-        case told.LeaveReply(state):
+        case notices.LeaveReply(state):
             return Ok(re=re, state=state)
-        case told.AcknowledgeReply(_, vote_by):
+        case notices.AcknowledgeReply(_, vote_by):
             return Ok(re=re, vote_by=_moment(vote_by))
-        case told.VoteReply(outcome):
+        case notices.VoteReply(outcome):
             return Ok(re=re, outcome=outcome)
-        case told.OfferAnswered(connection_id):
+        case notices.OfferAnswered(connection_id):
             return Ok(re=re, connection_id=connection_id)
-        case told.DateOpened(date_id):
+        case notices.DateOpened(date_id):
             return Ok(re=re, date_id=date_id)
-        case told.Renewed(expires_at):
+        case notices.Renewed(expires_at):
             return Ok(re=re, expires_at=to_datetime(expires_at))
-        case told.Explanation():
+        case notices.Explanation():
             return Ok(
                 re=re,
                 waiting_s=reply.waiting_s,
@@ -123,20 +122,20 @@ def ok_reply(re: str, reply: told.Reply) -> Ok | Error:
 
 def suspended_error(re: str, message: str, reason: str, until: Instant | None) -> Error:
     """The refusal of a hello of a suspended user."""
-    code = told.Code.SUSPENDED
+    code = notices.Code.SUSPENDED
     return Error(re=re, code=code, message=message, reason=reason, until=_moment(until))
 
 
-def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServers) -> Event:
+def event_of(notice: notices.Notice, seq: int, at: datetime, ice_servers: IceServers) -> Event:
     """The wire form of a notice to a user."""
     match notice:
-        case told.Matched(match_id, partner, by):
+        case notices.Matched(match_id, partner, by):
             return Matched(
                 seq=seq, at=at, match_id=match_id, partner=partner, acknowledge_by=to_datetime(by)
             )
-        case told.VotingOpened(match_id, by):
+        case notices.VotingOpened(match_id, by):
             return Voting(seq=seq, at=at, match_id=match_id, vote_by=to_datetime(by))
-        case told.OutcomeReached(match_id, outcome, following, credit, date_id):
+        case notices.OutcomeReached(match_id, outcome, following, credit, date_id):
             return OutcomeEvent(
                 seq=seq,
                 at=at,
@@ -146,21 +145,21 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
                 credit=credit,
                 date_id=date_id,
             )
-        case told.MatchLeft():
+        case notices.MatchLeft():
             return _match_left(notice, seq, at)
-        case told.NowWaiting(since, reason):
+        case notices.NowWaiting(since, reason):
             return Waiting(seq=seq, at=at, since=to_datetime(since), reason=reason)
-        case told.TierReached(tier):
+        case notices.TierReached(tier):
             return TierEvent(seq=seq, at=at, tier=tier)
-        case told.Nudge(expires_at):
+        case notices.Nudge(expires_at):
             return Nudge(seq=seq, at=at, expires_at=to_datetime(expires_at))
-        case told.NowIdle(reason):
+        case notices.NowIdle(reason):
             return Idle(seq=seq, at=at, reason=reason)
-        case told.MatchCancelled(match_id, why, following):
+        case notices.MatchCancelled(match_id, why, following):
             return MatchCancelled(
                 seq=seq, at=at, match_id=match_id, reason=EndReason(why), next=following
             )
-        case told.DateStarted(date_id, partner, initiator, ends_at):
+        case notices.DateStarted(date_id, partner, initiator, ends_at):
             return DateStarted(
                 seq=seq,
                 at=at,
@@ -170,20 +169,20 @@ def event_of(notice: told.Notice, seq: int, at: datetime, ice_servers: IceServer
                 ends_at=to_datetime(ends_at),
                 ice_servers=ice_servers,
             )
-        case told.Signalled(date_id, data):
+        case notices.Signalled(date_id, data):
             return Signal(seq=seq, at=at, date_id=date_id, data=msgspec.Raw(data))
-        case told.DateEnded(date_id, ending):
+        case notices.DateEnded(date_id, ending):
             return DateEnded(seq=seq, at=at, date_id=date_id, reason=ending)
-        case told.OffersMade(day, offers):
+        case notices.OffersMade(day, offers):
             return OffersEvent(seq=seq, at=at, date=day, offers=offer_parts(offers))
-        case told.ConnectionOpened(connection_id, partner):
+        case notices.ConnectionOpened(connection_id, partner):
             return ConnectionEvent(seq=seq, at=at, connection_id=connection_id, partner=partner)
-        case told.Suspended(reason, until):
+        case notices.Suspended(reason, until):
             return SuspendedEvent(seq=seq, at=at, reason=reason, until=_moment(until))
     raise TypeError(f"no event for {notice!r}")
 
 
-def _match_left(notice: told.MatchLeft, seq: int, at: datetime) -> Event:
+def _match_left(notice: notices.MatchLeft, seq: int, at: datetime) -> Event:
     """The event for a match that the user left: `outcome` if voting was open."""
     if not notice.was_voting:
         return MatchCancelled(

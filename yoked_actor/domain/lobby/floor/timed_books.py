@@ -46,7 +46,7 @@ class TimedBooks(Books):
         """Whether a liveness deadline is kept for a user."""
         return user_id in self._timed
 
-    def hear(self, user_id: str, now: Instant) -> None:
+    def record_life(self, user_id: str, now: Instant) -> None:
         """Record a sign of life."""
         awaited = self.heard_at.get(user_id, 0) > now
         self.heard_at[user_id] = now

@@ -33,7 +33,7 @@ def open_date(step: Step, a: str, b: str) -> VideoDate:
         floor.kept_signals.remove(user_id)
         if not floor.is_here(user_id):
             # The grace period of an absent user begins when the date opens.
-            floor.hear(user_id, step.now)
+            floor.record_life(user_id, step.now)
             floor.put_presence(user_id, floor.presence(user_id))
     return date
 

@@ -52,7 +52,7 @@ def _detached(step: Step, event: ev.Detached) -> Reply:
     if floor.presence(user_id).device == event.device:
         if floor.seat(user_id).date_id is not None:
             # A user on a date sends no heartbeats: the grace begins when the socket is gone.
-            floor.hear(user_id, step.now)
+            floor.record_life(user_id, step.now)
         floor.put_presence(user_id, Presence())
     return Done()
 
@@ -77,11 +77,11 @@ def _be_here(step: Step, user_id: str, presence: Presence) -> None:
         step.attempts[user_id] = WaitReason.RESUMED
 
 
-def _heard(step: Step, event: ev.Heard) -> Reply:
+def _sign_of_life(step: Step, event: ev.SignOfLife) -> Reply:
     return Done()
 
 
-def _look(step: Step, event: ev.Look) -> Reply | None:
+def _ask_snapshot(step: Step, event: ev.AskSnapshot) -> Reply | None:
     return None
 
 
@@ -191,9 +191,9 @@ NO_SIGN_OF_LIFE = frozenset({ev.Detached, ev.BlockFor, ev.Expel, ev.Erase})
 HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.Attached: _attached,
     ev.Detached: _detached,
-    ev.Heard: _heard,
+    ev.SignOfLife: _sign_of_life,
     ev.Called: _called,
-    ev.Look: _look,
+    ev.AskSnapshot: _ask_snapshot,
     ev.Explain: _explain,
     ev.Spin: _spin,
     ev.Leave: _leave,

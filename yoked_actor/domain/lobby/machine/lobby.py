@@ -66,7 +66,7 @@ class Lobby:
             return Effects(Done(), [])
         step = Step(self.floor, now)
         if type(event) not in NO_SIGN_OF_LIFE:
-            self.floor.hear(event.user_id, now)
+            self.floor.record_life(event.user_id, now)
         reply = HANDLERS[type(event)](step, event)
         self._try(step)
         if reply is None:

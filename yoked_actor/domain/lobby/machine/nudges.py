@@ -22,7 +22,7 @@ MOST_CHECKED = 200
 
 def nudge_idlers(step: Step) -> None:
     """Nudge for the users whose attempt has just found no partner."""
-    for seeker in step.in_vain:
+    for seeker in step.unpaired:
         # A later attempt of the same step may have paired them after all.
         if seeker.tier >= Tier.WIDEST and seeker.user_id in step.floor.pool:
             _nudge_for(step, seeker)

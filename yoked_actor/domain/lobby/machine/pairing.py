@@ -44,7 +44,7 @@ def make_attempts(step: Step) -> None:
         before = step.widened.get(seeker.user_id)
         choice = find_partner(floor, seeker, step.now, before)
         if choice is None:
-            step.in_vain.append(seeker)
+            step.unpaired.append(seeker)
             floor.pool.admit(step.now)
             continue
         for user_id in choice.passed_over:

@@ -19,7 +19,7 @@ from yoked_actor.domain.time import Instant
 class Step:
     """The floor at one instant, and the notices and attempts of the step."""
 
-    __slots__ = ("attempts", "floor", "in_vain", "notices", "now", "widened")
+    __slots__ = ("attempts", "floor", "notices", "now", "unpaired", "widened")
 
     def __init__(self, floor: Floor, now: Instant) -> None:
         self.floor = floor
@@ -30,7 +30,7 @@ class Step:
         """The users who get an attempt, and the reason to send if it finds no partner."""
         self.widened: dict[str, Tier] = {}
         """The users who get it because they have just left this tier."""
-        self.in_vain: list[Ticket] = []
+        self.unpaired: list[Ticket] = []
         """The tickets whose attempt found no partner."""
 
     def tell(self, user_id: str, notice: Notice) -> None:
