@@ -28,7 +28,7 @@ def outputs_digest(run: Mapping[str, OfferSet]) -> str:
 def person(
     user_id: str, gender: str = "woman", seeking: str | frozenset[str] = EVERYONE, **other: Any
 ) -> Person:
-    """A person in Berlin, born in 1995, who seeks everyone unless told otherwise."""
+    """A person in Berlin, born in 1995, who seeks everyone by default."""
     fields: dict[str, Any] = {
         "display_name": user_id.title(),
         "birth_date": date(1995, 6, 15),
@@ -57,7 +57,7 @@ def man(user_id: str, **other: Any) -> Person:
 def ticket(
     who: Person, waited_s: float = 0.0, credit: int = 0, skips: int = 0, tier: Tier = Tier.EXACT
 ) -> Ticket:
-    """The ticket of somebody who has waited so long at START."""
+    """A ticket that has waited so long at START."""
     return Ticket(who, after(START, -waited_s), credit, skips, tier)
 
 
@@ -97,7 +97,7 @@ _STEPS = (0.0, 0.0, 1e-9, 1e-5, 0.001, 0.2, 0.5, 3.0)
 
 @st.composite
 def _positions(draw: st.DrawFn) -> tuple[float, float]:
-    """Anywhere on the globe, and mostly in neighbourhoods where it is easy to go wrong."""
+    """Any position on the globe, mostly near poles, meridians and other edge cases."""
     if draw(st.integers(0, 9)) == 0:
         return draw(st.floats(-90, 90)), draw(st.floats(-180, 180))
     lat, lon = draw(st.sampled_from(_ANCHORS))
@@ -135,7 +135,7 @@ def crowd_ids(size: int) -> tuple[str, ...]:
 
 @st.composite
 def people(draw: st.DrawFn, user_id: str) -> Person:
-    """A profile of that user: any gender, any wishes, any age, anywhere; half are content."""
+    """A profile of that user: any gender, preferences, age and position."""
     if draw(st.booleans()):
         lat, lon = draw(st.sampled_from(((52.52, 13.40), (52.6, 13.5), (48.5, 2.5), (90.0, 0.0))))
         born = draw(adults_birth_dates)
@@ -184,7 +184,7 @@ def guests(draw: st.DrawFn, user_id: str) -> Person:
 
 @st.composite
 def rivals(draw: st.DrawFn, user_id: str) -> Person:
-    """A woman like the others in everything that counts for her alone: the fit of a man decides."""
+    """A woman whose own points are those of all others: only the fit of the pair differs."""
     min_age = draw(st.sampled_from((20, 22, 26, 29)))
     return woman(
         user_id,

@@ -40,7 +40,7 @@ BEAT_S = 3.0
 
 
 class ModelStore:
-    """What is on the disk."""
+    """The stored state."""
 
     def __init__(self) -> None:
         self.people: dict[str, Person] = {}
@@ -73,7 +73,7 @@ class ModelStore:
                 del table[pair]
 
     def known(self, user_id: str) -> Known:
-        """What is remembered of one user."""
+        """What is stored of one user."""
         seat = self.seats.get(user_id)
         last = None if seat is None or seat.last_match_id is None else seat.last_match_id
         return Known(
@@ -87,7 +87,7 @@ class ModelStore:
         )
 
     def open_lobby(self, rules: Rules, now: Instant) -> Lobby:
-        """The lobby of a new process, which takes up what the last one left."""
+        """The lobby of a new process, restored from the stored state."""
         numbers = [int(row[1:]) for row in (*self.matches, *self.dates)]
         lobby = Lobby(rules, max(numbers, default=0) + 1)
         lobby.restore(
@@ -126,19 +126,19 @@ class Evening:
         self.store = ModelStore()
         self.lobby = Lobby(self.rules)
         self.silent: set[str] = set()
-        """Who does not beat while time goes by."""
+        """The users who send no heartbeats."""
         self._devices: dict[str, int] = {}
         self._told: dict[str, list[Notice]] = defaultdict(list)
 
     @property
     def floor(self):
-        """What the lobby remembers."""
+        """The lobby's memory."""
         return self.lobby.floor
 
     # People come, act and go
 
     def enter(self, *people: Person) -> None:
-        """Let people with profiles come in, each by a socket of their own."""
+        """Connect users with profiles, each by a socket."""
         for who in people:
             self.store.people[who.user_id] = who
             self.attach(who.user_id)
@@ -149,11 +149,11 @@ class Evening:
         return self.do(ev.Attached(user_id, device))
 
     def detach(self, user_id: str) -> Reply:
-        """The newest socket of a user is gone."""
+        """The newest socket of a user closes."""
         return self.do(ev.Detached(user_id, self._devices[user_id]))
 
     def do(self, event: ev.Event) -> Reply:
-        """One event, decided, saved and told."""
+        """Handle one event, store it, and deliver its output."""
         self._run_due()
         if event.user_id not in self.floor.seats.rows:
             self.lobby.handle(ev.Entered(event.user_id, self.store.known(event.user_id)), self.now)
@@ -177,7 +177,7 @@ class Evening:
         ]
 
     def vote(self, user_id: str, vote: Vote, match_id: str | None = None) -> Reply:
-        """A user votes, on the current match unless told otherwise."""
+        """A user votes, on the current match by default."""
         return self.do(ev.Vote(user_id, match_id or self.match_id(user_id), vote))
 
     def pair(self, one: Person, other: Person) -> str:
@@ -195,7 +195,7 @@ class Evening:
     # Time
 
     def advance(self, seconds: float) -> None:
-        """Let time go by; each deadline is run at its instant, and who is not silent beats."""
+        """Advance the clock, run deadlines at their instants, and send heartbeats."""
         end = after(self.now, seconds)
         next_beat = after(self.now, BEAT_S)
         while True:
@@ -211,14 +211,14 @@ class Evening:
                 return
 
     def restart(self) -> None:
-        """The process dies and a new one takes over: only what was stored comes back."""
+        """The process crashes, and a new one restores what was stored."""
         self.lobby = self.store.open_lobby(self.rules, self.now)
         self._told.clear()
 
     # Looking
 
     def state(self, user_id: str) -> State:
-        """Where a user stands."""
+        """The state of a user."""
         return self.seat(user_id).state
 
     def seat(self, user_id: str) -> Seat:
@@ -233,17 +233,17 @@ class Evening:
         return match_id
 
     def snapshot(self, user_id: str) -> Snapshot:
-        """How things stand for a user."""
+        """The snapshot of a user."""
         reply = self.do(ev.AskSnapshot(user_id))
         assert isinstance(reply, Snapshot)
         return reply
 
     def told(self, user_id: str) -> list[Notice]:
-        """What a user was told since this was last asked."""
+        """The notices of a user since the last call."""
         return self._told.pop(user_id, [])
 
     def partner_of(self, user_id: str) -> str | None:
-        """Whom a user is matched with."""
+        """The partner of a user."""
         match = self.floor.open_match(user_id)
         return None if match is None else match.partner_of(user_id)
 
@@ -269,7 +269,7 @@ class Evening:
 
 
 def only(notices: list[Notice], kind: type[N]) -> N:
-    """The one notice of a kind that is among others."""
+    """The only notice of a kind among others."""
     found = [notice for notice in notices if type(notice) is kind]
     assert len(found) == 1, notices
     return found[0]

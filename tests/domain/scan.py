@@ -19,7 +19,7 @@ from yoked_actor.domain.time import Instant
 
 STARVATION_S = 60
 Bounds = tuple[float, float, float]
-"""The least age, the greatest age, and how far."""
+"""The lowest age, the highest age, the distance."""
 
 
 @cache
@@ -28,7 +28,7 @@ def _day(now: Instant) -> date:
 
 
 def age(who: Person, now: Instant) -> int:
-    """Birthdays had by now; who was born on 29 February has theirs on 1 March."""
+    """The age; a birthday of 29 February is 1 March."""
     today = _day(now)
     years = today.year - who.birth_date.year
     day = (who.birth_date.month, who.birth_date.day)
@@ -36,7 +36,7 @@ def age(who: Person, now: Instant) -> int:
 
 
 def bounds(who: Person, tier: int) -> Bounds:
-    """Whom somebody accepts in a tier (R8), by the numbers that come with the house."""
+    """The limits of a person in a tier (R8), with the default numbers."""
     if tier == 99:
         return (18, inf, inf)
     years, factor = {1: (0, 1.0), 2: (2, 1.2), 3: (5, 1.5)}[tier]
@@ -45,7 +45,7 @@ def bounds(who: Person, tier: int) -> Bounds:
 
 
 def lies_inside(limits: Bounds, who: Person, km: float, now: Instant) -> bool:
-    """Whether somebody at that distance is wanted."""
+    """Whether a person at that distance is accepted."""
     least, most, far = limits
     return km <= far and least <= age(who, now) <= most
 
@@ -66,7 +66,7 @@ def acceptable(
 
 
 def priority(ticket: Ticket, now: Instant) -> Fraction:
-    """The points of R10 but for the pair terms and the density, which all have alike."""
+    """The points of R10 without the pair terms and the density, which is the same for all."""
     who = ticket.person
     wait_s = Fraction(now - ticket.waiting_since, 1_000_000)
     years, km = Fraction(who.max_age - who.min_age), Fraction(who.max_distance_km)
@@ -84,14 +84,14 @@ def pair_points(a: Person, b: Person, now: Instant) -> Fraction:
 
 
 def _fit(who: Person, years: int) -> Fraction:
-    """10 in the middle of what somebody wishes, 0 outside; in hundredths."""
+    """10 in the middle of a person's range, 0 outside; in hundredths."""
     middle, half = Fraction(who.min_age + who.max_age, 2), Fraction(who.max_age - who.min_age, 2)
     off = min(Fraction(1), abs(years - middle) / (half + 1))
     return 10 - Fraction(floor(1000 * off), 100)
 
 
 def fair_queue_order(ticket: Ticket, now: Instant) -> tuple[bool, int, int, str]:
-    """The starved first, oldest first; then credit, then wait, then id."""
+    """Starved tickets first, by wait; then by credit, wait, id."""
     starved = now - ticket.waiting_since >= STARVATION_S * 1_000_000
     return (not starved, 0 if starved else -ticket.credit, ticket.waiting_since, ticket.user_id)
 
@@ -105,7 +105,7 @@ def scan(
     allowed: Callable[[str], bool],
     beyond: Bounds | None = None,
 ) -> tuple[Ticket | None, list[str]]:
-    """The best of all acceptable tickets, and who was passed over for it."""
+    """The best of all acceptable tickets, and the users who were passed over."""
     found = [
         each
         for each in tickets

@@ -1,4 +1,4 @@
-"""Blocks, history and bars: nothing is lost while somebody it concerns is here, nothing stays."""
+"""Blocks, meetings and bars: kept while a user they concern is in memory, dropped afterwards."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_block_is_forgotten_with_the_blocker_and_stays_without_the_blocked() -
 
 
 class _Disk:
-    """What the store would hold."""
+    """What would be stored."""
 
     def __init__(self) -> None:
         self.met: set[tuple[str, str]] = set()

@@ -1,4 +1,4 @@
-"""The alerts: each at its limit, past it, and over; and none without a reason."""
+"""Alerts: each at its limit, past it, and cleared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The auditor sees what must not be: each test spoils what the lobby never would."""
+"""The auditor finds broken invariants: each test breaks one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of votes: total, symmetric in its outcome, and as R11 writes it."""
+"""The table of votes: complete, with symmetric outcomes, and as R11 defines it."""
 
 from __future__ import annotations
 

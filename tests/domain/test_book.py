@@ -1,4 +1,4 @@
-"""A book returns exactly to what it was, and knows what it must save."""
+"""A book restores its state exactly, and knows what must be stored."""
 
 from __future__ import annotations
 

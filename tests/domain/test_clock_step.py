@@ -1,4 +1,4 @@
-"""A step of the clock changes nothing that the lobby decides: it only says other instants."""
+"""A step of the clock changes no decision of the lobby, only the instants."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ HOUR = 3600 * MICROSECONDS
 
 
 class SteppedEvening(Evening):
-    """An evening whose clock may be set."""
+    """An evening whose clock can be set."""
 
     ahead = 0
 
     def step(self, by: int) -> None:
-        """Set the clock, as the matchmaker does it: move, then store what was moved."""
+        """Set the clock as the matchmaker does: move the instants, then store them."""
         self.ahead += by
         self.now += by
         self.lobby.step_clock(by, self.now)
@@ -33,7 +33,7 @@ class SteppedEvening(Evening):
         self._close_round([])
 
     def all_told(self) -> list[Any]:
-        """Everything that was said since, with instants as a clock that was not set shows them."""
+        """All output since then, with the instants of a clock that was not set."""
         notices = [(one.user_id, self.told(one.user_id)) for one in PEOPLE]
         return [self._unset(msgspec.to_builtins(notices, enc_hook=str))]
 
@@ -48,7 +48,7 @@ class SteppedEvening(Evening):
 
 
 def act(evening: Evening, random: Random) -> None:
-    """One of the things that people do."""
+    """One random action of a user."""
     user_id = random.choice(PEOPLE).user_id
     if user_id not in evening.floor.seats.rows:
         evening.enter(next(one for one in PEOPLE if one.user_id == user_id))

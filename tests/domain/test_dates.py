@@ -1,4 +1,4 @@
-"""Video dates: how they begin, and each way in which they end (R22)."""
+"""Video dates: how they begin and end (R22)."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_connected_partner_may_be_silent_for_the_whole_date(evening: Evening) 
 def test_a_partner_who_went_away_ends_the_date_after_the_grace(
     evening: Evening, silent_s: float
 ) -> None:
-    """The grace runs from the end of the connection: on a date nobody needs to beat."""
+    """The grace period begins when the socket closes: a user on a date sends no heartbeats."""
     date_id = _open_date(evening)
     evening.silent.add("ben")
     evening.advance(silent_s)

@@ -1,4 +1,4 @@
-"""The heap of deadlines: by instant, then by turn, then by user (R6)."""
+"""The heap of deadlines: ordered by instant, kind and user (R6)."""
 
 from __future__ import annotations
 

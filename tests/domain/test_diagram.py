@@ -1,4 +1,4 @@
-"""The drawings in the documentation are the tables of the code."""
+"""The diagrams in the documentation show the tables of the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why somebody waits, held against a plain scan of everybody who waits with them."""
+"""`explain`, compared with a plain scan of all waiting users."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from yoked_actor.domain.time import after
 
 
 def floor_with(waiting: list[Ticket]) -> Floor:
-    """A floor on which these wait, and have not been tried for."""
+    """A floor on which these users wait, without attempts."""
     floor = Floor(Rules())
     floor.now = START
     for one in waiting:
@@ -47,7 +47,7 @@ def floor_with(waiting: list[Ticket]) -> Floor:
 
 
 def scanned(floor: Floor, mine: Ticket) -> tuple[int, Rejections, Relaxation | None]:
-    """What `explain` says in words, done one by one."""
+    """What `explain` documents, computed user by user."""
     counts = {"seeking": 0, "history": 0, "age": 0, "distance": 0}
     own = floor.tiers.limits(mine.person, mine.tier)
     years: list[int] = []
@@ -100,7 +100,7 @@ def explained(floor: Floor, user_id: str) -> Explanation:
 
 @st.composite
 def floors(draw: st.DrawFn) -> tuple[Floor, Ticket]:
-    """A floor, blocks, meetings and bars on it, and one who asks."""
+    """A floor with blocks, meetings and bars, and the user who asks."""
     mine = draw(tickets("me"))
     floor = floor_with([mine, *draw(crowds())])
     for other in sorted(one.user_id for one in floor.pool.tickets() if one.user_id != "me"):

@@ -1,4 +1,4 @@
-"""The two policies of R10: the standing that is kept is the priority that is written."""
+"""The two policies of R10: the standing equals the documented priority."""
 
 from __future__ import annotations
 

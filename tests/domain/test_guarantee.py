@@ -18,7 +18,7 @@ from yoked_actor.domain.rules import PolicyName, Rules
 from yoked_actor.domain.time import after, from_datetime
 
 ANA, BEN = woman("ana"), man("ben")
-"""Both are 30 and in Berlin, and go as far as 50 km."""
+"""Both are 30 and in Berlin, with a limit of 50 km."""
 NORTH_55_KM, NORTH_70_KM, SYDNEY = 53.015, 53.15, -33.9
 BOTH_POLICIES = pytest.mark.parametrize("policy", ["fair_queue", "weighted"])
 
@@ -133,7 +133,7 @@ def test_one_who_returns_to_an_old_place_has_the_tier_of_the_old_wait(evening: E
 
 
 def test_a_birthday_between_two_edges_hides_nobody() -> None:
-    """Ana turns 23 at midnight. Tier 2 had looked at her and found her too young."""
+    """Ana turns 23 at midnight. In tier 2 she was checked, and was too young."""
     evening = Evening(now=from_datetime(datetime(2026, 1, 1, 23, 59, 30, tzinfo=UTC)))
     evening.enter(replace(ANA, birth_date=date(2003, 1, 2)), replace(BEN, min_age=25))
     evening.spin("ana")

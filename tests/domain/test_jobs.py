@@ -1,4 +1,4 @@
-"""The table of a job's states, what a failure leads to, and the drawing of it."""
+"""The transitions of jobs, what a failure leads to, and the diagram."""
 
 from __future__ import annotations
 

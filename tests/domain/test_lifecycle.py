@@ -1,4 +1,4 @@
-"""The table of states: total by enumeration, and everything in it can be reached."""
+"""The table of states: complete by enumeration, and every state can be reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lobby: spinning in each state (R7), attempts on each trigger (R9), coming and going (R14)."""
+"""The lobby: spins in each state (R7), attempts on each trigger (R9), presence (R14)."""
 
 from __future__ import annotations
 
@@ -365,7 +365,7 @@ def test_who_is_idle_need_not_beat(evening: Evening) -> None:
 def test_who_spins_after_a_lost_connection_on_a_date_is_timed_as_in_line(
     evening: Evening,
 ) -> None:
-    """The long patience of the date must not be carried into the line."""
+    """The longer timeout of a date must not apply in line."""
     evening.open_voting(ANA, BEN)
     evening.vote("ana", Vote.YES)
     evening.vote("ben", Vote.YES)

@@ -72,18 +72,18 @@ PROFILES = {
     "u5": person("u5", "woman", frozenset({"woman", "nonbinary"})),
     "u6": person("u6", "man", frozenset({"woman", "man"})),
 }
-"""Everybody but u7, who comes without a profile."""
+"""All but u7, who has no profile."""
 BEFORE_MIDNIGHT = from_datetime(datetime(2026, 1, 1, 23, 59, 50, tzinfo=UTC))
-"""Some have a birthday a moment later."""
+"""Some have a birthday soon."""
 TIER_EDGES_S = ((2.0, 10.0, 10.0), (1.0, 4.0, 25.0), (3.0, 3.0, 3.0), (0.0, 0.0, 8.0))
 MOST_DEADLINES_IN_A_WAKE = 500
 Photo = dict[str, dict[Any, Any]]
 Call = tuple[ev.Event | None, Instant, Effects]
-"""An event, or None for a wake; when; and what followed."""
+"""An event, or None for a wake; its instant; its output."""
 
 
 class CountedDeadlines:
-    """Deadlines that give up when one wake does not come to an end."""
+    """Deadlines that fail if one wake does not end."""
 
     def __init__(self, deadlines: Deadlines) -> None:
         self._deadlines = deadlines
@@ -99,7 +99,7 @@ class CountedDeadlines:
 
 
 class WatchedPool(Pool):
-    """A pool whose every choice is held against a scan, and which counts the skips for itself."""
+    """A pool that compares every choice with a scan, and counts skips on its own."""
 
     def __init__(self, rules: Rules, floor: Floor) -> None:
         super().__init__(policy_by(rules), floor.tiers)
@@ -129,10 +129,10 @@ class WatchedPool(Pool):
 
 
 class LobbyMachine(RuleBasedStateMachine):
-    """Drives a lobby as a careless world and an unlucky disk would."""
+    """Drives a lobby with random events, failed commits and restarts."""
 
     calls: list[Call]
-    """What was done since the last settled round."""
+    """The events since the last settled round."""
     before: Photo
     witness_before: Witness
     skips_before: Counter[str]
@@ -161,7 +161,7 @@ class LobbyMachine(RuleBasedStateMachine):
         strangers: dict[str, Person],
     ) -> None:
         self.wakes_first = wakes_first
-        """Whether what is due is run before an event that comes late, or after it."""
+        """Whether due deadlines run before a late event, or after it."""
         tier2_s, tier3_s, forced_s = edges_s
         self.limits = Rules(
             policy=policy,
@@ -391,7 +391,7 @@ class LobbyMachine(RuleBasedStateMachine):
 
     @invariant()
     def every_client_knows_its_tier(self) -> None:
-        """Each edge was told once, here or detached: what a client knows is what its wait says."""
+        """Each edge was notified once: the tier that a client knows follows from its wait."""
         if self._something_is_due():
             return
         floor = self.lobby.floor
@@ -455,7 +455,7 @@ class LobbyMachine(RuleBasedStateMachine):
         assert between.blocks.rows == {p: at for p, at in store.blocks.items() if p[0] in here}
 
     def teardown(self) -> None:
-        """When everybody falls silent, everybody is soon idle."""
+        """When all users are silent, all are soon idle."""
         if not hasattr(self, "lobby"):
             return
         self._settle()
@@ -608,7 +608,7 @@ class LobbyMachine(RuleBasedStateMachine):
         return None if seat is None or seat.match_id is None else self.store.matches[seat.match_id]
 
     def _someone(self, data: st.DataObject, *states: State) -> str:
-        """Mostly somebody in one of these states, if there is anybody; now and then anyone."""
+        """Mostly a user in one of these states, sometimes any user."""
         rows = self.lobby.floor.seats.rows
         fitting = [user for user in USERS if user in rows and rows[user].state in states]
         if not fitting or data.draw(st.integers(0, 7)) == 0:
@@ -634,7 +634,7 @@ class LobbyMachine(RuleBasedStateMachine):
 
 
 def photo(floor: Floor) -> Photo:
-    """All that an undo must bring back; the values are frozen, so references do."""
+    """All that an undo must restore; values are frozen, so references are enough."""
     between = floor.acquaintance
     return {
         "people": dict(floor.people.rows),
@@ -651,7 +651,7 @@ def photo(floor: Floor) -> Photo:
 
 
 def _can_be_repeated(calls: list[Call]) -> bool:
-    """Whether nobody was heard after a wake: what was heard is not undone, and may save them."""
+    """Whether there was no sign of life after a wake: an undo keeps it, which changes deadlines."""
     woken = False
     for event, _, _ in calls:
         if woken and event is not None and not isinstance(event, ev.Detached):
@@ -671,7 +671,7 @@ def _renumbered(effects: Effects, first_new: int) -> str:
 
 
 def _timeless(match: Match) -> Match:
-    """A match without what a restart sets anew."""
+    """A match without the fields that a restart sets."""
     return replace(match, closes_at=None, awaiting=frozenset())
 
 

@@ -1,4 +1,4 @@
-"""Nine o'clock, everywhere: gaps, overlaps, dates that are left out, odd offsets."""
+"""09:00 in every zone: gaps, overlaps, skipped dates, unusual offsets."""
 
 from __future__ import annotations
 

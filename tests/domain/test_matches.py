@@ -44,7 +44,7 @@ def evening() -> Evening:
 
 
 def _wait_then_pair(evening: Evening, first_s: float = 4.0) -> tuple[int, int, str]:
-    """Ana has waited a while when Ben comes; since when both wait, and their match."""
+    """Ana waits when Ben comes; since when both wait, and their match."""
     evening.enter(ANA, BEN)
     evening.spin("ana")
     ana_since = evening.now
@@ -373,7 +373,7 @@ def test_a_lost_user_in_a_match_leaves_the_partner_in_the_old_place(evening: Eve
 
 
 def _voting_with_ben_about_to_be_lost(evening: Evening) -> int:
-    """Voting is open for three seconds more than Ben will be heard; since when Ana waits."""
+    """Voting is open for three seconds longer than Ben's liveness; since when Ana waits."""
     evening.pair(ANA, BEN)
     evening.silent.add("ben")
     since = evening.now
@@ -484,7 +484,7 @@ def test_who_spins_away_while_voting_before_the_partner_voted_cancels(evening: E
 
 
 def test_a_yes_is_void_once_its_giver_has_spun_away(evening: Evening) -> None:
-    """Or else the partner's yes would open a date with one who is gone."""
+    """Otherwise the partner's yes would open a date with a user who left."""
     evening.enter(ANA, BEN)
     evening.spin("ana", "ben")
     match_id = evening.match_id("ana")
@@ -537,7 +537,7 @@ def test_two_have_met_once_voting_opened_and_never_meet_again(evening: Evening) 
 
 
 def test_two_may_meet_again_when_one_spins_after_the_days_that_are_set() -> None:
-    """Judged by the later spin: while both wait, nothing between them changes."""
+    """By the later spin: while both wait, nothing between them changes."""
     evening = Evening(Rules(rematch_after_days=100 / 86_400))
     first = evening.open_voting(ANA, BEN)
     evening.vote("ana", Vote.PASS)
@@ -679,7 +679,7 @@ def test_an_acknowledge_window_that_closes_in_the_instant_of_a_loss_goes_first(
 
 
 def test_a_late_wake_keeps_the_order_of_the_instants(evening: Evening) -> None:
-    """Ben's liveness timer stands early in the heap, but he was heard after that."""
+    """Ben's liveness deadline is early in the heap, but he sent a sign of life after that."""
     evening.enter(ANA, BEN)
     evening.spin("ben")
     evening.now = after(evening.now, 4)

@@ -1,4 +1,4 @@
-"""Idle people are told that somebody waits in vain: the right ones, rarely, and each in turn."""
+"""Nudges: the right idle users, with a rate limit, and each in turn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAR = {"lat": 48.1, "lon": 11.6}
 
 
 def nudges(evening: Evening, *user_ids: str) -> dict[str, list[float]]:
-    """Who was nudged since this was last asked, and for how long each nudge is good."""
+    """The users nudged since the last call, and how long each nudge is valid."""
     found = {
         user_id: [
             seconds_between(evening.now, notice.expires_at)
@@ -33,8 +33,8 @@ def nudges(evening: Evening, *user_ids: str) -> dict[str, list[float]]:
     return {user_id: times for user_id, times in found.items() if times}
 
 
-def waiting_in_vain(evening: Evening, who: Person) -> None:
-    """Somebody comes, spins, and has just reached tier 3."""
+def waiting_in_tier_3(evening: Evening, who: Person) -> None:
+    """A user comes, spins, and has just reached tier 3."""
     evening.enter(who)
     evening.spin(who.user_id)
     evening.advance(evening.rules.tier3_after_s)
@@ -54,7 +54,7 @@ def test_an_idle_user_who_would_suit_is_nudged_when_tier_3_finds_nobody() -> Non
 def test_a_nudged_user_who_spins_is_paired_with_the_one_who_waits() -> None:
     evening = Evening()
     evening.enter(man("ben"))
-    waiting_in_vain(evening, woman("ana"))
+    waiting_in_tier_3(evening, woman("ana"))
     evening.spin("ben")
     assert evening.partner_of("ben") == "ana"
 
@@ -84,7 +84,7 @@ def test_the_limits_are_those_of_tier_3_on_both_sides() -> None:
         man("does_not", lat=53.1, lon=13.4, max_distance_km=42.0),
         man("homebody", lat=53.2, lon=13.4, max_distance_km=500.0),
     )
-    waiting_in_vain(evening, woman("ana", max_age=35, max_distance_km=45.0))
+    waiting_in_tier_3(evening, woman("ana", max_age=35, max_distance_km=45.0))
     everybody = ("suits", "too_choosy", "too_old", "old_enough", "reaches", "does_not", "homebody")
     assert set(nudges(evening, *everybody)) == {"suits", "old_enough", "reaches"}
 
@@ -127,19 +127,19 @@ def test_only_those_are_nudged_who_are_connected_idle_and_not_on_a_date() -> Non
     evening.do(ev.Called("caller"))
     evening.do(ev.ProfileChanged("caller", man("caller")))
     evening.attach("blank")
-    waiting_in_vain(evening, woman("ana"))
+    waiting_in_tier_3(evening, woman("ana"))
     assert set(nudges(evening, "dating", "away", "caller", "blank", "idle")) == {"idle"}
 
 
 def test_each_is_nudged_once_in_ten_minutes_however_many_wait() -> None:
     evening = Evening()
     evening.enter(man("ben"))
-    waiting_in_vain(evening, woman("ana"))
+    waiting_in_tier_3(evening, woman("ana"))
     assert set(nudges(evening, "ben")) == {"ben"}
-    waiting_in_vain(evening, woman("eva"))
+    waiting_in_tier_3(evening, woman("eva"))
     assert nudges(evening, "ben") == {}
     evening.advance(580.0)
-    waiting_in_vain(evening, woman("ida"))
+    waiting_in_tier_3(evening, woman("ida"))
     assert set(nudges(evening, "ben")) == {"ben"}
 
 
@@ -149,7 +149,7 @@ def test_an_attempt_nudges_a_few_and_the_next_one_others() -> None:
     evening.enter(*(man(name) for name in names))
     nudged: list[str] = []
     for number in range(3):
-        waiting_in_vain(evening, woman(f"w{number}"))
+        waiting_in_tier_3(evening, woman(f"w{number}"))
         found = nudges(evening, *names)
         assert len(found) == MOST_NUDGED
         nudged += found
@@ -201,7 +201,7 @@ def test_a_nudge_that_could_not_be_stored_with_its_round_was_never_given() -> No
 def test_what_is_known_of_nudges_is_forgotten_with_the_user() -> None:
     evening = Evening()
     evening.enter(man("ben"))
-    waiting_in_vain(evening, woman("ana"))
+    waiting_in_tier_3(evening, woman("ana"))
     assert "ben" in evening.floor.nudged_at.rows
     evening.detach("ben")
     assert evening.lobby.forget("ben")
@@ -212,8 +212,8 @@ def test_what_is_known_of_nudges_is_forgotten_with_the_user() -> None:
 def test_how_often_and_how_long_are_rules() -> None:
     evening = Evening(Rules(nudge_every_s=30.0, nudge_good_for_s=7.0))
     evening.enter(man("ben"))
-    waiting_in_vain(evening, woman("ana"))
+    waiting_in_tier_3(evening, woman("ana"))
     assert nudges(evening, "ben") == {"ben": [7.0]}
     evening.advance(20.0)
-    waiting_in_vain(evening, woman("eva"))
+    waiting_in_tier_3(evening, woman("eva"))
     assert nudges(evening, "ben") == {"ben": [7.0]}

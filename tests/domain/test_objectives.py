@@ -1,4 +1,4 @@
-"""Objectives: what is counted in which window, and how fast a budget burns."""
+"""Objectives: the counts of each window, and the burn rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A zone's run of offers, held against a plain scan with the written rules (R3, R4, R41-R43)."""
+"""A zone's run of offers, compared with a plain scan by the rulings (R3, R4, R41-R43)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ TIERS = (Tier.EXACT, Tier.WIDER, Tier.WIDEST)
 
 
 def pool_of(*people: Person, votes: dict[str, Votes] | None = None, **facts: Any) -> FrozenPool:
-    """A pool in which everybody receives."""
+    """A pool in which all people receive."""
     known = votes or {}
     return freeze(
         "Europe/Berlin",
@@ -75,7 +75,7 @@ def offered(run: dict[str, OfferSet], user_id: str) -> list[str]:
 
 
 def crowd(size: int, seed: int = 1) -> list[Person]:
-    """People of one city, as different as people are."""
+    """Different people of one city."""
     rng = random.Random(seed)
     people = []
     for user_id in crowd_ids(size):
@@ -109,7 +109,7 @@ def tally(people: list[Person], seed: int = 2) -> dict[str, Votes]:
 
 
 def suits(one: Person, other: Person, tier: Tier) -> bool:
-    """Whether the rules let `other` be offered to `one`, whose limits are as wide as a tier."""
+    """Whether `other` may be offered to `one`, whose limits are those of a tier."""
     mine = RULES.tiers().limits(one, tier)
     theirs = RULES.tiers().limits(other, Tier.EXACT)
     km = distance_km(one, other)
@@ -124,7 +124,7 @@ def suits(one: Person, other: Person, tier: Tier) -> bool:
 
 
 def chord(km: float) -> float:
-    """The straight way through the globe, of radius 1."""
+    """The chord of a distance, on a globe of radius 1."""
     return 2 * sin(min(pi, km / EARTH_RADIUS_KM) / 2)
 
 
@@ -140,7 +140,7 @@ def written_points(one: Person, other: Person) -> float:
 def check_by_scan(
     people: list[Person], pool: FrozenPool, rules: OfferRules, apart: set[frozenset[str]]
 ) -> None:
-    """Go through a run in its order, and see that each took the best that were left."""
+    """Check that each receiver of a run, in order, got the best candidates that were left."""
     known = {one.user_id: one for one in people}
     numbers = {one.user_id: number for number, one in enumerate(pool.people)}
     votes = np.array([msgspec.structs.astuple(one.votes) for one in pool.people]).reshape(-1, 4)
@@ -279,7 +279,7 @@ def test_equal_scores_go_by_candidate_id():
 
 
 def test_the_best_are_not_always_taken_by_the_same_people():
-    """Whoever is drawn first takes the best; the order differs from day to day."""
+    """The first receiver gets the best; the order differs from day to day."""
     people = [*(woman(f"w{n}") for n in range(8)), man("bob")]
     rules = OfferRules(max_daily_exposure=1)
     lucky: set[str] = set()
@@ -416,7 +416,7 @@ print(json.dumps(digests(int(sys.argv[1]))))
 
 
 def digests(seed: int) -> list[str]:
-    """The digests of a city's run, from people who come in some order."""
+    """The digests of a city's run, with people in any order."""
     people = crowd(120)
     votes = tally(people)
     random.Random(seed).shuffle(people)
@@ -440,7 +440,7 @@ def test_another_process_with_another_hash_seed_makes_the_same_bytes(hash_seed):
 
 
 def test_known_digests_never_change():
-    """A set that was made must verify for ever: other digests need another version of scoring."""
+    """An old set must always verify: other digests need another version of scoring."""
     assert digests(1)[:2] == KNOWN_DIGESTS
 
 
@@ -467,7 +467,7 @@ def test_what_was_made_is_verified(stored):
 
 
 def altered(sets: dict[str, StoredSet], *, with_digest: bool) -> tuple[str, StoredSet]:
-    """A set of which somebody has changed the score of an offer."""
+    """A set with a changed score of an offer."""
     user_id, kept = next((u, s) for u, s in sets.items() if s.offers.offers)
     first, *rest = kept.offers.offers
     offers = (msgspec.structs.replace(first, score=first.score + 1), *rest)

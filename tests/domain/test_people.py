@@ -1,4 +1,4 @@
-"""Age, distance, what a partner sees, and which profiles are refused."""
+"""Age, distance, cards, and refused profiles."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _check(
     refused: frozenset[str] | set[str] = NOBODY,
     beyond: Tier | None = None,
 ) -> Ticket | None:
-    """The pool's choice, held against the scan."""
+    """The pool's choice, compared with the scan."""
     choice = _choose(pool, seeker, now, refused, beyond)
     if utc_date(seeker.waiting_since) != utc_date(now):
         beyond = None  # After midnight somebody's birthday may have changed what is known.
@@ -199,7 +199,7 @@ def test_several_at_once_are_tried_in_the_written_order(
 
 
 def _random_person(draw: Random, user_id: str, spread: float):
-    """Somebody in one of a few towns, some of them across the date line from each other."""
+    """A person in one of a few towns, some of them across the date line from each other."""
     lat, lon = draw.choice(
         [(52.5, 13.4), (48.8, 2.3), (-17.8, 179.8), (-17.9, -179.7), (89.7, 5.0)]
     )

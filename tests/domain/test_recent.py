@@ -1,4 +1,4 @@
-"""The last hour by the minute: what is counted, what is left out, and that an hour is all."""
+"""The counts of the last hour by the minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After a restart (R18): the grace, matches that go on, and matches that are the server's fault."""
+"""After a restart (R18): the grace period, resumed matches, cancelled matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of two people: the written formulas, their bounds, and what is said of them."""
+"""Scores of two people: the documented formulas, their bounds, and the reasons."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_who_has_accepted_already_is_certain_to():
 
 
 def test_known_scores_never_change():
-    """An old set must verify: whoever changes these numbers needs a new version."""
+    """An old set must verify: other numbers need a new version."""
     rows = [(5, 8, 2, 9), (1, 9, 8, 9), (0, 0, 0, 0), (30, 40, 3, 41)]
     votes = np.array(rows)
     others, points = np.array([1, 2, 3]), np.array([120_000, 540_000, 1_000_000])

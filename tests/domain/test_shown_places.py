@@ -1,4 +1,4 @@
-"""Shown places: far enough from where people are, the same for all, and slow to change."""
+"""Shown places: far enough from exact positions, the same for all viewers, limited in changes."""
 
 from __future__ import annotations
 

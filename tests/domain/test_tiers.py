@@ -1,4 +1,4 @@
-"""Tiers (R8): what a wait has opened, when the next one comes, and for whom."""
+"""Tiers (R8): the limits of each, and when the next one is reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of the documentation: how a user's own limits open with the wait, from the rules."""
+"""The image of the tiers in the documentation, drawn from the rules."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ Told = list[tuple[str, Notice]]
 
 
 class Witness:
-    """What follows from the events and the notices alone."""
+    """The state as derived from the events and the notices alone."""
 
     def __init__(self, rules: Rules, people: dict[str, Person], user_ids: tuple[str, ...]) -> None:
         self.rules = rules
@@ -48,7 +48,7 @@ class Witness:
         self.awaited: dict[str, set[str]] = {}
         self.believed: dict[str, State] = dict.fromkeys(user_ids, State.IDLE)
         self.waits: dict[str, tuple[Instant, int]] = {}
-        """Who waits, since when, and the tier that their client knows of."""
+        """The waiting users, since when, and the tier that their client knows."""
 
     def see(self, event: ev.Event, reply: Reply, notices: Told, now: Instant) -> None:
         """An event was handled."""
@@ -83,7 +83,7 @@ class Witness:
         self.blocks = {pair for pair in self.blocks if user_id not in pair}
 
     def hear_of(self, notices: Told, now: Instant) -> None:
-        """These were told."""
+        """These notices were delivered."""
         for user_id, notice in notices:
             match notice:
                 case Matched():
@@ -125,7 +125,7 @@ class Witness:
         return max([tier for after_s, tier in edges if round(after_s * 1e6) <= waited], default=1)
 
     def _tier_reached(self, user_id: str, tier: int, now: Instant) -> None:
-        """One event for one edge: the next after what the client knows, and not before its time."""
+        """One notice per edge: the next tier after what the client knows, and not too early."""
         since, known = self.waits[user_id]
         rules = self.rules
         edges = {
@@ -138,7 +138,7 @@ class Witness:
         self.waits[user_id] = (since, tier)
 
     def may_meet(self, a: str, b: str, spun_at: Instant, now: Instant) -> bool:
-        """R3 and R20: nothing that no wait can soften stands between two; R9 is about them."""
+        """R3 and R20: whether no hard constraint keeps two apart; R9 is about these."""
         one, other = self.people[a], self.people[b]
         pair, days = pair_of(a, b), self.rules.rematch_after_days
         met_at = self.met.get(pair)
@@ -199,7 +199,7 @@ class Witness:
             assert now >= after(self.met[pair], days * DAY_S)
 
     def _left(self, user_id: str, notice: MatchLeft, now: Instant) -> None:
-        """A user who leaves is told of the end of the match that they believe to be in."""
+        """A user who leaves is notified of the end of the match that they know of."""
         was_voting = self.believed[user_id] is State.VOTING
         assert was_voting or self.believed[user_id] is State.MATCHED
         assert user_id in self.pairs[notice.match_id]
@@ -222,7 +222,7 @@ class Witness:
             self.bars[pair] = after(now, self.rules.bar_s)
 
     def restarted(self, store: ModelStore, now: Instant) -> None:
-        """A new process has taken over; every client gets a snapshot."""
+        """A new process was started; every client gets a snapshot."""
         self.awaited = {m: set(row.users) for m, row in store.matches.items() if row.is_open}
         for user_id, seat in store.seats.items():
             self.believed[user_id] = seat.state

@@ -17,7 +17,7 @@ from yoked_actor.domain.time import MICROSECONDS, Instant, zone_named
 DAY_S = 86_400
 FIRST_YEAR, LAST_YEAR = 1990, 2037
 _STRIDE_S = 3 * DAY_S
-"""No zone has changed its clocks forth and back again within three days in these years."""
+"""No zone has changed its clocks twice within three days in these years."""
 
 
 def offset_s(zone: ZoneInfo, second: int) -> int:
@@ -70,7 +70,7 @@ def _starts(name: str) -> list[int]:
 
 
 def changes(name: str) -> list[int]:
-    """When clocks are put forward or back, in seconds."""
+    """When clocks are set forward or back, in seconds."""
     return _starts(name)[1:]
 
 
@@ -84,7 +84,7 @@ def _near(name: str, second: int) -> list[Stretch]:
 
 
 def expected_run(name: str, day: date, at: time) -> Instant | None:
-    """When the run of a date comes, by the letter of the ruling."""
+    """The instant of the run of a date, by the ruling."""
     midnight = (day - date(1970, 1, 1)).days * DAY_S
     wanted = midnight + at.hour * 3600 + at.minute * 60 + at.second
     here = _at(name, midnight)
@@ -107,6 +107,6 @@ def expected_run(name: str, day: date, at: time) -> Instant | None:
 
 
 def date_shown(name: str, now: Instant) -> date:
-    """The date that clocks show."""
+    """The local date."""
     second = now // MICROSECONDS
     return date(1970, 1, 1) + timedelta(seconds=second + _at(name, second).offset)

@@ -1,4 +1,4 @@
-"""Whole evenings: the guarantee holds in every round, and nearly everybody is served at once."""
+"""Whole evenings: the guarantee holds in every round, and most users are matched at once."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ MOVERS = 40
 
 
 class Moves(NamedTuple):
-    """Somebody comes to live in a zone."""
+    """A user comes to live in a zone."""
 
     at: Instant
     user_id: str
@@ -44,14 +44,14 @@ class Moves(NamedTuple):
 
 
 class Outage(NamedTuple):
-    """The server is down, from before anything that happens at `start` until `end`."""
+    """The server is down from `start`, before any other event of that instant, until `end`."""
 
     start: Instant
     end: Instant
 
 
 class Script(NamedTuple):
-    """What happens in a year, apart from mornings."""
+    """The events of a year, without mornings."""
 
     start: Instant
     end: Instant
@@ -60,7 +60,7 @@ class Script(NamedTuple):
 
 
 Fired = dict[tuple[str, date], tuple[Instant, Instant]]
-"""For each zone and date: for when its run was scheduled, and when it was started."""
+"""For each zone and date: when its run was due, and when it was started."""
 
 
 def write_script(seed: int, first: datetime, days: int) -> Script:
@@ -89,7 +89,7 @@ def write_script(seed: int, first: datetime, days: int) -> Script:
 
 
 class Population:
-    """When how many people lived where."""
+    """The number of users of each zone over time."""
 
     def __init__(self, moves: Sequence[Moves]) -> None:
         self._changes: dict[str, tuple[list[Instant], list[int]]] = {}
@@ -112,7 +112,7 @@ class Population:
 
 
 def foretell(script: Script, at: time) -> tuple[Fired, set[tuple[str, date]]]:
-    """Which runs should be started, and when, and which should be missed."""
+    """The runs that should be started, when, and the ones that should be missed."""
     population = Population(script.moves)
     first = datetime.fromtimestamp(script.start // MICROSECONDS, UTC).date()
     days = [first + timedelta(days=n) for n in range(-2, (script.end - script.start) // DAY + 3)]
@@ -144,7 +144,7 @@ def foretell(script: Script, at: time) -> tuple[Fired, set[tuple[str, date]]]:
 
 
 class Year:
-    """Plays a script on the mock clock, with the real store and calendars that crash."""
+    """Plays a script on the mock clock, with the real store, and calendars that crash."""
 
     def __init__(self, store: Store, clock: Clock, script: Script, at: time) -> None:
         self._store = store
@@ -209,7 +209,7 @@ class Year:
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    """Two hundred thousand mornings are not worth a line each."""
+    """No log line for each of 200,000 mornings."""
     before = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     yield
@@ -217,7 +217,7 @@ def _quiet() -> Iterator[None]:
 
 
 async def played(script: Script, at: time) -> tuple[Fired, set[tuple[str, date]], Year]:
-    """Play a script; what was started and what was missed."""
+    """Play a script; the runs that were started and missed."""
     clock = Clock(script.start)
     async with open_store(None, runner=InlineRunner()) as store:
         year = Year(store, clock, script, at)
@@ -241,7 +241,7 @@ async def played(script: Script, at: time) -> tuple[Fired, set[tuple[str, date]]
 
 
 def differences(found: Fired, expected: Fired) -> list[object]:
-    """The first few of them: a dictionary of a whole year is no help to anybody."""
+    """The first few entries, for a readable failure."""
     keys = sorted(found.keys() | expected.keys())
     wrong = [key for key in keys if found.get(key) != expected.get(key)]
     return [(key, found.get(key), expected.get(key)) for key in wrong[:5]]

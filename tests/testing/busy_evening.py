@@ -1,4 +1,4 @@
-"""One busy evening as a function of a seed: every byte that the server said, in order."""
+"""One busy evening as a function of a seed: every byte that the server sent, in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PEOPLE = 10
 
 
 class Tapped(trio.abc.Stream):
-    """A stream that writes down what it receives after the handshake, whose key is random."""
+    """A stream that records what it receives after the handshake, whose key is random."""
 
     def __init__(
         self, stream: trio.abc.Stream, name: str, transcript: list[tuple[str, bytes]]
@@ -44,7 +44,7 @@ class Tapped(trio.abc.Stream):
 
 
 def transcript(seed: int) -> list[tuple[str, bytes]]:
-    """Everything that was said to anybody on that evening."""
+    """Everything that was sent to clients on that evening."""
     said: list[tuple[str, bytes]] = []
 
     async def evening() -> None:
@@ -80,6 +80,6 @@ def transcript(seed: int) -> list[tuple[str, bytes]]:
 
 
 def digest(seed: int) -> str:
-    """The evening in one line."""
+    """The digest of the evening."""
     told = transcript(seed)
     return f"{len(told)} {hashlib.sha256(repr(told).encode()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""The kit itself: what a tester can rely on."""
+"""The test kit itself."""
 
 from __future__ import annotations
 
