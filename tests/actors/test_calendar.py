@@ -472,13 +472,10 @@ async def test_a_crash_between_any_two_statements_loses_no_run_and_doubles_none(
     names = [BERLIN, "Europe/Paris", TOKYO]
     clock = Clock(utc("2026-06-10T00:05"))
     async with (
-        open_store(
-            original,
-            runner=InlineRunner(),
-            on_connect=lambda connection: connection.set_trace_callback(note),
-        ) as store,
+        open_store(original, runner=InlineRunner()) as store,
         trio.open_nursery() as nursery,
     ):
+        store._database._connection.set_trace_callback(note)
         people = [person(f"at-{name}", time_zone=name) for name in names]
         await store.commit(Changes(people=people))
         calendar = Calendar(

@@ -184,14 +184,13 @@ class Listener:
 @asynccontextmanager
 async def open_matchmaker():
     """A matchmaker on a store in memory, and the connection behind that store."""
-    connections: list[sqlite3.Connection] = []
-    async with open_store(None, runner=InlineRunner(), on_connect=connections.append) as store:
+    async with open_store(None, runner=InlineRunner()) as store:
         lobby, listener = Lobby(Rules()), Listener()
         clock = Clock.starting(datetime(2026, 1, 1, tzinfo=UTC))
         matchmaker = Matchmaker(Mailbox(1000), lobby, store, clock, listener, Metrics(), Settings())
         async with trio.open_nursery() as nursery:
             nursery.start_soon(matchmaker.run)
-            yield matchmaker, lobby, listener, store, connections[0]
+            yield matchmaker, lobby, listener, store, store._database._connection
             nursery.cancel_scope.cancel()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import ssl
 from collections.abc import Callable
@@ -15,7 +16,12 @@ import trio
 import trustme
 
 from yoked_actor.domain.jobs import ReceiverAnswer
-from yoked_actor.edge.outgoing.webhook import KEPT_BODY_BYTES, post, signature
+from yoked_actor.edge.outgoing.webhook import (
+    KEPT_BODY_BYTES,
+    MOST_BODY_BYTES,
+    post,
+    signature,
+)
 from yoked_actor.settings import SettingsError, load_settings
 
 SECRET = "sixteen bytes or more"
@@ -100,6 +106,29 @@ async def test_a_certificate_of_nobody_we_know_is_refused() -> None:
             cause = cause.__cause__ or cause.__context__
         assert cause is not None
         nursery.cancel_scope.cancel()
+
+
+async def test_of_an_answer_without_an_end_only_a_beginning_is_read() -> None:
+    sent = 0
+
+    async def handle(stream: trio.SocketStream) -> None:
+        nonlocal sent
+        await stream.receive_some()
+        await stream.send_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        with contextlib.suppress(trio.BrokenResourceError):
+            while True:
+                await stream.send_all(b"x" * 1024)
+                sent += 1024
+
+    [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listener.socket.getsockname()[1]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.serve_listeners, handle, [listener])
+        with trio.fail_after(30):
+            answer = await post(f"http://127.0.0.1:{port}/", {}, b"{}", "X-Request-Id")
+        nursery.cancel_scope.cancel()
+    assert answer == ReceiverAnswer(200, None, "x" * KEPT_BODY_BYTES)
+    assert sent > MOST_BODY_BYTES
 
 
 def test_a_signature_is_that_of_the_bytes() -> None:

@@ -6,8 +6,8 @@ Another engine is put under the tests by adding its factory to `open_again`.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import date
 from pathlib import Path
 
@@ -33,7 +33,14 @@ def open_again(
     where, how = request.param.split(", ")
     path = tmp_path / "yoked.db" if where == "file" else None
     runner = ThreadRunner() if how == "thread" else InlineRunner()
-    return lambda: open_store(path, runner=runner, on_connect=raw.append)
+
+    @asynccontextmanager
+    async def open_it() -> AsyncIterator[Store]:
+        async with open_store(path, runner=runner) as store:
+            raw.append(store._database._connection)
+            yield store
+
+    return open_it
 
 
 @pytest.fixture

@@ -119,9 +119,8 @@ class SqliteJobHouse:
     async def _serve(
         self, opened: queue.SimpleQueue[tuple[Store, trio.lowlevel.TrioToken]]
     ) -> None:
-        async with open_store(
-            self._path, runner=InlineRunner(), checkpoint_pages=8, on_connect=self._watch
-        ) as store:
+        async with open_store(self._path, runner=InlineRunner(), checkpoint_pages=8) as store:
+            self._watch(store._database._connection)
             opened.put((store, trio.lowlevel.current_trio_token()))
             await self._leave.wait()
 

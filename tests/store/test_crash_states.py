@@ -207,9 +207,8 @@ class Server:
             os.close(file)
 
     async def _serve(self) -> None:
-        async with open_store(
-            self._path, runner=InlineRunner(), checkpoint_pages=8, on_connect=self._watch
-        ) as store:
+        async with open_store(self._path, runner=InlineRunner(), checkpoint_pages=8) as store:
+            self._watch(store._database._connection)
             self._opened.put((store, trio.lowlevel.current_trio_token()))
             await self._leave.wait()
 

@@ -67,32 +67,30 @@ def overwrite(path: Path, content: bytes) -> None:
 
 @pytest.mark.parametrize("runner", RUNNERS)
 async def test_a_full_disk_fails_a_commit_whole_and_passes(runner, path: Path) -> None:
-    opened: list[sqlite3.Connection] = []
     batches: list[Batch] = []
     crowd = Changes(seats=[Seat(f"user-{n:04d}") for n in range(2000)])
-    async with open_store(
-        path, runner=runner(), on_connect=opened.append, observer=batches.append
-    ) as store:
+    async with open_store(path, runner=runner(), observer=batches.append) as store:
+        connection = store._database._connection
         await store.commit(Changes(seats=[Seat("ana", credit=10)]))
-        (pages,) = opened[0].execute("PRAGMA page_count").fetchone()
-        opened[0].execute(f"PRAGMA max_page_count = {pages + 3}")
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + 3}")
         with pytest.raises(StoreUnavailable, match="full"):
             await store.commit(crowd)
         assert await store.load_user("user-0000") == Known("user-0000")
         assert (await store.load_user("ana")).seat == Seat("ana", credit=10)
 
-        opened[0].execute("PRAGMA max_page_count = 100000")
+        connection.execute("PRAGMA max_page_count = 100000")
         await store.commit(crowd)
         assert (await store.load_user("user-1999")).seat == Seat("user-1999")
     assert [batch.error is None for batch in batches] == [True, False, True]
 
 
 async def test_a_full_disk_fails_everyone_who_shared_the_transaction(path: Path, ana) -> None:
-    opened: list[sqlite3.Connection] = []
     failed: list[str] = []
-    async with open_store(path, runner=InlineRunner(), on_connect=opened.append) as store:
-        (pages,) = opened[0].execute("PRAGMA page_count").fetchone()
-        opened[0].execute(f"PRAGMA max_page_count = {pages}")
+    async with open_store(path, runner=InlineRunner()) as store:
+        connection = store._database._connection
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
 
         async def commit(name: str, changes: Changes) -> None:
             with pytest.raises(StoreUnavailable):
@@ -303,8 +301,8 @@ async def test_a_guest_who_leaves_keeps_nobody_from_writing_while_somebody_reads
 
 
 async def test_every_commit_is_synced_to_a_write_ahead_log(path: Path) -> None:
-    opened: list[sqlite3.Connection] = []
-    async with open_store(path, runner=InlineRunner(), on_connect=opened.append):
-        (synchronous,) = opened[0].execute("PRAGMA synchronous").fetchone()
-        (journal_mode,) = opened[0].execute("PRAGMA journal_mode").fetchone()
+    async with open_store(path, runner=InlineRunner()) as store:
+        connection = store._database._connection
+        (synchronous,) = connection.execute("PRAGMA synchronous").fetchone()
+        (journal_mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     assert (synchronous, journal_mode) == (2, "wal")

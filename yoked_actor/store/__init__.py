@@ -1,4 +1,4 @@
-"""The store: what outlives the process. SQLite is the engine; nothing outside knows that."""
+"""The store: everything that outlives the process. Only this package imports an engine, SQLite."""
 
 from __future__ import annotations
 

@@ -40,15 +40,13 @@ async def open_store(
     shared: bool = False,
     machine: ReadMachineTime | None = None,
     observer: Callable[[Batch], None] | None = None,
-    on_connect: Callable[[sqlite3.Connection], None] | None = None,
 ) -> AsyncIterator[Store]:
     """Open (or create) the database at `path`, in memory when None; on exit all is written.
 
     Raises `DataDirectoryInUse`, `DatabaseTooNew` or `DatabaseCorrupt`. `shared` opens a database
     that a server may have open too: it has to exist and be up to date, and no start is counted.
     `machine` reads the time by which leases are judged; without it that is the `now` of each call.
-    `observer` is called after every transaction, and `on_connect` with the writing connection, for
-    tracing.
+    `observer` is called after every transaction.
     """
     reader_runner = runner.beside() if path is not None else runner
     with nullcontext() if path is None or shared else DirectoryLock(path.parent):
@@ -61,7 +59,6 @@ async def open_store(
                     with_reader=reader_runner is not runner,
                     shared=shared,
                     machine=machine,
-                    on_connect=on_connect,
                 )
             )
         files = OpenFiles(path)
@@ -91,7 +88,6 @@ def _open(
     with_reader: bool,
     shared: bool,
     machine: ReadMachineTime | None,
-    on_connect: Callable[[sqlite3.Connection], None] | None,
 ) -> tuple[sqlite3.Connection, sqlite3.Connection, int, LeaseClock]:
     """The writing connection, the reading one, the number of this start, and the lease clock."""
     with ExitStack() as opened:
@@ -115,7 +111,5 @@ def _open(
             reader = connect(path, busy_timeout_s=busy_timeout_s)
             opened.callback(reader.close)
             reader.execute("PRAGMA query_only = ON")
-        if on_connect is not None:
-            on_connect(connection)
         opened.pop_all()
     return connection, reader, boot, leases

@@ -31,7 +31,7 @@ class Ending(StrEnum):
 
 
 class EndReason(StrEnum):
-    """Why a match came to nothing, as a user is notices."""
+    """Why a match came to nothing, as a user is told."""
 
     PARTNER_LEFT = "partner_left"
     PARTNER_LOST = "partner_lost"
@@ -88,7 +88,7 @@ class OfferPart(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    """Something the user is notices. `seq` counts 1, 2, 3... within the session."""
+    """Something the user is told. `seq` counts 1, 2, 3... within the session."""
 
     seq: int
     at: datetime
@@ -190,7 +190,7 @@ class DateEnded(Event, frozen=True, kw_only=True, tag="date_ended"):
 
 
 class OffersEvent(Event, frozen=True, kw_only=True, tag="offers"):
-    """The offers of the day; the same ids whenever they are notices."""
+    """The offers of the day; the same ids whenever they are told."""
 
     date: date
     offers: tuple[OfferPart, ...]
