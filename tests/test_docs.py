@@ -279,7 +279,7 @@ def run(*arguments: str | Path, cwd: Path) -> str:
         env={"PYTHONPATH": str(ROOT), "PATH": ""},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,  # a program that hangs; a busy machine needs its time
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

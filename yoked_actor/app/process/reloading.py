@@ -1,6 +1,6 @@
 """Reloads the settings while the server runs (SIGHUP): all valid changes, or none.
 
-Whoever uses a setting holds its section and reads it there when they need it. So a reload puts new
+A user of a setting holds its section and reads the setting at each use. So a reload puts new
 values into the sections that are in use; which settings that is true of, each section says
 (`RELOADS`). The others are named in the log, and wait for a restart.
 """
