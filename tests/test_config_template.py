@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from yoked_actor.settings import render_template
-from yoked_actor.settings.template import PAGE, TEMPLATE, with_tables
+from yoked_actor.cli.run.settings_template import PAGE, TEMPLATE, render_template, with_tables
 
 ROOT = Path(__file__).parents[1]
 HINT = "out of date: run scripts/check --fix"

@@ -59,9 +59,7 @@ async def spin(visitor: Client) -> Event:
     ("gender", "seeking"),
     [*product(GENDERS, [[gender] for gender in GENDERS]), ("man", ["woman", "nonbinary"])],
 )
-async def test_whoever_comes_alone_meets_somebody_of_those_they_seek(
-    autojump_clock, gender, seeking
-):
+async def test_a_single_visitor_meets_a_user_whom_they_seek(autojump_clock, gender, seeking):
     async with open_demo() as world:
         visitor = await world.join("vera", gender=gender, seeking=seeking)
         matched = await spin(visitor)

@@ -51,7 +51,7 @@ def test_both_sides_get_what_the_ruling_says(votes, outcome, states, credits) ->
         assert verdict.credit == credit
 
 
-def test_who_did_not_vote_is_idle_and_who_did_waits_unless_both_said_yes() -> None:
+def test_a_user_who_did_not_vote_is_idle_and_the_other_waits_unless_both_said_yes() -> None:
     for (mine, theirs), verdict in VERDICTS.items():
         rests = mine is Vote.IDLE or mine is theirs is Vote.YES
         assert (move(State.VOTING, verdict.cause) is State.IDLE) == rests

@@ -205,7 +205,7 @@ def test_times_are_told_and_the_next_tier_is_announced() -> None:
     assert seen == [(0.5, 1, 1.5, 0), (3.0, 2, 7.0, 0), (11.0, 99, None, 0)]
 
 
-def test_who_does_not_wait_is_told_so() -> None:
+def test_a_user_who_does_not_wait_is_told_so() -> None:
     evening = Evening()
     evening.pair(woman("ana"), man("ben"))
     evening.enter(woman("idle"))

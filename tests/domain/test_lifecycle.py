@@ -65,13 +65,15 @@ def test_a_match_is_entered_from_waiting_and_voting_from_a_match() -> None:
 
 @pytest.mark.parametrize("state", [State.WAITING, State.MATCHED, State.VOTING])
 @pytest.mark.parametrize("cause", [Cause.LEFT, Cause.LOST])
-def test_who_leaves_or_is_lost_becomes_idle_from_any_state(state: State, cause: Cause) -> None:
+def test_a_user_who_leaves_or_is_lost_becomes_idle_from_any_state(
+    state: State, cause: Cause
+) -> None:
     assert move(state, cause) is State.IDLE
 
 
 @pytest.mark.parametrize("state", [State.MATCHED, State.VOTING])
 @pytest.mark.parametrize("cause", ENDS_A_MATCH_FOR_THE_OTHER)
-def test_who_is_left_behind_in_a_match_waits_again(state: State, cause: Cause) -> None:
+def test_a_user_who_is_left_behind_in_a_match_waits_again(state: State, cause: Cause) -> None:
     assert move(state, cause) is State.WAITING
 
 

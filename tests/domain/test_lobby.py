@@ -191,7 +191,7 @@ def test_each_of_two_blocks_stands_by_itself(evening: Evening) -> None:
     assert evening.partner_of("ana") == "ben"
 
 
-def test_who_is_requeued_is_tried_at_once(evening: Evening) -> None:
+def test_a_requeued_job_is_tried_at_once(evening: Evening) -> None:
     evening.open_voting(ANA, BEN)
     evening.enter(DAN)
     evening.spin("dan")
@@ -257,7 +257,7 @@ def test_an_http_call_brings_a_detached_user_back_into_line(evening: Evening) ->
     assert evening.partner_of("ana") == "ben"
 
 
-def test_who_comes_back_and_finds_nobody_is_told_that_they_wait(evening: Evening) -> None:
+def test_a_user_who_comes_back_and_finds_nobody_is_told_that_they_wait(evening: Evening) -> None:
     evening.enter(ANA)
     evening.spin("ana")
     since = evening.now
@@ -285,7 +285,7 @@ def test_the_end_of_an_older_socket_does_not_detach_the_newer(evening: Evening) 
     assert evening.partner_of("ana") == "ben"
 
 
-def test_who_only_calls_is_served_like_everyone(evening: Evening) -> None:
+def test_a_user_who_only_calls_is_served_like_everyone(evening: Evening) -> None:
     evening.enter(BEN)
     evening.store.people["ana"] = ANA
     evening.do(ev.Called("ana"))
@@ -354,7 +354,7 @@ def test_a_closing_socket_is_no_sign_of_life(evening: Evening) -> None:
     assert evening.state("ana") is State.IDLE
 
 
-def test_who_is_idle_need_not_beat(evening: Evening) -> None:
+def test_a_user_who_is_idle_need_not_beat(evening: Evening) -> None:
     evening.enter(ANA)
     evening.silent.add("ana")
     evening.advance(3600)
@@ -362,7 +362,7 @@ def test_who_is_idle_need_not_beat(evening: Evening) -> None:
     assert evening.lobby.next_deadline() is None
 
 
-def test_who_spins_after_a_lost_connection_on_a_date_is_timed_as_in_line(
+def test_a_user_who_spins_after_a_lost_connection_on_a_date_is_timed_as_in_line(
     evening: Evening,
 ) -> None:
     """The longer timeout of a date must not apply in line."""
@@ -521,7 +521,7 @@ def test_to_enter_twice_changes_nothing(evening: Evening) -> None:
     assert evening.floor.person("ana") == ANA
 
 
-def test_who_is_busy_or_connected_is_not_forgotten(evening: Evening) -> None:
+def test_a_user_who_is_busy_or_connected_is_not_forgotten(evening: Evening) -> None:
     evening.enter(ANA)
     assert not evening.lobby.forget("ana"), "a socket is open"
     evening.spin("ana")
@@ -534,7 +534,7 @@ def test_who_is_busy_or_connected_is_not_forgotten(evening: Evening) -> None:
     assert evening.floor.heard_at == {}
 
 
-def test_who_was_forgotten_comes_back_with_credit_history_and_last_match(
+def test_a_user_who_was_forgotten_comes_back_with_credit_history_and_last_match(
     evening: Evening,
 ) -> None:
     match_id = evening.open_voting(ANA, BEN)

@@ -132,7 +132,7 @@ def test_a_repeated_acknowledgement_changes_nothing(evening: Evening) -> None:
     assert evening.floor.matches.get(match_id).closes_at == vote_by
 
 
-def test_who_did_not_acknowledge_is_idle_and_who_did_waits_in_the_old_place(
+def test_a_user_who_did_not_acknowledge_is_idle_and_the_other_keeps_the_place(
     evening: Evening,
 ) -> None:
     since, _, match_id = _wait_then_pair(evening)
@@ -318,7 +318,7 @@ def test_two_yeses_take_all_credit_back() -> None:
 # R12: leaving, being lost, spinning away, blocking
 
 
-def test_who_waits_may_leave(evening: Evening) -> None:
+def test_a_user_who_waits_may_leave(evening: Evening) -> None:
     evening.enter(ANA)
     evening.spin("ana")
     evening.told("ana")
@@ -327,7 +327,7 @@ def test_who_waits_may_leave(evening: Evening) -> None:
     assert evening.seat("ana").waiting_since is None
 
 
-def test_who_is_idle_cannot_leave(evening: Evening) -> None:
+def test_a_user_who_is_idle_cannot_leave(evening: Evening) -> None:
     evening.enter(ANA)
     assert refused_with(evening.leave("ana")) == "wrong_state"
 
@@ -406,7 +406,9 @@ def test_lost_while_voting_after_the_partner_voted_counts_as_idle(evening: Eveni
 
 
 @pytest.mark.parametrize("own_vote", [None, Vote.YES, Vote.PASS])
-def test_who_leaves_while_voting_before_the_partner_voted_cancels_the_match(own_vote) -> None:
+def test_a_user_who_leaves_while_voting_before_the_partner_voted_cancels_the_match(
+    own_vote,
+) -> None:
     evening = Evening()
     since, _, match_id = _wait_then_pair(evening)
     evening.acknowledge("ana", "ben")
@@ -431,7 +433,7 @@ def test_who_leaves_while_voting_before_the_partner_voted_cancels_the_match(own_
     ("partner_vote", "outcome", "credit"),
     [(Vote.YES, Outcome.YES_IDLE, 10), (Vote.PASS, Outcome.PASS_IDLE, 0)],
 )
-def test_who_leaves_while_voting_after_the_partner_voted_counts_as_idle(
+def test_a_user_who_leaves_while_voting_after_the_partner_voted_counts_as_idle(
     evening: Evening, partner_vote, outcome, credit
 ) -> None:
     match_id = evening.open_voting(ANA, BEN)
@@ -453,7 +455,7 @@ def test_who_leaves_while_voting_after_the_partner_voted_counts_as_idle(
     ("partner_vote", "outcome", "credit"),
     [(Vote.YES, Outcome.YES_PASS, 10), (Vote.PASS, Outcome.PASS_PASS, 0)],
 )
-def test_who_spins_away_while_voting_counts_as_pass_when_the_partner_has_voted(
+def test_a_user_who_spins_away_while_voting_counts_as_pass_when_the_partner_has_voted(
     evening: Evening, partner_vote, outcome, credit
 ) -> None:
     match_id = evening.open_voting(ANA, BEN)
@@ -471,7 +473,9 @@ def test_who_spins_away_while_voting_counts_as_pass_when_the_partner_has_voted(
     assert evening.seat("ben").credit == 0
 
 
-def test_who_spins_away_while_voting_before_the_partner_voted_cancels(evening: Evening) -> None:
+def test_a_user_who_spins_away_while_voting_before_the_partner_voted_cancels(
+    evening: Evening,
+) -> None:
     since, _, match_id = _wait_then_pair(evening)
     evening.acknowledge("ana", "ben")
     evening.told("ana"), evening.told("ben")

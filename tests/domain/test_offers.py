@@ -229,7 +229,7 @@ def test_a_user_who_suits_nobody_gets_an_empty_set():
     assert outputs_digest(run)
 
 
-def test_who_does_not_receive_is_offered_to_others_all_the_same():
+def test_a_user_who_does_not_receive_is_offered_to_others_all_the_same():
     ana, bob = woman("ana"), man("bob")
     people = [frozen_person(ana, receives=True), frozen_person(bob, receives=False)]
     run = make_run(freeze("Europe/Berlin", DAY, AT, AT + 1, people), RULES)
@@ -243,7 +243,7 @@ def test_a_minor_gets_no_offers_and_is_none():
     assert offered(run, "kid") == offered(run, "bob") == []
 
 
-def test_who_was_offered_of_late_is_left_out_for_that_user_only():
+def test_a_recent_offer_is_left_out_for_that_user_only():
     pool = pool_of(woman("ana"), woman("bea"), man("bob"), not_again=[("ana", "bob")])
     run = make_run(pool, RULES)
     assert offered(run, "ana") == []

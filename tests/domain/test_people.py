@@ -60,7 +60,9 @@ def test_a_year_is_counted_from_the_birthday_on(today: date, age: int) -> None:
         (date(2028, 2, 29), 20),
     ],
 )
-def test_who_was_born_on_a_leap_day_turns_a_year_older_on_1_march(today: date, age: int) -> None:
+def test_a_user_who_was_born_on_a_leap_day_turns_a_year_older_on_1_march(
+    today: date, age: int
+) -> None:
     assert age_on(date(2008, 2, 29), today) == age
 
 

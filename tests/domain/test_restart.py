@@ -39,7 +39,7 @@ def evening() -> Evening:
     return Evening()
 
 
-def test_who_waits_and_comes_back_within_the_grace_keeps_place_and_credit(
+def test_a_user_who_waits_and_comes_back_within_the_grace_keeps_place_and_credit(
     evening: Evening,
 ) -> None:
     match_id = evening.open_voting(ANA, BEN)
@@ -63,7 +63,7 @@ def test_who_waits_and_comes_back_within_the_grace_keeps_place_and_credit(
     assert evening.state("ben") is State.IDLE
 
 
-def test_who_does_not_come_back_is_lost_when_the_grace_ends(evening: Evening) -> None:
+def test_a_user_who_does_not_come_back_is_lost_when_the_grace_ends(evening: Evening) -> None:
     evening.enter(ANA)
     evening.spin("ana")
     evening.restart()
@@ -87,7 +87,7 @@ def test_nobody_is_paired_before_they_are_back(evening: Evening) -> None:
 
 
 @pytest.mark.parametrize("coming_back", [ev.Attached("ana", 9), ev.Called("ana"), None])
-def test_who_came_back_and_falls_silent_is_lost_after_ten_seconds_not_after_the_grace(
+def test_a_user_who_came_back_and_falls_silent_is_lost_after_ten_seconds_not_after_the_grace(
     evening: Evening, coming_back
 ) -> None:
     evening.enter(ANA)

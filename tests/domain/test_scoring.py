@@ -110,7 +110,7 @@ def test_few_votes_move_a_score_less_than_many_of_the_same_kind():
     assert scores[3] < scores[0] < scores[1] < scores[2]
 
 
-def test_who_has_accepted_already_is_certain_to():
+def test_a_user_who_has_accepted_has_the_probability_one():
     scorer = ReciprocalScorer(np.array([(0, 0, 0, 0)] * 3))
     points = np.full(2, 54 * POINT)
     known, unknown = scorer.scores(0, np.array([1, 2]), points, np.array([True, False]))

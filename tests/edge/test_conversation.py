@@ -17,7 +17,7 @@ from yoked_actor.testing import open_world
 # Hello
 
 
-async def test_who_says_nothing_is_hung_up_on_after_five_seconds(autojump_clock):
+async def test_a_client_that_says_nothing_is_disconnected_after_five_seconds(autojump_clock):
     async with open_world() as world:
         stranger = await Talker.dial(world)
         assert (await stranger.hung_up()).code == 4000
@@ -198,7 +198,7 @@ async def test_commands_out_of_place_are_refused_with_their_code(autojump_clock)
         assert await talker.news() == []
 
 
-async def test_who_has_no_profile_cannot_spin(autojump_clock):
+async def test_a_user_who_has_no_profile_cannot_spin(autojump_clock):
     async with open_world() as world:
         talker, welcome = await Talker.greet(world, "nobody")
         assert welcome["snapshot"]["state"] == "idle"
@@ -273,7 +273,7 @@ async def test_invalid_utf_8_is_1007(autojump_clock):
 # Rates
 
 
-async def test_who_commands_too_fast_is_told_so_and_stays(autojump_clock):
+async def test_a_user_who_commands_too_fast_is_told_so_and_stays(autojump_clock):
     async with open_world(settings={"edge": {"commands_burst": 10}}) as world:
         await world.sign_up("ana", **WOMAN)
         await trio.sleep(1)
@@ -328,7 +328,7 @@ async def test_a_flood_before_hello_ends_with_the_first_frame(autojump_clock):
 # A slow reader
 
 
-async def test_who_does_not_read_is_hung_up_on_and_nobody_waits(autojump_clock):
+async def test_a_client_that_does_not_read_is_disconnected_and_nobody_waits(autojump_clock):
     settings = {
         "edge": {
             "max_buffered_bytes": 16_384,

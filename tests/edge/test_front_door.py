@@ -199,7 +199,7 @@ async def test_what_cannot_be_served_gets_a_plain_answer_and_the_end(
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /ws HTTP/1.1\r\nHost: yo"])
-async def test_who_does_not_finish_its_request_is_dropped(
+async def test_a_client_that_does_not_finish_its_request_is_dropped(
     autojump_clock: trio.testing.MockClock, sent: bytes
 ) -> None:
     async with open_door() as door, trio.open_nursery() as nursery:

@@ -23,7 +23,7 @@ async def suspend(world: World, user_id: str, reason: str = "rude") -> Any:
     )
 
 
-async def test_who_is_suspended_leaves_at_once_and_cannot_come_back(autojump_clock):
+async def test_a_user_who_is_suspended_leaves_at_once_and_cannot_come_back(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await match(ana, ben)
@@ -57,7 +57,7 @@ async def test_what_was_on_its_way_when_somebody_was_suspended_is_not_heard(auto
         assert world.audit() == []
 
 
-async def test_who_is_suspended_may_have_their_data_and_reads_why(autojump_clock):
+async def test_a_user_who_is_suspended_may_have_their_data_and_reads_why(autojump_clock):
     async with open_world() as world:
         await join_pair(world)
         await suspend(world, "ben")

@@ -52,7 +52,7 @@ async def test_a_block_that_makes_no_sense_is_refused_and_not_recorded(
         assert await audit(world) == []
 
 
-async def test_who_is_erased_is_gone_from_the_record_of_a_block(autojump_clock):
+async def test_a_user_who_is_erased_is_gone_from_the_record_of_a_block(autojump_clock):
     async with open_world() as world:
         await join_pair(world)
         await call(world, "POST", "users/ana/block", {"user_id": "ben"})

@@ -60,7 +60,7 @@ async def test_the_sealed_vote_of_a_partner_is_not_in_it(autojump_clock):
     assert "yes" not in json.dumps(own)
 
 
-async def test_who_was_blocked_reads_that_the_partner_left(autojump_clock):
+async def test_a_user_who_was_blocked_reads_that_the_partner_left(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await match(ana, ben)
@@ -93,7 +93,7 @@ async def test_an_export_is_made_once_in_a_while(autojump_clock):
         assert (await api.request("GET", EXPORT)).status == 200
 
 
-async def test_who_has_nothing_gets_nothing(autojump_clock):
+async def test_a_user_who_has_nothing_gets_nothing(autojump_clock):
     async with open_world() as world:
         data = await export(world, "nobody")
     assert (data["profile"], data["seat"], data["matches"]) == (None, None, [])

@@ -16,7 +16,7 @@ async def sign_up_pair(world: World) -> tuple[Api, Api]:
     return await world.sign_up("ana", **WOMAN), await world.sign_up("ben", **MAN)
 
 
-async def test_who_has_no_offers_gets_none(autojump_clock):
+async def test_a_user_who_has_no_offers_gets_none(autojump_clock):
     async with open_world(start=START) as world:
         api = await world.sign_up("ana", **WOMAN)
         assert await api.offers() == {"date": None, "offers": []}

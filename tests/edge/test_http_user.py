@@ -244,7 +244,7 @@ async def test_a_heartbeat_tells_the_time(autojump_clock):
         assert await ana.call("POST", "/api/heartbeat") == {"at": "2026-01-01T08:00:01.500000Z"}
 
 
-async def test_who_has_no_profile_cannot_spin(autojump_clock):
+async def test_a_user_who_has_no_profile_cannot_spin(autojump_clock):
     async with open_world() as world:
         caller = world.api("nobody")
         assert await refusal(caller, "POST", "/api/spin") == (409, "profile_incomplete")
@@ -391,7 +391,7 @@ async def test_what_is_not_there_is_not_found_and_the_wrong_method_is_said(autoj
 # Limits
 
 
-async def test_who_calls_too_often_is_slowed_down(autojump_clock):
+async def test_a_user_who_calls_too_often_is_slowed_down(autojump_clock):
     async with open_world(settings={"edge": {"commands_burst": 5}}) as world:
         ana = world.api("ana")
         for _ in range(5):

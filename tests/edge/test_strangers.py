@@ -235,7 +235,7 @@ async def in_the_echo(door: FrontDoor, nursery: trio.Nursery) -> RawWebSocket:
     return client
 
 
-async def test_who_has_spoken_during_a_stall_is_not_taken_for_dead(mock_clock):
+async def test_a_client_that_spoke_during_a_stall_is_not_disconnected(mock_clock):
     async with open_door() as door, trio.open_nursery() as nursery:
         clients = [await in_the_echo(door, nursery) for _ in range(CROWD)]
         await wait_all_tasks_blocked()
@@ -265,7 +265,7 @@ async def test_nobody_is_dropped_who_was_not_asked_for_a_sign_of_life(mock_clock
         await client.stream.aclose()
 
 
-async def test_who_waits_for_the_server_is_not_taken_for_dead(autojump_clock):
+async def test_a_client_that_waits_for_the_server_is_not_disconnected(autojump_clock):
     done = trio.Event()
 
     async def dawdle(connection: WebSocketConnection) -> None:

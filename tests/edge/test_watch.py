@@ -39,7 +39,7 @@ async def test_only_an_operator_may_watch(autojump_clock):
 
 
 @pytest.mark.parametrize("fields", [{}, {"token": "nonsense"}, {"token": 7}])
-async def test_who_watches_has_to_show_a_token(autojump_clock, fields):
+async def test_an_operator_who_watches_needs_a_token(autojump_clock, fields):
     async with open_world() as world:
         talker = await Talker.dial(world)
         await talker.say({"type": "watch", "id": "w"} | fields)
@@ -54,7 +54,7 @@ async def test_watching_is_not_for_a_socket_that_has_said_hello(autojump_clock):
         assert (await talker.ask("watch", token=token))["code"] == "wrong_state"
 
 
-async def test_who_watches_is_told_at_once_and_then_every_two_seconds(autojump_clock):
+async def test_an_operator_gets_the_status_at_once_and_then_every_two_seconds(autojump_clock):
     async with open_world() as world:
         talker, start = await watch(world), trio.current_time()
         heard = []
@@ -169,7 +169,7 @@ async def test_a_watcher_who_does_not_read_is_cut_off_as_everybody_is(autojump_c
         assert trio.current_time() < 600
 
 
-async def test_who_watches_sees_a_drain_to_its_end(autojump_clock):
+async def test_an_operator_sees_a_drain_to_its_end(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         talker = await watch(world)

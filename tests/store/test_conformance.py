@@ -116,7 +116,7 @@ async def test_every_ending_of_a_match_comes_back(
         assert (await store.load_user("ana")).last_match == match
 
 
-async def test_who_is_awaited_is_forgotten(open_again: Opener) -> None:
+async def test_a_user_who_is_awaited_is_forgotten(open_again: Opener) -> None:
     awaited = msgspec.structs.replace(OPEN, awaiting=frozenset({"ana"}), closes_at=None)
     async with open_again() as store:
         await store.commit(Changes(matches=[awaited]))

@@ -329,7 +329,9 @@ async def test_nothing_is_left_in_pages_that_were_written_again_and_again(tmp_pa
     assert [user for user in erased if any(place in data for place in places[user])] == []
 
 
-async def test_who_still_waits_for_a_set_of_a_run_gets_one_after_somebody_was_erased(tmp_path):
+async def test_a_user_who_still_waits_for_a_set_of_a_run_gets_one_after_somebody_was_erased(
+    tmp_path,
+):
     async with open_store(tmp_path / "yoked.db", runner=InlineRunner()) as store:
         await invite(store, woman("ana"), woman("eva"), *(man(f"m{n}") for n in range(3)))
         made = await OfferRuns(store.offers, threads=False).sets(*await frozen_place(store))

@@ -233,7 +233,7 @@ async def test_the_blocked_the_met_and_the_connected_are_kept_apart(open_again, 
         assert ("ana", "carl") not in pairs(again, again.pool.apart)
 
 
-async def test_who_was_offered_is_not_offered_again_for_thirty_days(open_again):
+async def test_a_user_who_was_offered_is_not_offered_again_for_thirty_days(open_again):
     async with open_again() as store:
         await invite(store, woman("ana"), man("bob"))
         first = await offer(store)
@@ -308,7 +308,7 @@ async def test_no_set_is_stored_within_twelve_hours_of_another(open_again, hours
         assert await store.offers.store_sets(VIENNA, [other], NINE) == stored
 
 
-async def test_who_had_a_set_of_that_date_or_of_late_does_not_receive_another(open_again):
+async def test_a_user_with_a_set_of_that_date_or_a_recent_one_does_not_receive_another(open_again):
     async with open_again() as store:
         await invite(store, woman("ana"), man("bob"))
         await offer(store)

@@ -13,6 +13,6 @@ def config() -> None:
         yoked-actor config > yoked.toml
         yoked-actor serve --config yoked.toml
     """
-    from yoked_actor.settings import render_template
+    from yoked_actor.cli.run.settings_template import render_template
 
     click.echo(render_template(), nl=False)

@@ -1,12 +1,13 @@
 """Every setting of the server: its name, default, limits and meaning.
 
 `models` has a model for each section. `loading` fills them from a file, the environment and
-flags; `template` renders `config/yoked.toml` and the tables of `docs/configuration.md` from them.
+flags. `yoked-actor config` renders `config/yoked.toml` from them.
 """
 
 from __future__ import annotations
 
 from yoked_actor.settings.base import LONGEST_S, Conflict, SettingsModel
+from yoked_actor.settings.fields import allowed
 from yoked_actor.settings.loading import SettingsError, load_settings
 from yoked_actor.settings.models import (
     AlertSettings,
@@ -30,10 +31,11 @@ from yoked_actor.settings.models import (
 )
 from yoked_actor.settings.models.retries import policy_for
 from yoked_actor.settings.settings import Settings, sections
-from yoked_actor.settings.template import render_template
+from yoked_actor.settings.tables import NAMES, table_model
 
 __all__ = [
     "LONGEST_S",
+    "NAMES",
     "AlertSettings",
     "AuthSettings",
     "Conflict",
@@ -56,8 +58,9 @@ __all__ = [
     "SettingsModel",
     "StoreSettings",
     "SupervisorSettings",
+    "allowed",
     "load_settings",
     "policy_for",
-    "render_template",
     "sections",
+    "table_model",
 ]

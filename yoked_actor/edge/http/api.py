@@ -10,9 +10,8 @@ from quart import Response, request
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Session, Sessions
-from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.lobby import Code, notices
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices as told
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
@@ -84,12 +83,12 @@ class Api(msgspec.Struct, kw_only=True):
             raise Refused(Code.RATE_LIMITED, "too many calls; slow down")
         return session
 
-    async def ask(self, session: Session, event: ev.Event) -> told.Reply:
+    async def ask(self, session: Session, event: ev.Event) -> notices.Reply:
         """The reply of the lobby. A refusal is raised as `Refused`."""
         timeout_s = self.settings.edge.request_timeout_s
         with trio.move_on_after(timeout_s):
             reply = await self.sessions.ask(session, event)
-            if isinstance(reply, told.Refusal):
+            if isinstance(reply, notices.Refusal):
                 raise Refused(reply.code, reply.message)
             return reply
         raise Refused(Code.INTERNAL, f"no answer within {timeout_s:g} s; ask for the status")

@@ -6,9 +6,8 @@ from quart import Response
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.offers import UserOffers
-from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.lobby import Code, notices
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.parameters import read_day
@@ -35,9 +34,9 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
         body = await read_body(http.OfferAnswerBody)
         await api.ask(session, ev.SignOfLife(session.user_id))
         reply = await user_offers.answer(session.user_id, offer_id, body.answer)
-        if isinstance(reply, told.Refusal):
+        if isinstance(reply, notices.Refusal):
             raise Refused(reply.code, reply.message)
-        assert isinstance(reply, told.OfferAnswered)
+        assert isinstance(reply, notices.OfferAnswered)
         return answer(http.OfferAnswered(reply.connection_id))
 
     @app.get("/api/connections")
@@ -66,5 +65,5 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
         if partner is None:
             raise Refused(Code.NOT_FOUND, f"you have no connection {connection_id!r}")
         reply = await api.ask(session, ev.StartDate(session.user_id, partner))
-        assert isinstance(reply, told.DateOpened)
+        assert isinstance(reply, notices.DateOpened)
         return answer(http.DateAnswer(reply.date_id))

@@ -6,9 +6,8 @@ from quart import Response
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.lobby import Session
-from yoked_actor.domain.lobby import Code, State, Vote
+from yoked_actor.domain.lobby import Code, State, Vote, notices
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.people import ProfileProblem, Report, is_user_id
 from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
@@ -65,7 +64,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
         if api.is_draining:
             raise Refused(Code.DRAINING, "the server is about to stop; come back soon")
         reply = await api.ask(session, ev.Spin(session.user_id))
-        assert isinstance(reply, told.SpinReply)
+        assert isinstance(reply, notices.SpinReply)
         matched = reply.state is State.MATCHED
         return answer(http.SpinAnswer(True, reply.state, matched, reply.match_id))
 
@@ -73,14 +72,14 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
     async def leave() -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.Leave(session.user_id))
-        assert isinstance(reply, told.LeaveReply)
+        assert isinstance(reply, notices.LeaveReply)
         return answer(http.StateAnswer(reply.state))
 
     @app.get("/api/explain")
     async def explain() -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.Explain(session.user_id))
-        assert isinstance(reply, told.Explanation)
+        assert isinstance(reply, notices.Explanation)
         return answer(
             http.ExplainAnswer(
                 reply.waiting_s,
@@ -96,7 +95,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
     async def status() -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.AskSnapshot(session.user_id))
-        assert isinstance(reply, told.Snapshot)
+        assert isinstance(reply, notices.Snapshot)
         return answer(session.show(reply, api.clock.now()))
 
     @app.post("/api/match/acknowledge")
@@ -104,7 +103,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
         session = await api.caller()
         body = await read_body(http.AcknowledgeBody)
         reply = await api.ask(session, ev.Acknowledge(session.user_id, body.match_id))
-        assert isinstance(reply, told.AcknowledgeReply)
+        assert isinstance(reply, notices.AcknowledgeReply)
         vote_by = None if reply.vote_by is None else to_datetime(reply.vote_by)
         return answer(http.AcknowledgeAnswer(reply.state, vote_by))
 
@@ -114,7 +113,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
         body = await read_body(http.VoteBody)
         event = ev.Vote(session.user_id, body.match_id, Vote(body.vote))
         reply = await api.ask(session, event)
-        assert isinstance(reply, told.VoteReply)
+        assert isinstance(reply, notices.VoteReply)
         return answer(http.VoteAnswer(reply.outcome, reply.outcome is None))
 
     @app.post("/api/date/end")
@@ -151,7 +150,7 @@ def add_safety_calls(app: QuartTrio, api: Api) -> None:
     async def blocks() -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.ListBlocks(session.user_id))
-        assert isinstance(reply, told.BlockList)
+        assert isinstance(reply, notices.BlockList)
         entries = [people_http.BlockEntry(who, to_datetime(at)) for who, at in reply.blocks.items()]
         return answer(people_http.BlocksAnswer(entries))
 

@@ -13,10 +13,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from yoked_actor.settings.base import SettingsModel
-from yoked_actor.settings.fields import allowed
-from yoked_actor.settings.settings import sections
-from yoked_actor.settings.tables import NAMES, table_model
+from yoked_actor.settings import NAMES, SettingsModel, allowed, sections, table_model
 
 TEMPLATE = Path("config/yoked.toml")
 PAGE = Path("docs/configuration.md")
