@@ -20,7 +20,7 @@ from yoked_actor.store import (
     open_store,
     restore_backup,
 )
-from yoked_actor.store.engine.backup import SEAL_BYTES
+from yoked_actor.store.upkeep.backup import SEAL_BYTES
 
 PEOPLE = 400
 

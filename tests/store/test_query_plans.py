@@ -60,8 +60,8 @@ SCANS = {
     "jobs/list": _OPERATOR,
     "jobs/erased:SELECT type, key FROM job_ledger WHERE instr": _TRACES,
     "jobs/erased:SELECT detail, number FROM audit WHERE action = ?": _ERASURE,
-    "engine/invariants:": _DOCTOR,
-    "inspection:": _DOCTOR,
+    "upkeep/invariants:": _DOCTOR,
+    "upkeep/inspection:": _DOCTOR,
     "ops/operators:SELECT user_id FROM people UNION SELECT user_id FROM seats": _OPERATOR,
     "ops/audit:SELECT number, at, who, action": _OPERATOR,
     "ops/operators:SELECT user_id, at, by, reason, until FROM suspended": _START,
@@ -78,7 +78,13 @@ SCANS = {
 }
 """What may scan, by how its name begins, with the reason."""
 
-MADE_UP = {"engine/pruning", "inspection", "ops/operators", "people/erasure", "people/export"}
+MADE_UP = {
+    "engine/pruning",
+    "ops/operators",
+    "people/erasure",
+    "people/export",
+    "upkeep/inspection",
+}
 """Modules that put statements together from parts, which are not explained here."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from yoked_actor.store.engine import (
-    BadBackup,
     Batch,
     DatabaseCorrupt,
     DatabaseLost,
@@ -17,8 +16,6 @@ from yoked_actor.store.engine import (
     ThreadRunner,
     Tx,
     WriteRefused,
-    back_up,
-    check_backup,
     check_is_current,
     engine_version,
     explain,
@@ -27,9 +24,7 @@ from yoked_actor.store.engine import (
     newest_schema,
     pending_migrations,
     record_in,
-    restore_backup,
 )
-from yoked_actor.store.inspection import Inspection, inspect_database
 from yoked_actor.store.jobs import (
     ERASE_JOB,
     CancelAsked,
@@ -66,6 +61,14 @@ from yoked_actor.store.opening import open_store
 from yoked_actor.store.ops import Alerts, Audit, NothingToDo, Operators
 from yoked_actor.store.people import Privacy, TooManyReports
 from yoked_actor.store.store import Store
+from yoked_actor.store.upkeep import (
+    BadBackup,
+    Inspection,
+    back_up,
+    check_backup,
+    inspect_database,
+    restore_backup,
+)
 
 __all__ = [
     "ERASE_JOB",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from yoked_actor.store.engine.audit import record_in
-from yoked_actor.store.engine.backup import BadBackup, back_up, check_backup, restore_backup
 from yoked_actor.store.engine.connections import (
     connect,
     connect_for_writing,
@@ -22,7 +21,6 @@ from yoked_actor.store.engine.errors import (
     WriteRefused,
     explain,
 )
-from yoked_actor.store.engine.invariants import INVARIANTS
 from yoked_actor.store.engine.open_files import OpenFiles
 from yoked_actor.store.engine.pruning import prune_oldest
 from yoked_actor.store.engine.readable import read_row, read_rows
@@ -41,8 +39,6 @@ from yoked_actor.store.engine.transaction import Row, Tx, snapshot
 from yoked_actor.store.engine.writer import Batch, Writer
 
 __all__ = [
-    "INVARIANTS",
-    "BadBackup",
     "Batch",
     "DataDirectoryInUse",
     "Database",
@@ -61,8 +57,6 @@ __all__ = [
     "Tx",
     "WriteRefused",
     "Writer",
-    "back_up",
-    "check_backup",
     "check_is_current",
     "connect",
     "connect_for_writing",
@@ -78,7 +72,6 @@ __all__ = [
     "read_row",
     "read_rows",
     "record_in",
-    "restore_backup",
     "schema_of",
     "snapshot",
     "statement",

@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 
 from yoked_actor.domain.time import Instant, ReadMachineTime
-from yoked_actor.store.engine import INVARIANTS, StoreError, connect, schema_of
+from yoked_actor.store.engine import StoreError, connect, schema_of
 from yoked_actor.store.jobs import read_lease_clock
+from yoked_actor.store.upkeep.invariants import INVARIANTS
 
 _NEWEST = (
     "SELECT max(coalesce((SELECT max(at) FROM audit), 0),"

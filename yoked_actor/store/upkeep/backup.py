@@ -17,9 +17,14 @@ from typing import BinaryIO
 
 import msgspec
 
-from yoked_actor.store.engine.connections import connect, explained
-from yoked_actor.store.engine.errors import StoreError, StoreUnavailable
-from yoked_actor.store.engine.schema import newest_schema, schema_of
+from yoked_actor.store.engine import (
+    StoreError,
+    StoreUnavailable,
+    connect,
+    explained,
+    newest_schema,
+    schema_of,
+)
 
 Progress = Callable[[int, int], None]
 """Called with the number of pages copied so far, and of all pages."""
