@@ -43,7 +43,7 @@ _DEV_SECRET = "dev-secret"
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What one check has found."""
+    """The result of one check."""
 
     check: str
     result: Literal["ok", "note", "problem"]
@@ -52,7 +52,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def examine(settings: Settings, now: Instant, *, full: bool, dev: bool) -> Iterator[Finding]:
-    """Look at everything but the configuration file, which is read already."""
+    """Check everything but the configuration file, which is already loaded."""
     yield _signing_key(settings, dev)
     if settings.edge.tls_certificate:
         yield _certificate(settings.edge, now)
@@ -60,7 +60,7 @@ def examine(settings: Settings, now: Instant, *, full: bool, dev: bool) -> Itera
 
 
 def examine_data(directory: Path, now: Instant, *, full: bool) -> Iterator[Finding]:
-    """Look at the data directory, and what is in it."""
+    """Check the data directory and its files."""
     found = list(_directory(directory))
     yield from found
     if not directory.is_dir() or any(finding.result == "problem" for finding in found):
@@ -73,7 +73,7 @@ def examine_data(directory: Path, now: Instant, *, full: bool) -> Iterator[Findi
     yield Finding("time zones", "ok", f"tzdata {tzdata_version()}, {engine_version()}")
     database = directory / DATABASE
     if not database.exists():
-        yield Finding("database", "note", f"{database} is not there yet", "a server will make it")
+        yield Finding("database", "note", f"{database} is not there yet", "a server creates it")
         return
     yield _log_size(database)
     yield from _database(database, now, full=full, is_served=holder is not None)
@@ -92,7 +92,7 @@ def _signing_key(settings: Settings, dev: bool) -> Finding:
                 raise NoSigningKey(f"no keys could be fetched from {settings.auth.jwks_url}")
     except NoSigningKey as error:
         return Finding(
-            "signing key", "problem", str(error), "docs/operations.md tells how to make one"
+            "signing key", "problem", str(error), "see docs/operations.md for how to make one"
         )
     missing = settings.auth.unchecked_claims()
     if missing:
@@ -115,11 +115,11 @@ def _certificate(edge: EdgeSettings, now: Instant) -> Finding:
             "certificate",
             "problem",
             f"{edge.tls_certificate} and {edge.tls_key} cannot be used: {error}",
-            "see that both are PEM files that belong together, and can be read by the server",
+            "check that both are PEM files of one key pair, and that the server can read them",
         )
     ends = min(certificate.not_valid_after_utc for certificate in chain)
     days = (ends - to_datetime(now)).days
-    text = f"good until {ends.date()}"
+    text = f"valid until {ends.date()}"
     if days < _CERTIFICATE_DAYS:
         left = "has expired" if days < 0 else f"expires in {days} days"
         return Finding(
@@ -134,7 +134,7 @@ def _directory(directory: Path) -> Iterator[Finding]:
             "data directory",
             "note",
             f"{directory} is not there yet",
-            "a server will make it; is --data, or server.data_dir, what you mean?",
+            "a server creates it; check --data or server.data_dir",
         )
         return
     if not directory.is_dir():
@@ -189,10 +189,10 @@ def _log_size(database: Path) -> Finding:
             "log",
             "problem",
             f"{log.name} has {_megabytes(size)}",
-            "somebody reads without an end, so that it cannot be folded into the database: look for"
-            " programs that have it open, and restart the server if there is none",
+            "a long read keeps SQLite from checkpointing it: look for programs that have it open,"
+            " and restart the server if there is none",
         )
-    return Finding("log", "ok", f"{_megabytes(size)} not yet folded into the database")
+    return Finding("log", "ok", f"{_megabytes(size)} not yet checkpointed")
 
 
 def _database(database: Path, now: Instant, *, full: bool, is_served: bool) -> Iterator[Finding]:
@@ -225,7 +225,7 @@ def _schema(inspection: Inspection) -> Finding:
         return Finding(
             "schema",
             "problem",
-            f"it is of an older version (schema {found}, this program has {newest})",
+            f"it has an older schema ({found}; this program has {newest})",
             "take a backup, then run `yoked-actor migrate`; a server does it at its start too",
         )
     return Finding("schema", "ok", f"version {found}")
@@ -235,7 +235,7 @@ def _integrity(inspection: Inspection, full: bool) -> Finding:
     name = "integrity_check" if full else "quick_check"
     damage = inspection.damage(full=full)
     if not damage:
-        return Finding("integrity", "ok", name if full else f"{name}; --full looks deeper")
+        return Finding("integrity", "ok", name if full else f"{name}; --full checks more")
     return Finding(
         "integrity",
         "problem",
@@ -281,11 +281,11 @@ def _jobs(inspection: Inspection, now: Instant, is_served: bool) -> Iterator[Fin
         )
     if stuck or late:
         text = f"{stuck} leases ended long ago, {late} jobs are long due"
-        fix = "look into the log of the server: it should have taken them"
+        fix = "read the server's log: it should have recovered them"
         if is_served:
             yield Finding("jobs", "problem", text, fix)
         else:
-            yield Finding("jobs", "note", text, "a server takes them up when it is started")
+            yield Finding("jobs", "note", text, "a server recovers them when it starts")
     if not (dead or stuck or late):
         yield Finding("jobs", "ok", "no dead letters, no leases that are stuck")
 
