@@ -130,6 +130,33 @@ def test_a_dead_letter_is_shown_fixed_and_requeued(olga: Operator, server: Serve
     olga.person.reads("No differences")
 
 
+def test_a_dead_letter_is_dismissed_with_a_reason(olga: Operator, server: ServerProcess) -> None:
+    ana = Caller(server, "ana-dismissed")
+    day = (datetime.now(UTC) - timedelta(days=2)).date().isoformat()
+    job_id = enqueue_offers_of(server, ana.user_id, day)
+    olga.come()
+    olga.go("Jobs")
+    expect(olga.row(str(job_id))).to_contain_text("was never frozen", timeout=PATIENCE_MS)
+    olga.page.get_by_role("button", name=f"Dismiss job {job_id}").click()
+    olga.confirm("Dismiss", "nobody waits for these offers")
+    olga.person.sees_notice(f"Job {job_id} is dismissed.")
+    olga.person.reads("No dead letters.")
+    expect(olga.page.locator("#dead-letters")).to_be_hidden(timeout=PATIENCE_MS)
+    olga.page.get_by_label("State").select_option("Dismissed dead letter")
+    olga.row(str(job_id)).get_by_role("link", name=str(job_id)).click()
+    olga.person.headed(f"Job {job_id}")
+    olga.person.reads("nobody waits for these offers")
+    olga.go("Audit")
+    expect(olga.row("Dismissed job")).to_contain_text("olga")
+
+
+def test_the_objectives_are_shown_with_their_goals(olga: Operator) -> None:
+    olga.come()
+    olga.go("Objectives")
+    for goal in ("99.9", "90"):
+        expect(olga.page.locator("main")).to_contain_text(goal, timeout=PATIENCE_MS)
+
+
 def test_waiting_users_and_the_reasons_are_updated_live(
     olga: Operator, server: ServerProcess
 ) -> None:
@@ -161,8 +188,11 @@ def test_a_reported_user_is_blocked_suspended_and_unsuspended(
     card.get_by_role("button", name="Suspend mallory").click()
     olga.page.get_by_role("dialog").get_by_role("button", name="Suspend").click()
     expect(olga.page.get_by_role("dialog")).to_contain_text("Enter a text.")
+    olga.page.get_by_label("The suspension ends").select_option("after 7 days")
     olga.confirm("Suspend", "rude to people")
     olga.person.sees_notice("mallory is suspended.")
+    [(at, until)] = server.read("SELECT at, until FROM suspended WHERE user_id = 'mallory'")
+    assert 0 <= (until - at) / 1e6 - 7 * 86_400 + 60 <= 120
     expect(card).to_contain_text("suspended")
     with pytest.raises(OSError, match="403"):
         mallory.spin()

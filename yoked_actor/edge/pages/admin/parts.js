@@ -46,7 +46,7 @@ export const panel = (title, ...children) => h("section", { class: "panel" }, h(
  * @param {{title: string, text: string, act: string, ask?: string, placeholder?: string}} question
  * @returns {Promise<string|true|null>}
  */
-export function confirm({ title, text, act, ask, placeholder }) {
+export function confirm({ title, text, act, ask, placeholder, more = [] }) {
   return new Promise((resolve) => {
     const field = ask ? h("textarea", { id: "confirm-text", rows: 3, maxlength: 500, placeholder, "aria-describedby": "confirm-problem" }) : null;
     const problem = h("p", { id: "confirm-problem", class: "problem", role: "alert" });
@@ -62,7 +62,7 @@ export function confirm({ title, text, act, ask, placeholder }) {
       field.setAttribute("aria-invalid", "true");
       field.focus();
     };
-    const body = [h("p", {}, text), field && [h("label", { for: "confirm-text" }, ask), field, problem]];
+    const body = [h("p", {}, text), field && [h("label", { for: "confirm-text" }, ask), field, problem], more];
     const dialog = open(title, body, [button("Go back", () => finish(null)), button(act, agree, "danger", { name: "confirm" })]);
     dialog.addEventListener("close", () => resolve(null));
   });

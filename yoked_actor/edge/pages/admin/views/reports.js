@@ -22,9 +22,13 @@ export function reportsView(app) {
     app.notify(notice);
   }
 
-  const suspend = ({ reported, reason }) => act(
-    { title: `Suspend ${reported}?`, text: "Their match or date ends immediately, and they cannot use the service until the suspension is lifted. They see the reason.", act: "Suspend", ask: "Reason (shown to the user)", placeholder: reason },
-    "POST", `/api/admin/users/${encodeURIComponent(reported)}/suspend`, (reason) => ({ reason }), `${reported} is suspended.`);
+  function suspend({ reported, reason }) {
+    const ends = h("select", { id: "suspension-ends" }, h("option", { value: "" }, "when it is lifted"), [1, 7, 30].map((days) => h("option", { value: days }, days === 1 ? "after 1 day" : `after ${days} days`)));
+    const until = () => (ends.value ? new Date(Date.now() + Number(ends.value) * 86_400_000).toISOString() : null);
+    return act(
+      { title: `Suspend ${reported}?`, text: "Their match or date ends immediately, and they cannot use the service until the suspension ends. They see the reason.", act: "Suspend", ask: "Reason (shown to the user)", placeholder: reason, more: [h("label", { for: "suspension-ends" }, "The suspension ends"), ends] },
+      "POST", `/api/admin/users/${encodeURIComponent(reported)}/suspend`, (reason) => ({ reason, until: until() }), `${reported} is suspended.`);
+  }
   const unsuspend = ({ reported }) => act(
     { title: `Lift the suspension of ${reported}?`, text: "The user can use the service again.", act: "Lift the suspension" },
     "POST", `/api/admin/users/${encodeURIComponent(reported)}/unsuspend`, () => undefined, `${reported} is no longer suspended.`);
