@@ -58,6 +58,9 @@ async def test_the_window_is_a_day_or_as_long_as_is_asked(autojump_clock):
     async with open_world() as world:
         ana, ben = await join_pair(world)
         await match(ana, ben)
+        # A day of heartbeats would take a minute of computing.
+        await ana.drop(stay_away=True)
+        await ben.drop(stay_away=True)
 
         async def matches(query: str) -> int:
             return int((await operator(world).call("GET", QUALITY + query))["matches"])

@@ -69,7 +69,7 @@ class SlowDisk(InlineRunner):
 async def test_a_hello_in_time_is_welcomed_however_long_its_user_takes_to_load(
     autojump_clock, monkeypatch
 ):
-    monkeypatch.setattr("yoked_actor.app.server.InlineRunner", SlowDisk)
+    monkeypatch.setattr("yoked_actor.app.base.InlineRunner", SlowDisk)
     async with open_world() as world:
         talker = await Talker.dial(world)
         monkeypatch.setattr(SlowDisk, "call_s", 12.0)

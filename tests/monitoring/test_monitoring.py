@@ -171,7 +171,7 @@ def promtool(*arguments: str | Path) -> str:
     if program is None:
         pytest.skip("promtool is not here; it is in Debian's package prometheus")
     done = subprocess.run(
-        [program, *arguments], capture_output=True, text=True, timeout=60, check=False
+        [program, *arguments], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

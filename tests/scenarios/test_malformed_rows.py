@@ -213,7 +213,7 @@ async def test_an_unreadable_profile_keeps_nobody_else_from_the_offers_of_the_mo
     autojump_clock, tmp_path, column
 ):
     database = tmp_path / "yoked.db"
-    async with open_world(database=database, start=SIX) as world:
+    async with open_world(database=database, start="2026-03-02T07:50:00Z") as world:
         ids = await a_town(world)
         ana, ben = await join_pair(world)
         ids += ["ana", "ben"]
