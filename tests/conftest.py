@@ -1,5 +1,7 @@
 """Settings for all tests.
 
+Files that take minutes come first: a run in several processes ends when the last file does.
+
 Hypothesis takes the same examples on every run; with HYPOTHESIS_PROFILE=thorough, many more.
 Logging is after each test what it was before, because some commands configure it.
 """
@@ -19,6 +21,31 @@ UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", UNTIMED, derandomize=True)
 settings.register_profile("thorough", UNTIMED, max_examples=2000, stateful_step_count=100)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+LONG_FILES = (
+    "process/test_binary.py",
+    "simulation/test_evening.py",
+    "simulation/test_year.py",
+    "process/test_kill.py",
+    "process/test_jobs_kill.py",
+    "process/test_care.py",
+    "process/test_demo_command.py",
+    "process/test_serve.py",
+    "process/test_damaged_tables.py",
+    "bots/test_crowd.py",
+    "scenarios/test_supervision.py",
+    "scenarios/test_malformed_rows.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long files first; all else stays in its order."""
+    rank = {name: number for number, name in enumerate(LONG_FILES)}
+
+    def position(item: pytest.Item) -> int:
+        return rank.get("/".join(item.path.parts[-2:]), len(rank))
+
+    items.sort(key=position)
 
 
 @pytest.fixture(autouse=True)
