@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import h11
@@ -35,7 +36,7 @@ class Reply(msgspec.Struct):
     cut_at: int | None = None
 
 
-class MemoryServer(httpx.AsyncBaseTransport):
+class MemoryServer(httpx.AsyncBaseTransport, ABC):
     """Answers with `reply`, unless in `trouble`: refuses, is_silent, babbles."""
 
     def __init__(self, origin: tuple[str, str, int], trouble: str | None = None) -> None:
@@ -45,9 +46,9 @@ class MemoryServer(httpx.AsyncBaseTransport):
         self.requests: list[Request] = []
         self.attempts = 0
 
+    @abstractmethod
     def reply(self, request: Request) -> Reply:
         """The answer to a request."""
-        raise NotImplementedError
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         await trio.lowlevel.checkpoint()

@@ -18,6 +18,9 @@ class FacesContract(Contract):
     faces = fields.ListField(subfield=fields.StringField())
     namespaces = fields.SetField(subfield=fields.StringField(), required=False)
 
+    # An instance has the values of the fields where the class has the fields; the types of
+    # import-linter do not say so.
+
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         """Find every import that goes past a face."""
         broken: list[str] = []

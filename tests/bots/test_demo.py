@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from yoked_actor.bots.demo_people import Role, is_demo, make_demo_person, roles_for
-from yoked_actor.cli.run.demo import demo_of, waiting_visitors
+from yoked_actor.cli.run.serving.demo import demo_of, waiting_visitors
 from yoked_actor.client import Client, Event
 from yoked_actor.domain.people import Person
 from yoked_actor.testing import World, open_world

@@ -36,6 +36,6 @@ def demo(
     of simulated people end in "(demo)". They say yes, pass, leave, never answer or disconnect, so
     that you can see each case. Press Ctrl-C to stop.
     """
-    from yoked_actor.cli.run.demo import run_demo
+    from yoked_actor.cli.run.serving.demo import run_demo
 
     run_demo(host, port, data_dir, people, open_browser=open_browser)

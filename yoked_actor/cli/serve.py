@@ -68,7 +68,7 @@ def serve(
     """
     if mock_clock and not dev:
         raise click.UsageError("--mock-clock needs --dev")
-    from yoked_actor.cli.run.serve import run_server
+    from yoked_actor.cli.run.serving.serve import run_server
 
     run_server(
         config_file,

@@ -20,6 +20,6 @@ def worker(config_file: Path | None, data_dir: Path | None) -> None:
     SIGTERM and SIGINT (Ctrl-C) stop the worker: running jobs are completed or released. SIGHUP
     reloads the settings.
     """
-    from yoked_actor.cli.run.worker import run_worker
+    from yoked_actor.cli.run.serving.worker import run_worker
 
     run_worker(config_file, {"server": {"data_dir": data_dir}})

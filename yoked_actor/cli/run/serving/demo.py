@@ -24,8 +24,8 @@ from yoked_actor.app.process.starting import (
 from yoked_actor.app.server import Server, open_server
 from yoked_actor.bots.demo import STEP_IN_S, Demo, Seeker
 from yoked_actor.bots.demo_people import Role, is_demo, roles_for
-from yoked_actor.cli.run.demo_data import claim_demo_data
-from yoked_actor.cli.run.listeners import opened_listeners
+from yoked_actor.cli.run.serving.demo_data import claim_demo_data
+from yoked_actor.cli.run.serving.listeners import opened_listeners
 from yoked_actor.client import Dial
 from yoked_actor.domain.lobby import State
 from yoked_actor.domain.time import seconds_between

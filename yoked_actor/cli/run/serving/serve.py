@@ -29,8 +29,8 @@ from yoked_actor.app.process.starting import (
 )
 from yoked_actor.app.server import open_server
 from yoked_actor.cli.run.common import set_up_logging
-from yoked_actor.cli.run.demo_data import refuse_demo_data
-from yoked_actor.cli.run.listeners import opened_listeners
+from yoked_actor.cli.run.serving.demo_data import refuse_demo_data
+from yoked_actor.cli.run.serving.listeners import opened_listeners
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.net import tls_context
 from yoked_actor.settings import Settings, load_settings
