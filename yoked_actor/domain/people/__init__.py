@@ -10,12 +10,14 @@ from yoked_actor.domain.people.person import (
     Person,
     ProfileProblem,
     ShownPlace,
+    StrictLimit,
     age_at,
     age_on,
     born_number,
     check_person,
     distance_km,
     is_user_id,
+    strict_limits,
 )
 from yoked_actor.domain.people.personal_data import (
     OwnConnection,
@@ -63,6 +65,7 @@ __all__ = [
     "ShownPlace",
     "ShownPlaces",
     "Since",
+    "StrictLimit",
     "Suspension",
     "UserRow",
     "age_at",
@@ -72,4 +75,5 @@ __all__ = [
     "check_person",
     "distance_km",
     "is_user_id",
+    "strict_limits",
 ]

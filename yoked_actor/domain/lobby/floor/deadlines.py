@@ -21,6 +21,7 @@ class Due(IntEnum):
     TIER = 3
     BAR = 4
     LIVENESS = 5
+    BIRTHDAYS = 6
 
 
 Deadline = tuple[Instant, Due, str, str]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.floor.birthdays import Birthdays
 from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.floor.timed_books import TimedBooks
 from yoked_actor.domain.lobby.lifecycle import State
@@ -27,6 +28,7 @@ class Floor(TimedBooks):
         super().__init__(rules)
         self.places = places
         self.idlers = Idlers()
+        self.birthdays = Birthdays(self.deadlines)
         self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
         """The last census for each user who asked why they wait, and the ticket it was for."""
         self.pool = Pool(policy_by(rules), self.tiers, places)
@@ -183,6 +185,7 @@ class Floor(TimedBooks):
         # The quality of a match is not needed in memory once it is stored.
         self.quality = Book()
         self.acquaintance.settle()
+        self.birthdays.settle()
         # Ended matches stay in memory until they are stored and no seat refers to them.
         for subject in self._superseded:
             self.dates.rows.pop(subject, None)
@@ -206,6 +209,7 @@ class Floor(TimedBooks):
             date = self.dates.rows.get(date_id)
             if date is not None:
                 self._time_date(date)
+        self.birthdays.undo()
         for pair in self.acquaintance.undo():
             self._time_bar(pair, self.acquaintance.bars.rows[pair])
         for user_id in users:
@@ -226,11 +230,13 @@ class Floor(TimedBooks):
         self.explained.clear()
         self.deadlines.shift(by)
         self.pool.shift(by, now)
+        self.birthdays.clock_stepped(now)
 
     def _sync(self, user_id: str) -> None:
         """Update the pool and the idle users who can be nudged."""
         ticket = self.ticket(user_id) if self.is_here(user_id) else None
         if ticket is not None:
+            self.birthdays.somebody_waits(self.now)
             self.pool.expect(ticket, self.now)
         else:
             self.pool.discard(user_id)
