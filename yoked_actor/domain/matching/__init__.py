@@ -18,6 +18,7 @@ from yoked_actor.domain.matching.fairness import (
     density_points,
     nearness,
     policy_by,
+    terms_of,
 )
 from yoked_actor.domain.matching.idlers import Idlers
 from yoked_actor.domain.matching.pool import Choice, Pool
@@ -55,4 +56,5 @@ __all__ = [
     "nearness",
     "policy_by",
     "take_census",
+    "terms_of",
 ]

@@ -17,6 +17,7 @@ from yoked_actor.domain.people.person import (
     check_person,
     distance_km,
     is_user_id,
+    latest_adult,
     strict_limits,
 )
 from yoked_actor.domain.people.personal_data import (
@@ -39,7 +40,7 @@ from yoked_actor.domain.people.records import (
     Suspension,
     UserRow,
 )
-from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km
+from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km, card_of
 
 __all__ = [
     "ADULT_AGE",
@@ -72,8 +73,10 @@ __all__ = [
     "age_on",
     "band_km",
     "born_number",
+    "card_of",
     "check_person",
     "distance_km",
     "is_user_id",
+    "latest_adult",
     "strict_limits",
 ]

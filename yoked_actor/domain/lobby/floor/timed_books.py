@@ -13,7 +13,7 @@ from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import Match, MatchStatus, Pair, Presence, VideoDate
 from yoked_actor.domain.matching import Tier, Tiers
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.time import Instant, after
+from yoked_actor.domain.time import Instant, microseconds
 
 _WINDOW = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.VOTE}
 
@@ -25,6 +25,8 @@ class TimedBooks(Books):
         super().__init__(rules)
         self.tiers = Tiers.by(rules)
         self.deadlines = Deadlines()
+        self._liveness = microseconds(rules.liveness_s)
+        self._resume_grace = microseconds(rules.resume_grace_s)
         self.heard_at: dict[str, Instant] = {}
         self._timed: dict[str, Instant] = {}
 
@@ -40,7 +42,7 @@ class TimedBooks(Books):
         if presence.device:
             return True
         heard_at = self.heard_at.get(user_id, 0)
-        return presence.called and after(heard_at, self.rules.liveness_s) > now
+        return presence.called and heard_at + self._liveness > now
 
     def is_timed(self, user_id: str) -> bool:
         """Whether a liveness deadline is kept for a user."""
@@ -60,8 +62,7 @@ class TimedBooks(Books):
         A user on a date is idle and sends no heartbeats: only a missing socket counts, for longer.
         """
         idle = self.seats.rows[user_id].state is State.IDLE
-        patience_s = self.rules.resume_grace_s if idle else self.rules.liveness_s
-        return after(self.heard_at.get(user_id, 0), patience_s)
+        return self.heard_at.get(user_id, 0) + (self._resume_grace if idle else self._liveness)
 
     def liveness_fired(self, user_id: str, at: Instant) -> bool:
         """Whether the user was lost at `at`; if not, the deadline is set again if one is needed.
