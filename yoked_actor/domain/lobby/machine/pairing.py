@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import Cause, move
+from yoked_actor.domain.lobby.machine.calls import stop_call
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import Matched
-from yoked_actor.domain.lobby.records import Match, MatchStatus, Quality
+from yoked_actor.domain.lobby.records import CallEnd, Match, MatchStatus, Quality
 from yoked_actor.domain.matching import (
     EVERYBODY,
     POINT,
@@ -109,6 +110,7 @@ def pair(step: Step, one: Ticket, other: Ticket) -> Match:
     floor.quality.put(match.match_id, _quality(floor, match, a, b, chosen=other, now=now))
     floor.put_match(match)
     for person, partner in ((a.person, b.person), (b.person, a.person)):
+        stop_call(step, person.user_id, CallEnd.BUSY)
         seat = floor.seat(person.user_id)
         floor.put_seat(replace(seat, state=move(seat.state, Cause.PAIRED), match_id=match.match_id))
         step.attempts.pop(person.user_id, None)
