@@ -1,6 +1,6 @@
 """The calls that ring now, and how often each user has called another lately.
 
-Nothing here is stored: a restart ends every call that rings (decision 0022). A user is in one call
+Nothing here is stored: a restart ends every call that rings (decision 0021). A user is in one call
 at a time, as caller or as callee.
 """
 
