@@ -13,6 +13,7 @@ from yoked_actor.domain.matching.fairness import (
     density_points,
     nearness,
     policy_by,
+    terms_of,
 )
 from yoked_actor.domain.matching.idlers import Idlers
 from yoked_actor.domain.matching.pool import Choice, Pool
@@ -48,4 +49,5 @@ __all__ = [
     "nearness",
     "policy_by",
     "take_census",
+    "terms_of",
 ]

@@ -8,8 +8,8 @@ each user's own limits of age and distance, as wide as their own tier; both must
 from __future__ import annotations
 
 from yoked_actor.domain.matching.tiers import Limits
-from yoked_actor.domain.people import ADULT_AGE, Person, age_at
-from yoked_actor.domain.time import Instant
+from yoked_actor.domain.people import Person, age_at, latest_adult
+from yoked_actor.domain.time import Instant, utc_date
 
 
 def attracted(a: Person, b: Person) -> bool:
@@ -19,7 +19,8 @@ def attracted(a: Person, b: Person) -> bool:
 
 def both_adults(a: Person, b: Person, now: Instant) -> bool:
     """Whether both are adults at this instant."""
-    return age_at(a, now) >= ADULT_AGE and age_at(b, now) >= ADULT_AGE
+    latest = latest_adult(utc_date(now))
+    return a.birth_date <= latest and b.birth_date <= latest
 
 
 def admits_age(limits: Limits, other: Person, now: Instant) -> bool:

@@ -25,10 +25,11 @@ GroupKey = tuple[str, frozenset[str]]
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """The best partner, their total, and the users who were passed over."""
+    """The best partner, their total and distance, and the users who were passed over."""
 
     ticket: Ticket
     total: int
+    km: float
     passed_over: list[str]
 
 
@@ -157,7 +158,8 @@ class Pool:
             search.read(group)
         if search.best is None:
             return None
-        return Choice(search.best.ticket, search.best_total, search.passed_over())
+        passed_over = search.passed_over()
+        return Choice(search.best.ticket, search.best_total, search.best_km, passed_over)
 
     def _catch_up(self, now: Instant) -> None:
         """Update the tickets whose standing has changed by now."""

@@ -14,7 +14,7 @@ import msgspec
 
 from yoked_actor.domain.people import ADULT_AGE, OLDEST_AGE
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.time import Instant, after
+from yoked_actor.domain.time import Instant, microseconds
 
 
 class Tier(IntEnum):
@@ -73,22 +73,23 @@ class Tiers:
 
     def __init__(self, widenings: tuple[Widening, ...], forced_after_s: float) -> None:
         self._widenings = {widening.tier: widening for widening in widenings}
-        self._edges = [(widening.after_s, widening.tier) for widening in widenings]
-        self._edges.append((forced_after_s, Tier.FORCED))
+        edges = [(widening.after_s, widening.tier) for widening in widenings]
+        edges.append((forced_after_s, Tier.FORCED))
+        self._edges = [(microseconds(after_s), tier) for after_s, tier in edges]
 
     def tier_at(self, waiting_since: Instant, now: Instant) -> Tier:
         """The tier of a wait at an instant."""
-        tier = Tier.EXACT
-        for after_s, reached in self._edges:
-            if after(waiting_since, after_s) <= now:
+        waited, tier = now - waiting_since, Tier.EXACT
+        for edge, reached in self._edges:
+            if edge <= waited:
                 tier = reached
         return tier
 
     def next_edge(self, waiting_since: Instant, tier: Tier) -> Instant | None:
         """When a wait reaches the next tier; None in the last one."""
-        for after_s, reached in self._edges:
+        for edge, reached in self._edges:
             if reached > tier:
-                return after(waiting_since, after_s)
+                return waiting_since + edge
         return None
 
     def limits(self, person: Wishes, tier: Tier) -> Limits:

@@ -16,6 +16,7 @@ from yoked_actor.domain.people.person import (
     check_person,
     distance_km,
     is_user_id,
+    latest_adult,
 )
 from yoked_actor.domain.people.personal_data import (
     OwnConnection,
@@ -37,7 +38,7 @@ from yoked_actor.domain.people.records import (
     Suspension,
     UserRow,
 )
-from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km
+from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km, card_of
 
 __all__ = [
     "ADULT_AGE",
@@ -69,7 +70,9 @@ __all__ = [
     "age_on",
     "band_km",
     "born_number",
+    "card_of",
     "check_person",
     "distance_km",
     "is_user_id",
+    "latest_adult",
 ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from calendar import isleap
 from datetime import date
+from functools import lru_cache
 
 import msgspec
 
@@ -79,6 +81,15 @@ def age_on(birth_date: date, today: date) -> int:
 def age_at(person: Person, now: Instant) -> int:
     """The age of a person at an instant."""
     return age_on(person.birth_date, utc_date(now))
+
+
+@lru_cache(maxsize=4)
+def latest_adult(today: date) -> date:
+    """The latest birth date of an adult: a birthday of 29 February is 1 March in other years."""
+    year = today.year - ADULT_AGE
+    if (today.month, today.day) == (2, 29) and not isleap(year):
+        return date(year, 2, 28)
+    return today.replace(year=year)
 
 
 def distance_km(a: Person, b: Person) -> float:

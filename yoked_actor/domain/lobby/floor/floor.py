@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.floor.book import Book
+from yoked_actor.domain.lobby.floor.books import ABSENT, FRONT, ticket_of
 from yoked_actor.domain.lobby.floor.timed_books import TimedBooks
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import (
@@ -68,13 +69,19 @@ class Floor(TimedBooks):
 
     def put_seat(self, seat: Seat) -> None:
         """Set a seat, and a liveness deadline unless the user is idle."""
-        before = self.seats.rows.get(seat.user_id)
+        user_id = seat.user_id
+        before = self.seats.rows.get(user_id)
+        self.seats.put(user_id, seat)
         if before is not None and before.last_match_id != seat.last_match_id:
             self._supersede(before.last_match_id)
-        self.seats.put(seat.user_id, seat)
-        self._sync(seat.user_id)
-        if seat.state is not State.IDLE:
-            self._time_liveness(seat.user_id)
+        # A user in a match is neither in the pool nor idle, whatever else changes.
+        if before is None or seat.match_id is None or before.match_id is None:
+            self._sync(user_id)
+        # A user who was not idle has a deadline, which is not too late for any other state.
+        if seat.state is not State.IDLE and (
+            before is None or before.state is State.IDLE or user_id not in self._timed
+        ):
+            self._time_liveness(user_id)
 
     def line_up(self, user_id: str, since: Instant) -> None:
         """Set a place in line, in the tier that the wait has reached by now."""
@@ -272,18 +279,21 @@ class Floor(TimedBooks):
 
     def _sync(self, user_id: str) -> None:
         """Update the pool and the idle users who can be nudged."""
-        ticket = self.ticket(user_id) if self.is_here(user_id) else None
+        seat, person = self.seats.rows.get(user_id), self.people.rows.get(user_id)
+        presence = self.presences.rows.get(user_id, ABSENT)
+        ticket = None
+        if presence.called or presence.device:
+            ticket = ticket_of(seat, person, self.lines.rows.get(user_id, FRONT))
         if ticket is not None:
             self.pool.expect(ticket, self.now)
         else:
             self.pool.discard(user_id)
-        seat, person = self.seats.rows.get(user_id), self.people.rows.get(user_id)
         if (
-            seat is not None
-            and person is not None
+            presence.device
+            and seat is not None
             and seat.state is State.IDLE
             and seat.date_id is None
-            and self.presence(user_id).device
+            and person is not None
         ):
             self.idlers.put(person)
         else:

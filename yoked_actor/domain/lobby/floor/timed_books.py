@@ -13,7 +13,7 @@ from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import Call, Match, MatchStatus, Pair, Presence, VideoDate
 from yoked_actor.domain.matching import Tier, Tiers
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.time import Instant, after
+from yoked_actor.domain.time import Instant, microseconds
 
 _WINDOW = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.VOTE}
 
@@ -25,6 +25,8 @@ class TimedBooks(Books):
         super().__init__(rules)
         self.tiers = Tiers.by(rules)
         self.deadlines = Deadlines()
+        self._liveness = microseconds(rules.liveness_s)
+        self._resume_grace = microseconds(rules.resume_grace_s)
         self.heard_at: dict[str, Instant] = {}
         self._timed: dict[str, Instant] = {}
 
@@ -40,7 +42,7 @@ class TimedBooks(Books):
         if presence.device:
             return True
         heard_at = self.heard_at.get(user_id, 0)
-        return presence.called and after(heard_at, self.rules.liveness_s) > now
+        return presence.called and heard_at + self._liveness > now
 
     def is_timed(self, user_id: str) -> bool:
         """Whether a liveness deadline is kept for a user."""
@@ -61,8 +63,8 @@ class TimedBooks(Books):
         """
         idle = self.seats.rows[user_id].state is State.IDLE
         on_a_date = idle and self.calls.of(user_id) is None
-        patience_s = self.rules.resume_grace_s if on_a_date else self.rules.liveness_s
-        return after(self.heard_at.get(user_id, 0), patience_s)
+        patience = self._resume_grace if on_a_date else self._liveness
+        return self.heard_at.get(user_id, 0) + patience
 
     def liveness_fired(self, user_id: str, at: Instant) -> bool:
         """Whether the user was lost at `at`; if not, the deadline is set again if one is needed.
@@ -109,7 +111,7 @@ class TimedBooks(Books):
         self.deadlines.add(call.ring_until, Due.RING, call.caller, call.call_id)
 
     def _time_count(self, caller: str, callee: str, placed_at: Instant) -> None:
-        until = after(placed_at, self.rules.calls_within_s)
+        until = placed_at + microseconds(self.rules.calls_within_s)
         self.deadlines.add(until, Due.CALL_COUNT, caller, callee)
 
     def _time_tier(self, user_id: str, since: Instant, tier: Tier) -> None:

@@ -82,13 +82,15 @@ class Lobby:
     def wake(self, now: Instant) -> list[tuple[str, Notice]]:
         """Run every deadline that is due, in order, each as its own step."""
         notices: list[tuple[str, Notice]] = []
+        step = Step(self.floor, now)
         while (deadline := self.floor.deadlines.pop_due(now)) is not None:
-            step = Step(self.floor, now)
             run_deadline(step, deadline)
-            self._try(step)
-            notices += step.notices
+            # Most deadlines no longer apply when they come due: then the step is still unused.
+            if step.notices or step.attempts:
+                self._try(step)
+                notices += step.notices
+                step = Step(self.floor, now)
         if not self._pairs:
-            step = Step(self.floor, now)
             for call in list(self.floor.calls.ringing.rows.values()):
                 end_call(step, call, CallEnd.LOST)
             notices += step.notices
