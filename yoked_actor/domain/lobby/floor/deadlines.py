@@ -22,10 +22,12 @@ class Due(IntEnum):
     VOTE = 0
     ACKNOWLEDGE = 1
     DATE = 2
-    TIER = 3
-    BAR = 4
-    LIVENESS = 5
-    BIRTHDAYS = 6
+    RING = 3
+    TIER = 4
+    BAR = 5
+    CALL_COUNT = 6
+    LIVENESS = 7
+    BIRTHDAYS = 8
 
 
 Deadline = tuple[Instant, Due, str, str]
