@@ -53,6 +53,7 @@ class ModelStore:
         self.met: dict[Pair, Instant] = {}
         self.blocks: dict[tuple[str, str], Instant] = {}
         self.bars: dict[Pair, Instant] = {}
+        self.boots = 1
 
     def save(self, changes: Changes) -> None:
         """Write one round."""
@@ -98,7 +99,8 @@ class ModelStore:
     def open_lobby(self, rules: Rules, now: Instant) -> Lobby:
         """The lobby of a new process, restored from the stored state."""
         numbers = [int(row[1:]) for row in (*self.matches, *self.dates)]
-        lobby = Lobby(rules, max(numbers, default=0) + 1)
+        self.boots += 1
+        lobby = Lobby(rules, max(numbers, default=0) + 1, boot=self.boots)
         lobby.restore(
             [
                 self.known(seat.user_id)

@@ -76,6 +76,11 @@ BEFORE_MIDNIGHT = from_datetime(datetime(2026, 1, 1, 23, 59, 50, tzinfo=UTC))
 """Some have a birthday soon."""
 TIER_EDGES_S = ((2.0, 10.0, 10.0), (1.0, 4.0, 25.0), (3.0, 3.0, 3.0), (0.0, 0.0, 8.0))
 MOST_DEADLINES_IN_A_WAKE = 500
+ANSWERS: dict[str, Callable[[str, str], ev.Event]] = {
+    "accept": ev.AcceptCall,
+    "decline": ev.DeclineCall,
+    "cancel": ev.CancelCall,
+}
 Photo = dict[str, dict[Any, Any]]
 Call = tuple[ev.Event | None, Instant, Effects]
 """An event, or None for a wake; its instant; its output."""
@@ -169,6 +174,8 @@ class LobbyMachine(RuleBasedStateMachine):
             forced_after_s=forced_s,
             rematch_after_days=rematch_after_days,
             max_blocks=4,
+            calls_per_pair=3,
+            calls_within_s=100.0,
         )
         self.start = self.now = start
         self.store = ModelStore()
@@ -284,7 +291,35 @@ class LobbyMachine(RuleBasedStateMachine):
         for one in (user, other):
             if not self._is_here(one) and data.draw(st.integers(0, 3)):
                 self._attach(one)
-        self._handle(ev.StartDate(user, other))
+        self._handle(ev.StartDate(user, other, "c1"))
+
+    @rule(data=st.data(), answer=st.sampled_from(("accept", "accept", "decline", "cancel")))
+    def one_answers_a_call(self, data: st.DataObject, answer: str) -> None:
+        ringing = list(self.lobby.floor.calls.ringing.rows.values())
+        if not ringing or data.draw(st.integers(0, 7)) == 0:
+            # A call of another, one that is over, or nonsense.
+            user = data.draw(st.sampled_from(USERS))
+            call_id = data.draw(st.sampled_from(["r0-1", *self.witness.calls]))
+        else:
+            call = data.draw(st.sampled_from(ringing))
+            user, call_id = data.draw(st.sampled_from((call.callee, call.caller))), call.call_id
+        self._handle(ANSWERS[answer](user, call_id))
+
+    @rule(data=st.data(), pause_s=st.sampled_from((0.0, 1.0, 9.0)), accepts=st.booleans())
+    def two_call_while_others_meet(
+        self, data: st.DataObject, pause_s: float, accepts: bool
+    ) -> None:
+        caller, callee = data.draw(st.permutations(USERS[:7]))[:2]
+        for one in (caller, callee):
+            if not self._is_here(one):
+                self._attach(one)
+        if data.draw(st.booleans()):
+            self._handle(ev.Spin(callee))
+        self._handle(ev.StartDate(caller, callee, "c1"))
+        self._move_to(after(self.now, pause_s))
+        call = self.lobby.floor.calls.of(callee)
+        if accepts and call is not None:
+            self._handle(ev.AcceptCall(callee, call.call_id))
 
     @rule(data=st.data(), comes=st.booleans(), stale=st.booleans())
     def one_comes_or_goes(self, data: st.DataObject, comes: bool, stale: bool) -> None:
@@ -409,6 +444,16 @@ class LobbyMachine(RuleBasedStateMachine):
             assert self.witness.believed[user_id] is seat.state, user_id
 
     @invariant()
+    def both_clients_of_a_call_know_of_it(self) -> None:
+        floor = self.lobby.floor
+        assert self.witness.ringing == {
+            call.call_id: (call.caller, call.callee, call.ring_until)
+            for call in floor.calls.ringing.rows.values()
+        }
+        if not self._something_is_due():
+            assert all(until > self.now for *_, until in self.witness.ringing.values())
+
+    @invariant()
     def the_silent_are_lost_in_time(self) -> None:
         due = self.lobby.next_deadline()
         for user_id, seat in self.lobby.floor.seats.rows.items():
@@ -465,6 +510,7 @@ class LobbyMachine(RuleBasedStateMachine):
         assert {seat.state for seat in floor.seats.rows.values()} <= {State.IDLE}
         assert not any(match.is_open for match in self.store.matches.values())
         assert len(floor.pool) == 0
+        assert floor.calls.ringing.rows == {}
         self._move_on_until(after(silent_at, limits.date_length_s))
         assert floor.dates.rows == {}
         assert self.lobby.next_deadline() is None
@@ -624,6 +670,7 @@ class LobbyMachine(RuleBasedStateMachine):
             seat.state is not State.IDLE
             or seat.date_id is not None
             or floor.presence(user).device != 0
+            or floor.calls.of(user) is not None
         )
         assert self.lobby.forget(user) is not held
         assert (user in floor.seats.rows) == held
@@ -645,6 +692,9 @@ def photo(floor: Floor) -> Photo:
         "blocks": dict(between.blocks.rows),
         "met": dict(between.met.rows),
         "bars": dict(between.bars.rows),
+        "calls": dict(floor.calls.ringing.rows),
+        "in_calls": dict(floor.calls.of_user.rows),
+        "placed_calls": dict(floor.calls.placed.rows),
         "tickets": {ticket.user_id: ticket for ticket in floor.pool.tickets()},
     }
 
@@ -666,7 +716,7 @@ def _renumbered(effects: Effects, first_new: int) -> str:
         kind, number = found[1], int(found[2])
         return found[0] if number < first_new else f"{kind}+{number - first_new}"
 
-    return re.sub(r"\b([md])(\d+)\b", count, repr(effects))
+    return re.sub(r"\b([md]|r\d+-)(\d+)\b", count, repr(effects))
 
 
 def _timeless(match: Match) -> Match:

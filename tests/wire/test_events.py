@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from yoked_actor.domain.lobby import CancelReason, DateView, MatchView, OfferView, Outcome, State
+from yoked_actor.domain.lobby import (
+    CallEnd,
+    CancelReason,
+    DateView,
+    MatchView,
+    OfferView,
+    Outcome,
+    State,
+)
 from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.matching import Rejections, Relaxation, Tier
 from yoked_actor.domain.people import Card
@@ -102,6 +110,20 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
+        told.Ringing("r1-2", "c3", BEN, LATER),
+        {
+            "type": "call",
+            "call_id": "r1-2",
+            "connection_id": "c3",
+            "partner": BEN_SEEN,
+            "ring_until": "2026-01-01T08:00:05.500000Z",
+        },
+    ),
+    (
+        told.CallEnded("r1-2", CallEnd.BUSY),
+        {"type": "call_ended", "call_id": "r1-2", "reason": "busy"},
+    ),
+    (
         told.DateStarted("d2", BEN, True, LATER),
         {
             "type": "date_started",
@@ -184,6 +206,10 @@ def test_something_that_is_no_notice_has_no_event() -> None:
         (told.OfferAnswered(), {}),
         (told.OfferAnswered("c3"), {"connection_id": "c3"}),
         (told.DateOpened("d2"), {"date_id": "d2"}),
+        (
+            told.CallPlaced("r1-2", NOW),
+            {"call_id": "r1-2", "ring_until": "2026-01-01T08:00:00Z"},
+        ),
         (told.VoteReply(), {}),
         (told.VoteReply(Outcome.PASS_PASS), {"outcome": "pass_pass"}),
     ],

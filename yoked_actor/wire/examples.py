@@ -29,6 +29,9 @@ NEAREST = Relaxation("distance", 12, "km", 3)
 CONNECTION = "c4"
 
 
+CALL = "r3-17"
+
+
 OFFER = ev.OfferPart(
     "5e1b24f3-3c3c-5b0b-8a0e-8f7d1c1a9a55",
     CARD,

@@ -166,6 +166,31 @@ class VideoDate(msgspec.Struct, frozen=True, gc=False):
         return self.b if user_id == self.a else self.a
 
 
+class Call(msgspec.Struct, frozen=True, gc=False):
+    """A call that rings: one of two connected users asks the other for a video date. Not stored."""
+
+    call_id: str
+    connection_id: str
+    caller: str
+    callee: str
+    ring_until: Instant
+
+    def partner_of(self, user_id: str) -> str:
+        """The other user."""
+        return self.callee if user_id == self.caller else self.caller
+
+
+class CallEnd(StrEnum):
+    """Why a call stopped ringing, as both users are notified."""
+
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    MISSED = "missed"
+    CANCELLED = "cancelled"
+    BUSY = "busy"
+    LOST = "lost"
+
+
 class Known(msgspec.Struct, frozen=True, gc=False):
     """What the store has of a user who comes into memory."""
 

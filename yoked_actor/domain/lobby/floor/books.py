@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.floor.acquaintance import Acquaintance
 from yoked_actor.domain.lobby.floor.book import Book
+from yoked_actor.domain.lobby.floor.calls import Calls
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import (
     Changes,
@@ -40,6 +41,7 @@ class Books:
         self.presences: Book[str, Presence] = Book()
         self.matches: Book[str, Match] = Book()
         self.dates: Book[str, VideoDate] = Book()
+        self.calls = Calls()
         self.acquaintance = Acquaintance(rules.rematch_after_days)
         self.lines: Book[str, Line] = Book()
         self.quality: Book[str, Quality] = Book()

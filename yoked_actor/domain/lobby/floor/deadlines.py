@@ -22,9 +22,11 @@ class Due(IntEnum):
     VOTE = 0
     ACKNOWLEDGE = 1
     DATE = 2
-    TIER = 3
-    BAR = 4
-    LIVENESS = 5
+    RING = 3
+    TIER = 4
+    BAR = 5
+    CALL_COUNT = 6
+    LIVENESS = 7
 
 
 Deadline = tuple[Instant, Due, str, str]

@@ -12,7 +12,15 @@ from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.floor.books import ABSENT, FRONT, ticket_of
 from yoked_actor.domain.lobby.floor.timed_books import TimedBooks
 from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.records import Known, Line, Match, Presence, Seat, VideoDate
+from yoked_actor.domain.lobby.records import (
+    Call,
+    Known,
+    Line,
+    Match,
+    Presence,
+    Seat,
+    VideoDate,
+)
 from yoked_actor.domain.matching import Census, Idlers, Pool, Ticket, Tier, policy_by
 from yoked_actor.domain.people import WITHOUT_SECRET, Person, ShownPlaces
 from yoked_actor.domain.rules import Rules
@@ -23,9 +31,14 @@ class Floor(TimedBooks):
     """Everything that the lobby decides by."""
 
     def __init__(
-        self, rules: Rules, next_number: int = 1, places: ShownPlaces = WITHOUT_SECRET
+        self,
+        rules: Rules,
+        next_number: int = 1,
+        places: ShownPlaces = WITHOUT_SECRET,
+        boot: int = 1,
     ) -> None:
         super().__init__(rules)
+        self._boot = boot
         self.places = places
         self.idlers = Idlers()
         self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
@@ -42,6 +55,10 @@ class Floor(TimedBooks):
         number = self._next_number
         self._next_number += 1
         return f"{kind}{number}"
+
+    def new_call_id(self) -> str:
+        """A new id of a call. Calls are not stored, so it contains the number of the process."""
+        return self.new_id(f"r{self._boot}-")
 
     # Changing
 
@@ -95,7 +112,7 @@ class Floor(TimedBooks):
         """Set how a user can be reached."""
         self.presences.put(user_id, presence)
         self._sync(user_id)
-        if not presence.here and self.seats.rows[user_id].date_id is not None:
+        if self.must_return(user_id):
             self._time_liveness(user_id)
 
     def put_match(self, match: Match) -> None:
@@ -113,6 +130,20 @@ class Floor(TimedBooks):
             self._time_date(date)
         else:
             self._superseded.add(date.date_id)
+
+    def begin_call(self, call: Call, now: Instant) -> None:
+        """Let a call ring, count it, and watch over a user of it who has no socket."""
+        self.calls.begin(call)
+        self._time_call(call)
+        self.count_call(call.caller, call.callee, now)
+        for user_id in (call.caller, call.callee):
+            if self.must_return(user_id):
+                self._time_liveness(user_id)
+
+    def count_call(self, caller: str, callee: str, now: Instant) -> None:
+        """Count a call of one user to another."""
+        self.calls.note(caller, callee, now)
+        self._time_count(caller, callee, now)
 
     def bar(self, a: str, b: str, until: Instant) -> None:
         """Keep two apart until an instant."""
@@ -146,7 +177,7 @@ class Floor(TimedBooks):
             return True
         if seat.state is not State.IDLE or seat.date_id is not None:
             return False
-        if self.presence(user_id).device:
+        if self.presence(user_id).device or self.calls.of(user_id) is not None:
             return False
         self._drop(seat)
         return True
@@ -158,6 +189,7 @@ class Floor(TimedBooks):
         """
         presence, heard_at = self.presence(user_id), self.heard_at.get(user_id, 0)
         self.acquaintance.erase(user_id)
+        self.calls.erase(user_id)
         self._drop(self.seats.rows[user_id])
         self.seats.rows[user_id] = Seat(user_id)
         self.presences.rows[user_id] = presence
@@ -190,6 +222,7 @@ class Floor(TimedBooks):
         # The quality of a match is not needed in memory once it is stored.
         self.quality = Book()
         self.acquaintance.settle()
+        self.calls.settle()
         # Ended matches stay in memory until they are stored and no seat refers to them.
         for subject in self._superseded:
             self.dates.rows.pop(subject, None)
@@ -213,13 +246,23 @@ class Floor(TimedBooks):
             date = self.dates.rows.get(date_id)
             if date is not None:
                 self._time_date(date)
+        calls, counted = self.calls.undo()
+        for call in calls:
+            self._time_call(call)
+            users += [call.caller, call.callee]
+        for (caller, callee), placed_at in counted:
+            self._time_count(caller, callee, placed_at)
         for pair in self.acquaintance.undo():
             self._time_bar(pair, self.acquaintance.bars.rows[pair])
         for user_id in users:
             self._sync(user_id)
             self._retime_tier(user_id)
             seat = self.seats.rows.get(user_id)
-            if seat is not None and (seat.state is not State.IDLE or seat.date_id is not None):
+            if seat is not None and (
+                seat.state is not State.IDLE
+                or seat.date_id is not None
+                or self.must_return(user_id)
+            ):
                 self._time_liveness(user_id)
         self.pool.admit(self.now)
         self._superseded.clear()

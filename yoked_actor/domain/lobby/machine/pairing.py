@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import Cause, move
+from yoked_actor.domain.lobby.machine.calls import stop_call
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import Matched
-from yoked_actor.domain.lobby.records import Match, MatchStatus, Quality
+from yoked_actor.domain.lobby.records import CallEnd, Match, MatchStatus, Quality
 from yoked_actor.domain.matching import (
     EVERYBODY,
     POINT,
@@ -113,6 +114,7 @@ def pair(step: Step, one: Ticket, choice: Choice) -> Match:
     floor.put_match(match)
     cards = card_of(b.person, ages[1], shown_km), card_of(a.person, ages[0], shown_km)
     for user_id, card in zip(match.users, cards, strict=True):
+        stop_call(step, user_id, CallEnd.BUSY)
         seat = floor.seat(user_id)
         floor.put_seat(replace(seat, state=move(seat.state, Cause.PAIRED), match_id=match.match_id))
         step.attempts.pop(user_id, None)
