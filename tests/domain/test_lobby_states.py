@@ -41,7 +41,6 @@ from yoked_actor.domain.lobby import (
     Match,
     Notice,
     NowIdle,
-    Seat,
     State,
     Vote,
     audit_floor,
@@ -483,7 +482,7 @@ class LobbyMachine(RuleBasedStateMachine):
         floor, store = self.lobby.floor, self.store
         here = floor.seats.rows.keys()
         for user_id, seat in floor.seats.rows.items():
-            assert seat == store.seats.get(user_id, Seat(user_id))
+            assert seat == store.seat(user_id)
             assert floor.people.get(user_id) == store.people.get(user_id)
         assert store.quality.keys() == store.matches.keys()
         assert floor.quality.rows == {}

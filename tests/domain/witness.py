@@ -289,8 +289,8 @@ class Witness:
         """A new process was started; every client gets a snapshot."""
         self.ringing = {}
         self.awaited = {m: set(row.users) for m, row in store.matches.items() if row.is_open}
-        for user_id, seat in store.seats.items():
-            self.believed[user_id] = seat.state
+        for user_id in store.seats:
+            self.believed[user_id] = store.seat(user_id).state
         self.waits = {
             user_id: (seat.waiting_since, self.tier_by(seat.waiting_since, now))
             for user_id, seat in store.seats.items()

@@ -63,7 +63,9 @@ def _profile(tx: Tx, user: str) -> OwnProfile | None:
 
 def _seat(tx: Tx, user: str) -> OwnSeat | None:
     row = tx.execute(
-        "SELECT state, credit, waiting_since FROM seats WHERE user_id = ?", (user,)
+        "SELECT coalesce(m.status, s.state), s.credit, s.waiting_since FROM seats AS s"
+        " LEFT JOIN matches AS m ON m.number = s.match_number WHERE s.user_id = ?",
+        (user,),
     ).fetchone()
     return None if row is None else OwnSeat(row[0], row[1], _moment(row[2]))
 
