@@ -56,7 +56,7 @@ from yoked_actor.domain.lobby.notices import (
     OutcomeReached,
     VotingOpened,
 )
-from yoked_actor.domain.matching import Choice, Limits, Pool, Ticket, policy_by
+from yoked_actor.domain.matching import Apart, Choice, Limits, Pool, Ticket, policy_by
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import PolicyName, Rules
 from yoked_actor.domain.time import Instant, after, from_datetime
@@ -106,7 +106,7 @@ class WatchedPool(Pool):
     """A pool that compares every choice with a scan, and counts skips on its own."""
 
     def __init__(self, rules: Rules, floor: Floor) -> None:
-        super().__init__(policy_by(rules), floor.tiers)
+        super().__init__(policy_by(rules), floor.tiers, numbers=floor.numbers)
         self._policy_name = rules.policy
         self.skips: Counter[str] = Counter()
         self.choices = 0
@@ -116,13 +116,20 @@ class WatchedPool(Pool):
         seeker: Ticket,
         limits: Limits,
         now: Instant,
-        allowed: Callable[[str], bool],
+        apart: Apart,
         beyond: Limits | None = None,
     ) -> Choice | None:
-        choice = super().best_partner(seeker, limits, now, allowed, beyond)
+        choice = super().best_partner(seeker, limits, now, apart, beyond)
         inside: Bounds = (limits.min_age, limits.max_age, limits.max_km)
         # Whoever is said to be known already must not be missed: the scan looks at them, too.
-        best, passed = scan(self._policy_name, self.tickets(), seeker.person, inside, now, allowed)
+        best, passed = scan(
+            self._policy_name,
+            self.tickets(),
+            seeker.person,
+            inside,
+            now,
+            lambda user_id: user_id != seeker.user_id and user_id not in apart,
+        )
         assert (None if choice is None else choice.ticket) == best
         assert ([] if choice is None else choice.passed_over) == passed
         if best is not None:
@@ -422,6 +429,17 @@ class LobbyMachine(RuleBasedStateMachine):
         for a, b in combinations(sorted(forced), 2):
             spun_at = max(forced[a], forced[b])
             assert not self.witness.may_meet(a, b, spun_at, self.now), (a, b)
+
+    @invariant()
+    def exactly_those_are_kept_apart_who_have_something_between_them(self) -> None:
+        between = self.lobby.floor.acquaintance
+        pairs = {*between.met.rows, *between.bars.rows, *between.blocks.rows}
+        pairs |= {(b, a) for a, b in pairs}
+        for user in USERS:
+            apart = {
+                b for a, b in pairs if a == user and {a, b} <= set(self.lobby.floor.seats.rows)
+            }
+            assert set(between.apart_from(user)) == apart
 
     @invariant()
     def every_client_knows_its_tier(self) -> None:
