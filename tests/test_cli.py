@@ -44,7 +44,9 @@ def test_the_help_shows_how_to_begin(run):
 
 
 def test_the_version_is_shown(run):
-    assert run("--version").output.strip() == f"yoked-actor, version {__version__}"
+    shown = run("--version").output.strip()
+    assert shown.startswith(f"yoked-actor, version {__version__} (")
+    assert ("(compiled)" in shown) != ("(pure Python: " in shown)
 
 
 def imported_by(*arguments: str) -> set[str]:
