@@ -49,12 +49,12 @@ def environment(**given: str) -> dict[str, str]:
     return {key: text for key, text in os.environ.items() if key != compiled.VARIABLE} | given
 
 
-def run(*command: str | Path, **given: str) -> subprocess.CompletedProcess[str]:
+def run(*command: str | Path, cwd: Path = ROOT, **given: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         capture_output=True,
         text=True,
-        cwd=ROOT,
+        cwd=cwd,
         env=environment(**given),
         timeout=LONGEST_RUN_S,
         check=False,
@@ -112,7 +112,7 @@ def copy(build: Path, tmp_path: Path) -> Path:
 
 
 def test_a_build_inside_the_package_is_used(copy: Path) -> None:
-    found = run(sys.executable, "-c", FLOOR, PYTHONPATH=str(copy))
+    found = run(sys.executable, "-c", FLOOR, cwd=copy)
     assert Path(found.stdout.strip()).is_relative_to(copy / "yoked_actor" / "_compiled")
 
 
@@ -120,7 +120,7 @@ def test_an_edited_source_runs_instead_of_the_build(copy: Path) -> None:
     # Not a compiled module: a compiled one may rely on its constants all the same.
     edited = copy / "yoked_actor" / "domain" / "rules.py"
     edited.write_text(edited.read_text() + "\n# edited\n")
-    found = run(sys.executable, "-c", FLOOR, PYTHONPATH=str(copy))
+    found = run(sys.executable, "-c", FLOOR, cwd=copy)
     assert found.stdout.strip() == str(copy / "yoked_actor/domain/lobby/floor/floor.py")
 
 
