@@ -39,7 +39,7 @@ from yoked_actor.wire.contract.exchanges import EXCHANGES
 from yoked_actor.wire.lobby import Hello, Watch
 from yoked_actor.wire.problems import STATUS
 
-OPEN_TO_THE_SUSPENDED = {("GET", "/api/me/export")}
+OPEN_TO_THE_SUSPENDED = {("GET", "/api/me/export"), ("POST", "/api/appeal")}
 
 
 async def suspend(world: World, user_id: str, until_s: float | None = None) -> Any:

@@ -49,7 +49,13 @@ NAMES_NOBODY = {
     *("people.display_name", "people.birth_date", "people.gender", "people.time_zone"),
     *("people.interests", "people.seeking"),  # deleted with their row
     *("matches.status", "matches.a_vote", "matches.b_vote", "matches.outcome"),
-    *("matches.cancelled_for", "dates.ended_for", "reports.match_id", "suspended.reason"),
+    *(
+        "matches.cancelled_for",
+        "dates.ended_for",
+        "reports.match_id",
+        "reports.kind",
+        "suspended.reason",
+    ),
     *("quality.policy", "quality.a_group", "quality.b_group", "audit.action"),
     *("jobs.type", "jobs.status", "jobs.owner", "job_attempts.owner", "job_attempts.cause"),
     *("dead_letter_news.type", "dead_letter_news.kind"),

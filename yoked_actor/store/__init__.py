@@ -59,7 +59,7 @@ from yoked_actor.store.offers import (
 )
 from yoked_actor.store.opening import open_store
 from yoked_actor.store.ops import Alerts, Audit, NothingToDo, Operators
-from yoked_actor.store.people import Privacy, TooManyReports
+from yoked_actor.store.people import Privacy, TooManyAppeals, TooManyReports
 from yoked_actor.store.store import Store
 from yoked_actor.store.upkeep import (
     BadBackup,
@@ -113,6 +113,7 @@ __all__ = [
     "StoreSet",
     "StoreUnavailable",
     "ThreadRunner",
+    "TooManyAppeals",
     "TooManyReports",
     "Tx",
     "UnreadableRun",

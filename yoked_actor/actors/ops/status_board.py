@@ -139,7 +139,7 @@ class StatusBoard:
             if suspension is not None:
                 now = to_datetime(self._clock.now())
                 watcher.tell(event_of(notice_of(suspension), 0, now, ()))
-                watcher.close(CloseCode.UNAUTHORIZED, "suspended")
+                watcher.close(CloseCode.UNAUTHORIZED, f"suspended: {suspension.reason}")
                 del self._watchers[watcher]
 
     async def _read(self) -> Status:

@@ -18,6 +18,7 @@ from yoked_actor.domain.people.person import (
     is_user_id,
 )
 from yoked_actor.domain.people.personal_data import (
+    OwnAppeal,
     OwnConnection,
     OwnDate,
     OwnMatch,
@@ -31,20 +32,26 @@ from yoked_actor.domain.people.personal_data import (
     Since,
 )
 from yoked_actor.domain.people.records import (
+    Appeal,
     Report,
+    ReportKind,
     ReportLimits,
     ReviewedReport,
     Suspension,
     UserRow,
 )
 from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km
+from yoked_actor.domain.people.texts import BadText, check_text, check_words, clean_name
 
 __all__ = [
     "ADULT_AGE",
     "OLDEST_AGE",
     "USER_ID",
     "WITHOUT_SECRET",
+    "Appeal",
+    "BadText",
     "Card",
+    "OwnAppeal",
     "OwnConnection",
     "OwnDate",
     "OwnMatch",
@@ -58,6 +65,7 @@ __all__ = [
     "PersonalData",
     "ProfileProblem",
     "Report",
+    "ReportKind",
     "ReportLimits",
     "ReviewedReport",
     "ShownPlace",
@@ -70,6 +78,9 @@ __all__ = [
     "band_km",
     "born_number",
     "check_person",
+    "check_text",
+    "check_words",
+    "clean_name",
     "distance_km",
     "is_user_id",
 ]

@@ -81,6 +81,14 @@ class OwnReport(msgspec.Struct, frozen=True):
     resolved_at: datetime | None = None
 
 
+class OwnAppeal(msgspec.Struct, frozen=True):
+    """An appeal of the person against a suspension."""
+
+    text: str
+    at: datetime
+    resolved_at: datetime | None = None
+
+
 class OwnOffer(msgspec.Struct, frozen=True):
     """An offer, and the person's answer."""
 
@@ -135,6 +143,7 @@ class PersonalData(msgspec.Struct, frozen=True):
     reports: list[OwnReport]
     offers: list[OwnOffers]
     connections: list[OwnConnection]
+    appeals: list[OwnAppeal] = []
 
     @property
     def is_empty(self) -> bool:
@@ -150,4 +159,5 @@ class PersonalData(msgspec.Struct, frozen=True):
             or self.reports
             or self.offers
             or self.connections
+            or self.appeals
         )

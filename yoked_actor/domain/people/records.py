@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from yoked_actor.domain.time import Instant
+
+
+class ReportKind(StrEnum):
+    """What stands in the queue of reports."""
+
+    REPORT = "report"
+    APPEAL = "appeal"
+    """Of a suspended user, who is both reporter and reported."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -52,6 +62,15 @@ class ReviewedReport(msgspec.Struct, frozen=True):
     reported_times: int
     """How many users have reported the same user, including this reporter."""
     suspended: bool
+    kind: ReportKind = ReportKind.REPORT
+
+
+class Appeal(msgspec.Struct, frozen=True):
+    """A suspended user asks the operator to look at the suspension again."""
+
+    user_id: str
+    text: str
+    at: Instant
 
 
 class UserRow(msgspec.Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,6 +18,7 @@ from yoked_actor.settings import Settings
 from yoked_actor.store import Store
 from yoked_actor.wire.lobby import encode
 from yoked_actor.wire.problems import STATUS, Problem
+from yoked_actor.wire.surrogates import LONE_SURROGATE, without_lone_surrogates
 
 T = TypeVar("T")
 
@@ -27,10 +29,12 @@ PROBLEM_TYPE = "application/problem+json"
 class Refused(Exception):
     """A call is answered with a problem."""
 
-    def __init__(self, code: Code, message: str) -> None:
+    def __init__(self, code: Code, message: str, retry_after_s: float = 1.0) -> None:
+        """`retry_after_s` is told with `rate_limited` and `draining`."""
         super().__init__(message)
         self.code = code
         self.message = message
+        self.retry_after_s = retry_after_s
 
 
 class Api(msgspec.Struct, kw_only=True):
@@ -96,11 +100,14 @@ class Api(msgspec.Struct, kw_only=True):
 
 async def read_body(kind: type[T]) -> T:
     """The body of this request, checked."""
-    raw = await request.get_data()
+    raw: bytes = await request.get_data(as_text=False)
     try:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refused(Code.BAD_REQUEST, str(error) or "the body is not JSON") from None
+        problem = str(error) or "the body is not JSON"
+        if not isinstance(error, msgspec.ValidationError) and without_lone_surrogates(raw):
+            problem = LONE_SURROGATE
+        raise Refused(Code.BAD_REQUEST, problem) from None
 
 
 def answer(body: Any, status: int = 200) -> Response:
@@ -108,7 +115,9 @@ def answer(body: Any, status: int = 200) -> Response:
     return Response(encode(body), status, content_type="application/json")
 
 
-def problem(code: Code, detail: str, status: int | None = None) -> Response:
+def problem(
+    code: Code, detail: str, status: int | None = None, retry_after_s: float = 1.0
+) -> Response:
     """A problem response (RFC 9457)."""
     status = STATUS[code] if status is None else status
     body = encode(Problem(status, TITLES[code], detail, code))
@@ -116,5 +125,5 @@ def problem(code: Code, detail: str, status: int | None = None) -> Response:
     if code is Code.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "Bearer"
     elif code in (Code.RATE_LIMITED, Code.DRAINING):
-        response.headers["Retry-After"] = "1"
+        response.headers["Retry-After"] = str(math.ceil(retry_after_s))
     return response

@@ -1,4 +1,4 @@
-"""Calls of users about themselves: export of their data, erasure."""
+"""Calls of users about themselves: export of their data, erasure, appeal."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from quart_trio import QuartTrio
 
 from yoked_actor.actors.people import Eraser
 from yoked_actor.domain.lobby import Code
-from yoked_actor.edge.http.api import Api, Refused, answer
+from yoked_actor.domain.people import Appeal
+from yoked_actor.edge.http.api import Api, Refused, answer, read_body
+from yoked_actor.store import TooManyAppeals
+from yoked_actor.wire.common import Empty
+from yoked_actor.wire.people import moderation
 
 _MOST_REMEMBERED = 10_000
 
 
 def add_me_calls(app: QuartTrio, api: Api, eraser: Eraser) -> None:
-    """`/api/me`."""
+    """`/api/me` and `/api/appeal`."""
     exported_s: dict[str, float] = {}
 
     def take_turn(user_id: str) -> None:
@@ -41,6 +45,20 @@ def add_me_calls(app: QuartTrio, api: Api, eraser: Eraser) -> None:
             return response
         exported_s.pop(session.user_id, None)
         raise Refused(Code.INTERNAL, "the export took too long; try again later")
+
+    @app.post("/api/appeal")
+    async def appeal() -> Response:
+        session = await api.caller(even_suspended=True)
+        body = await read_body(moderation.AppealBody)
+        if api.sessions.suspensions.of(session.user_id) is None:
+            raise Refused(Code.WRONG_STATE, "you are not suspended: there is nothing to appeal")
+        appeal = Appeal(session.user_id, body.text, api.clock.now())
+        try:
+            await api.store.add_appeal(appeal, api.settings.safety.appeal_every_s)
+        except TooManyAppeals as error:
+            why = "your appeal is with the operator; you can make another one tomorrow"
+            raise Refused(Code.RATE_LIMITED, why, retry_after_s=error.wait_s) from None
+        return answer(Empty(), 202)
 
     @app.delete("/api/me")
     async def erase() -> Response:

@@ -165,7 +165,7 @@ class _Conversation:
             suspension = error.suspension
             refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
             connection.send(encode(refusal))
-            connection.close(CloseCode.UNAUTHORIZED, "suspended")
+            connection.close(CloseCode.UNAUTHORIZED, f"suspended: {suspension.reason}")
         except StoreUnavailable:
             connection.close(CloseCode.INTERNAL_ERROR, "the store is not available; try again")
 

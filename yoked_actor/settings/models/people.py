@@ -34,13 +34,16 @@ class PrivacySettings(SettingsModel):
 
 
 class SafetySettings(SettingsModel):
-    """Limits of reports."""
+    """Limits of reports and appeals."""
 
-    RELOADS = frozenset({"reports_per_day", "reports_per_pair"})
+    RELOADS = frozenset({"reports_per_day", "reports_per_pair", "appeal_every_s"})
 
     reports_per_day: Count = Field(
         20, description="The most reports that one user may make within 24 hours."
     )
     reports_per_pair: Count = Field(
         3, description="The most open reports that one user may have about another."
+    )
+    appeal_every_s: DurationOrZero = Field(
+        86400.0, description="The shortest time between two appeals of a suspended user."
     )

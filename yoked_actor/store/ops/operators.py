@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from yoked_actor.domain.people import ReviewedReport, Suspension, UserRow
+from yoked_actor.domain.people import ReportKind, ReviewedReport, Suspension, UserRow
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.store.engine import Database, StoreError, Tx, record_in
 
@@ -77,16 +77,16 @@ class Operators:
                 "SELECT r.number, r.reporter, r.reported, r.reason, r.match_id, r.at,"
                 " r.resolved_at, r.resolved_by, r.resolution,"
                 " (SELECT count(DISTINCT o.reporter) FROM reports AS o"
-                " WHERE o.reported = r.reported),"
+                " WHERE o.reported = r.reported AND o.kind = 'report'),"
                 " EXISTS (SELECT 1 FROM suspended AS s WHERE s.user_id = r.reported"
-                " AND (s.until IS NULL OR s.until > ?4))"
+                " AND (s.until IS NULL OR s.until > ?4)), r.kind"
                 " FROM reports AS r"
                 " WHERE (NOT ?1 OR r.resolved_at IS NULL) AND (?2 IS NULL OR r.number < ?2)"
                 " ORDER BY r.number DESC LIMIT ?3",
                 (only_open, before, limit, now),
             ).fetchall()
         )
-        return [ReviewedReport(*(*row[:10], bool(row[10]))) for row in rows]
+        return [_reviewed(row) for row in rows]
 
     async def resolve(self, number: int, by: str, resolution: str, now: Instant) -> None:
         """Close a report; `NothingToDo` when it does not exist or is closed."""
@@ -112,7 +112,8 @@ class Operators:
             lambda tx: tx.execute(
                 f"SELECT u.user_id, coalesce(s.state, 'idle'), p.user_id IS NOT NULL,"
                 " coalesce(s.credit, 0),"
-                " (SELECT count(*) FROM reports AS r WHERE r.reported = u.user_id), x.at, x.until"
+                " (SELECT count(*) FROM reports AS r"
+                " WHERE r.reported = u.user_id AND r.kind = 'report'), x.at, x.until"
                 f" FROM ({known} UNION SELECT user_id FROM suspended) AS u"
                 " LEFT JOIN people AS p ON p.user_id = u.user_id"
                 " LEFT JOIN seats AS s ON s.user_id = u.user_id"
@@ -124,6 +125,11 @@ class Operators:
             ).fetchall()
         )
         return [UserRow(row[0], row[1], bool(row[2]), *row[3:]) for row in rows]
+
+
+def _reviewed(row: tuple[Any, ...]) -> ReviewedReport:
+    kind = ReportKind.APPEAL if row[11] == ReportKind.APPEAL else ReportKind.REPORT
+    return ReviewedReport(*(*row[:10], bool(row[10]), kind))
 
 
 def _suspension(row: tuple[Any, ...]) -> Suspension:

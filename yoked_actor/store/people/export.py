@@ -8,6 +8,7 @@ import msgspec
 
 from yoked_actor.domain.offers import KeptSet, shown_points
 from yoked_actor.domain.people import (
+    OwnAppeal,
     OwnConnection,
     OwnDate,
     OwnMatch,
@@ -44,6 +45,7 @@ def export_in(tx: Tx, user: str, now: Instant) -> PersonalData:
             reports=_reports(tx, user),
             offers=_offers(tx, user),
             connections=_connections(tx, user),
+            appeals=_appeals(tx, user),
         )
 
 
@@ -135,12 +137,23 @@ def _dates(tx: Tx, user: str) -> list[OwnDate]:
 
 def _reports(tx: Tx, user: str) -> list[OwnReport]:
     query = (
-        "SELECT reported, reason, at, match_id, resolved_at FROM reports WHERE reporter = ?"
-        " ORDER BY number"
+        "SELECT reported, reason, at, match_id, resolved_at FROM reports"
+        " WHERE reporter = ? AND kind = 'report' ORDER BY number"
     )
     return [
         OwnReport(who, reason, to_datetime(at), match_id, _moment(resolved))
         for who, reason, at, match_id, resolved in tx.execute(query, (user,))
+    ]
+
+
+def _appeals(tx: Tx, user: str) -> list[OwnAppeal]:
+    query = (
+        "SELECT reason, at, resolved_at FROM reports"
+        " WHERE reporter = ? AND kind = 'appeal' ORDER BY number"
+    )
+    return [
+        OwnAppeal(text, to_datetime(at), _moment(resolved))
+        for text, at, resolved in tx.execute(query, (user,))
     ]
 
 

@@ -6,7 +6,7 @@ from yoked_actor.domain.lobby import Code
 from yoked_actor.wire.call import PAGE, Call, Query
 from yoked_actor.wire.common import Changed, Empty
 from yoked_actor.wire.examples import MATCH, moment
-from yoked_actor.wire.people import http
+from yoked_actor.wire.people import http, moderation
 from yoked_actor.wire.people.examples import OWN_DATA, PROFILE, REPORTS, RESOLVE, SUSPEND
 
 PROFILE_CALLS: tuple[Call, ...] = (
@@ -63,8 +63,18 @@ SAFETY_CALLS: tuple[Call, ...] = (
         http.ReportBody("mallory", "rude", MATCH),
         status=201,
     ),
+    Call(
+        "POST",
+        "/api/appeal",
+        "Safety",
+        "Suspended: ask the operator to look at it again. Once a day.",
+        Empty(),
+        moderation.AppealBody("It was a misunderstanding."),
+        status=202,
+        refusals=(Code.WRONG_STATE,),
+    ),
 )
-"""Blocks and reports."""
+"""Blocks, reports and appeals."""
 
 PRIVACY_CALLS: tuple[Call, ...] = (
     Call(

@@ -6,7 +6,9 @@ from datetime import datetime
 
 import msgspec
 
+from yoked_actor.domain.people import ReportKind, check_words
 from yoked_actor.wire.common import Aware, Words
+from yoked_actor.wire.lobby import Reason
 
 
 class SuspendBody(msgspec.Struct, frozen=True):
@@ -14,6 +16,18 @@ class SuspendBody(msgspec.Struct, frozen=True):
 
     reason: Words
     until: Aware | None = None
+
+    def __post_init__(self) -> None:
+        check_words("reason", self.reason)
+
+
+class AppealBody(msgspec.Struct, frozen=True):
+    """Why a suspended user asks the operator to look at the suspension again."""
+
+    text: Reason
+
+    def __post_init__(self) -> None:
+        check_words("text", self.text)
 
 
 class ResolveBody(msgspec.Struct, frozen=True):
@@ -37,6 +51,8 @@ class ReportEntry(msgspec.Struct, frozen=True):
     resolved_at: datetime | None
     resolved_by: str | None
     resolution: str | None
+    kind: ReportKind = ReportKind.REPORT
+    """An appeal is by and about the same user, who is suspended; `reason` is its text."""
 
 
 class ReportsAnswer(msgspec.Struct, frozen=True):

@@ -96,6 +96,7 @@ def _report(one: ReviewedReport) -> moderation.ReportEntry:
         resolved_at=None if one.resolved_at is None else to_datetime(one.resolved_at),
         resolved_by=one.resolved_by,
         resolution=one.resolution,
+        kind=one.kind,
     )
 
 
