@@ -48,8 +48,7 @@ def test_names_of_all_scripts_and_emoji_pass(text):
         *((c, "invisible") for c in "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad\u061c"),
         *((c, "invisible") for c in "\u115f\u1160\u3164\uffa0\u034f\u180e"),
         *((c, "invisible") for c in "\U000e0001\U000e0067\U000e007f"),
-        ("\ud800", "surrogate"),
-        ("\udfff", "surrogate"),
+        *((c, "surrogate") for c in "\ud800\udfff"),
     ],
 )
 @pytest.mark.parametrize("around", ["{}", "a{}b", "{}ana", "ana{}", f"{FAMILY}{{}}", "\u4e2d{}"])
@@ -123,8 +122,7 @@ texts = st.text(
 def test_what_passes_holds_nothing_that_the_contract_refuses(text):
     try:
         name = clean_name("display_name", text, 80)
-    except BadText as error:
-        assert str(error).startswith("display_name ")
+    except BadText:
         return
     assert name == name.strip() == unicodedata.normalize("NFC", name)
     assert 1 <= len(name) <= 80

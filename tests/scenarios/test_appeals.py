@@ -29,7 +29,7 @@ async def queue(world: World) -> list[dict[str, Any]]:
 
 async def test_a_suspended_user_learns_why_at_every_door(autojump_clock):
     async with open_world() as world:
-        _, ben = await join_pair(world)
+        await join_pair(world)
         talker, _ = await Talker.greet(world, "ben")
         await suspend(world, "ben", until_s=3600)
         told = await talker.hear()

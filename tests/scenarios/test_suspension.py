@@ -226,7 +226,7 @@ async def test_a_suspended_user_in_any_state_leaves_and_the_partner_sees_a_leave
         assert (event.type, event.reason) == ("suspended", "rude to people")
         assert datetime.fromisoformat(event.until) == datetime.fromisoformat("2026-01-01T09:00:00Z")
         assert isinstance(ben.lost, Suspended)
-        assert (ben.lost.code, ben.lost.reason) == (4003, "suspended")
+        assert (ben.lost.code, ben.lost.reason) == (4003, "suspended: rude to people")
         assert (ben.lost.why, ben.lost.until) == ("rude to people", event.until)
         assert await state_of(world, "ben") == "idle"
         assert world.audit() == []
@@ -263,7 +263,8 @@ async def test_a_hello_of_a_suspended_user_gets_the_reason_and_the_end(autojump_
         await suspend(world, "ben", until_s=3600)
         with pytest.raises(Suspended) as caught:
             await world.connect("ben")
-        assert (caught.value.code, caught.value.reason) == (4003, "suspended")
+        lost = (caught.value.code, caught.value.reason)
+        assert lost == (4003, "suspended: rude to people")
         assert caught.value.why == "rude to people"
         assert caught.value.until == "2026-01-01T09:00:00Z"
         await suspend(world, "ana")

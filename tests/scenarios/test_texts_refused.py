@@ -26,7 +26,7 @@ TRICKS = {
 }
 
 
-@pytest.fixture(params=TRICKS.values(), ids=TRICKS.keys())
+@pytest.fixture(params=list(TRICKS.values()), ids=list(TRICKS))
 def trick(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -57,6 +57,7 @@ NAMES_NOBODY = {
         "suspended.reason",
     ),
     *("quality.policy", "quality.a_group", "quality.b_group", "audit.action"),
+    *("job_pauses.type", "job_pauses.reason"),
     *("jobs.type", "jobs.status", "jobs.owner", "job_attempts.owner", "job_attempts.cause"),
     *("dead_letter_news.type", "dead_letter_news.kind"),
     *("dead_letter_alerts.type", "dead_letter_alerts.kind"),

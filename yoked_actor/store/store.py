@@ -21,7 +21,7 @@ from yoked_actor.store.lobby import (
     recover_in,
 )
 from yoked_actor.store.offers import Calendar, Offers
-from yoked_actor.store.ops import Alerts, Audit, Operators
+from yoked_actor.store.ops import Alerts, Audit, Moderation, Operators
 from yoked_actor.store.people import Privacy, add_appeal_in, add_report_in, erase_in
 
 
@@ -40,6 +40,7 @@ class Store:
         self.audit = Audit(database)
         self.calendar = Calendar(database)
         self.jobs = Jobs(database, leases)
+        self.moderation = Moderation(database)
         self.offers = Offers(database)
         self.operators = Operators(database)
         self.privacy = Privacy(database)

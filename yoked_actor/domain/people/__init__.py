@@ -28,17 +28,21 @@ from yoked_actor.domain.people.personal_data import (
     OwnReport,
     OwnSeat,
     OwnSuspension,
+    OwnWarning,
     PersonalData,
     Since,
 )
 from yoked_actor.domain.people.records import (
     Appeal,
+    MatchFacts,
+    NamedCard,
     Report,
     ReportKind,
     ReportLimits,
     ReviewedReport,
     Suspension,
     UserRow,
+    UserWarning,
 )
 from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km
 from yoked_actor.domain.people.texts import BadText, check_text, check_words, clean_name
@@ -51,6 +55,8 @@ __all__ = [
     "Appeal",
     "BadText",
     "Card",
+    "MatchFacts",
+    "NamedCard",
     "OwnAppeal",
     "OwnConnection",
     "OwnDate",
@@ -61,6 +67,7 @@ __all__ = [
     "OwnReport",
     "OwnSeat",
     "OwnSuspension",
+    "OwnWarning",
     "Person",
     "PersonalData",
     "ProfileProblem",
@@ -73,6 +80,7 @@ __all__ = [
     "Since",
     "Suspension",
     "UserRow",
+    "UserWarning",
     "age_at",
     "age_on",
     "band_km",

@@ -89,6 +89,14 @@ class OwnAppeal(msgspec.Struct, frozen=True):
     resolved_at: datetime | None = None
 
 
+class OwnWarning(msgspec.Struct, frozen=True):
+    """An operator's warning to the person."""
+
+    text: str
+    at: datetime
+    seen_at: datetime | None = None
+
+
 class OwnOffer(msgspec.Struct, frozen=True):
     """An offer, and the person's answer."""
 
@@ -144,6 +152,7 @@ class PersonalData(msgspec.Struct, frozen=True):
     offers: list[OwnOffers]
     connections: list[OwnConnection]
     appeals: list[OwnAppeal] = []
+    warnings: list[OwnWarning] = []
 
     @property
     def is_empty(self) -> bool:
@@ -160,4 +169,5 @@ class PersonalData(msgspec.Struct, frozen=True):
             or self.offers
             or self.connections
             or self.appeals
+            or self.warnings
         )

@@ -13,6 +13,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Session, Sessions
 from yoked_actor.domain.lobby import Code, notices
 from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.ops import Role
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
@@ -66,12 +67,15 @@ class Api(msgspec.Struct, kw_only=True):
         """The session of the caller, within the rate."""
         return await self.session_of((await self.identify()).user_id, even_suspended=even_suspended)
 
-    async def operator(self) -> Session:
-        """The session of the caller, who must be an operator, within the rate."""
+    async def operator(self, needed: Role) -> Session:
+        """The session of the caller, an operator with at least this role, within the rate."""
         identity = await self.identify()
         self.sessions.suspensions.check(identity.user_id)
-        if not identity.is_admin:
-            raise Refused(Code.FORBIDDEN, "this is for the operator")
+        if identity.role is None:
+            raise Refused(Code.FORBIDDEN, "this is for operators")
+        if not identity.role.includes(needed):
+            message = f"this needs the role {needed}, and the token has the role {identity.role}"
+            raise Refused(Code.FORBIDDEN, message)
         return await self.session_of(identity.user_id)
 
     async def record(self, session: Session, action: str, subject: str, detail: str = "") -> None:
@@ -100,7 +104,8 @@ class Api(msgspec.Struct, kw_only=True):
 
 async def read_body(kind: type[T]) -> T:
     """The body of this request, checked."""
-    raw: bytes = await request.get_data(as_text=False)
+    raw = await request.get_data()
+    assert isinstance(raw, bytes)
     try:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

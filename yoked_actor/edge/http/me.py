@@ -1,4 +1,4 @@
-"""Calls of users about themselves: export of their data, erasure, appeal."""
+"""Calls of users about themselves: export of their data, erasure, appeal, warnings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from quart_trio import QuartTrio
 from yoked_actor.actors.people import Eraser
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.people import Appeal
+from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
-from yoked_actor.store import TooManyAppeals
+from yoked_actor.edge.http.parameters import number_of
+from yoked_actor.store import NoSuchWarning, TooManyAppeals
 from yoked_actor.wire.common import Empty
 from yoked_actor.wire.people import moderation
 
@@ -20,7 +22,7 @@ _MOST_REMEMBERED = 10_000
 
 
 def add_me_calls(app: QuartTrio, api: Api, eraser: Eraser) -> None:
-    """`/api/me` and `/api/appeal`."""
+    """`/api/me`, `/api/appeal` and `/api/warnings`."""
     exported_s: dict[str, float] = {}
 
     def take_turn(user_id: str) -> None:
@@ -59,6 +61,27 @@ def add_me_calls(app: QuartTrio, api: Api, eraser: Eraser) -> None:
             why = "your appeal is with the operator; you can make another one tomorrow"
             raise Refused(Code.RATE_LIMITED, why, retry_after_s=error.wait_s) from None
         return answer(Empty(), 202)
+
+    @app.get("/api/warnings")
+    async def warnings() -> Response:
+        session = await api.caller()
+        entries = [
+            moderation.WarningEntry(one.warning_id, one.text, to_datetime(one.at))
+            for one in await api.store.moderation.unseen((session.user_id,))
+        ]
+        return answer(moderation.WarningsAnswer(entries))
+
+    @app.post("/api/warnings/<warning_id>/seen")
+    async def warning_seen(warning_id: str) -> Response:
+        session = await api.caller()
+        number = number_of(warning_id[1:]) if warning_id.startswith("w") else None
+        if number is None:
+            raise Refused(Code.NOT_FOUND, "you have no such warning")
+        try:
+            await api.store.moderation.see(session.user_id, number, api.clock.now())
+        except NoSuchWarning as error:
+            raise Refused(Code.NOT_FOUND, str(error)) from None
+        return answer(Empty())
 
     @app.delete("/api/me")
     async def erase() -> Response:

@@ -20,7 +20,7 @@ class PrivacySettings(SettingsModel):
     )
 
     keep_reports_days: Days = Field(
-        365, description="After so many days a report is deleted, resolved or not."
+        365, description="After so many days a report or a warning is deleted."
     )
     keep_quality_days: Days = Field(
         400, description="After so many days the quality of a match is deleted."
@@ -36,7 +36,9 @@ class PrivacySettings(SettingsModel):
 class SafetySettings(SettingsModel):
     """Limits of reports and appeals."""
 
-    RELOADS = frozenset({"reports_per_day", "reports_per_pair", "appeal_every_s"})
+    RELOADS = frozenset(
+        {"reports_per_day", "reports_per_pair", "appeal_every_s", "max_unseen_warnings"}
+    )
 
     reports_per_day: Count = Field(
         20, description="The most reports that one user may make within 24 hours."
@@ -46,4 +48,7 @@ class SafetySettings(SettingsModel):
     )
     appeal_every_s: DurationOrZero = Field(
         86400.0, description="The shortest time between two appeals of a suspended user."
+    )
+    max_unseen_warnings: Count = Field(
+        20, description="The most warnings of one user that the user has not seen yet."
     )

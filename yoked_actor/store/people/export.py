@@ -18,6 +18,7 @@ from yoked_actor.domain.people import (
     OwnReport,
     OwnSeat,
     OwnSuspension,
+    OwnWarning,
     PersonalData,
     Since,
 )
@@ -46,6 +47,7 @@ def export_in(tx: Tx, user: str, now: Instant) -> PersonalData:
             offers=_offers(tx, user),
             connections=_connections(tx, user),
             appeals=_appeals(tx, user),
+            warnings=_warnings(tx, user),
         )
 
 
@@ -154,6 +156,14 @@ def _appeals(tx: Tx, user: str) -> list[OwnAppeal]:
     return [
         OwnAppeal(text, to_datetime(at), _moment(resolved))
         for text, at, resolved in tx.execute(query, (user,))
+    ]
+
+
+def _warnings(tx: Tx, user: str) -> list[OwnWarning]:
+    query = "SELECT text, at, seen_at FROM warnings WHERE user_id = ? ORDER BY number"
+    return [
+        OwnWarning(text, to_datetime(at), _moment(seen_at))
+        for text, at, seen_at in tx.execute(query, (user,))
     ]
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 
 from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.people import USER_ID
 from yoked_actor.settings import Settings
 from yoked_actor.wire.call import NUMBER, Call, Condition
@@ -21,6 +22,8 @@ _PATH_PARAMETERS: dict[str, dict[str, object]] = {
     "job_id": NUMBER,
     "number": NUMBER,
     "offer_id": _SUBJECT,
+    "match_id": _SUBJECT,
+    "warning_id": _SUBJECT,
     "connection_id": _SUBJECT,
 }
 _CONDITIONS: dict[Condition, str] = {
@@ -61,7 +64,8 @@ def openapi(
                     "type": "http",
                     "scheme": "bearer",
                     "bearerFormat": "JWT",
-                    "description": "A JWT whose `sub` is the user id; it must have an `exp`.",
+                    "description": "A JWT whose `sub` is the user id; it must have an `exp`. The"
+                    " token of an operator has a `role`: `viewer`, `moderator` or `admin`.",
                 }
             },
         },
@@ -97,6 +101,9 @@ def _operation(call: Call, schemas: Schemas) -> Document:
     }
     if call.only != "always":
         operation["description"] = _CONDITIONS[call.only]
+    if call.needs is not None:
+        operation["description"] = f"Needs a token with the role {_roles(call.needs)}."
+        operation["x-role"] = call.needs.value
     if names := re.findall(r"{(\w+)}", call.path):
         operation["parameters"] = [
             {"name": name, "in": "path", "required": True, "schema": _PATH_PARAMETERS[name]}
@@ -112,6 +119,10 @@ def _operation(call: Call, schemas: Schemas) -> Document:
         content = {"schema": schemas.ref(type(call.body)), "example": example_of(call.body)}
         operation["requestBody"] = {"required": True, "content": {JSON: content}}
     return operation
+
+
+def _roles(needed: Role) -> str:
+    return " or ".join(f"`{role}`" for role in Role if role.includes(needed))
 
 
 def _responses(call: Call, schemas: Schemas) -> Document:
