@@ -19,7 +19,10 @@ async def shown(world: World) -> dict[str, Any]:
 
 
 async def test_every_setting_is_shown_and_no_secret(autojump_clock):
-    given: dict[str, dict[str, object]] = {"auth": {"secret": SECRET}, "edge": {"commands_per_s": 77.0}}
+    given: dict[str, dict[str, object]] = {
+        "auth": {"secret": SECRET},
+        "edge": {"commands_per_s": 77.0},
+    }
     async with open_world(settings=given) as world:
         found = await shown(world)
         text = str(await operator(world).call("GET", "/api/admin/settings"))

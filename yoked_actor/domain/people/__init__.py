@@ -10,12 +10,15 @@ from yoked_actor.domain.people.person import (
     Person,
     ProfileProblem,
     ShownPlace,
+    StrictLimit,
     age_at,
     age_on,
     born_number,
     check_person,
     distance_km,
     is_user_id,
+    latest_adult,
+    strict_limits,
 )
 from yoked_actor.domain.people.personal_data import (
     OwnAppeal,
@@ -44,7 +47,7 @@ from yoked_actor.domain.people.records import (
     UserRow,
     UserWarning,
 )
-from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km
+from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km, card_of
 from yoked_actor.domain.people.texts import BadText, check_text, check_words, clean_name
 
 __all__ = [
@@ -78,6 +81,7 @@ __all__ = [
     "ShownPlace",
     "ShownPlaces",
     "Since",
+    "StrictLimit",
     "Suspension",
     "UserRow",
     "UserWarning",
@@ -85,10 +89,13 @@ __all__ = [
     "age_on",
     "band_km",
     "born_number",
+    "card_of",
     "check_person",
     "check_text",
     "check_words",
     "clean_name",
     "distance_km",
     "is_user_id",
+    "latest_adult",
+    "strict_limits",
 ]

@@ -25,6 +25,8 @@ _PATH_PARAMETERS: dict[str, dict[str, object]] = {
     "match_id": _SUBJECT,
     "warning_id": _SUBJECT,
     "connection_id": _SUBJECT,
+    "call_id": _SUBJECT,
+    "date_id": _SUBJECT,
 }
 _CONDITIONS: dict[Condition, str] = {
     "always": "",
