@@ -47,7 +47,7 @@ OVER: dict[str, Any] = {
 NAMES_NOBODY = {
     *("meta.name", "erased.tombstone", "seats.state", "alerts.alert", "lease_clock.boot"),
     *("people.display_name", "people.birth_date", "people.gender", "people.time_zone"),
-    *("people.interests", "people.seeking"),  # deleted with their row
+    *("people.interests", "people.seeking", "people.strict"),  # deleted with their row
     *("matches.status", "matches.a_vote", "matches.b_vote", "matches.outcome"),
     *(
         "matches.cancelled_for",

@@ -306,6 +306,31 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
     assert seen == set(MESSAGES)
 
 
+def undescribed(schema: Any, where: str) -> list[str]:
+    """The fields of a schema, and of those inside it, that say nothing of themselves."""
+    found = []
+    for name, field in schema.get("properties", {}).items():
+        if len(field.get("description", "").split()) < 2:
+            found.append(f"{where}.{name}")
+    return found
+
+
+@pytest.mark.parametrize("document", [HTTP, SOCKET], ids=["openapi", "asyncapi"])
+def test_every_field_is_described(document: Any) -> None:
+    """A new field needs a row in `yoked_actor/wire/contract/descriptions.py`."""
+    found = []
+    for name, schema in document["components"]["schemas"].items():
+        found += undescribed(schema, name)
+    for name, message in document["components"].get("messages", {}).items():
+        found += undescribed(message["payload"], name)
+    for path, methods in document.get("paths", {}).items():
+        for method, call in methods.items():
+            for one in call.get("parameters", ()):
+                if not one.get("description"):
+                    found.append(f"{method} {path} {one['name']}")
+    assert found == []
+
+
 async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any) -> None:
     bodies: dict[str, Message] = {
         "/api/profile": profile("Ana", "woman", "man"),

@@ -11,6 +11,7 @@ from yoked_actor.domain.people import USER_ID
 from yoked_actor.settings import Settings
 from yoked_actor.wire.call import NUMBER, Call, Condition
 from yoked_actor.wire.contract.calls import CALLS, PROBLEM_EXAMPLE
+from yoked_actor.wire.contract.descriptions import PARAMETERS, describe
 from yoked_actor.wire.contract.exchanges import example_of
 from yoked_actor.wire.contract.schemas import JSON, Document, Schemas, error_codes, info
 from yoked_actor.wire.problems import STATUS, Problem
@@ -45,6 +46,7 @@ def openapi(
     examples = [example for call in calls for example in (call.body, call.answer)]
     schemas = Schemas([Problem, *(type(e) for e in examples if e is not None)])
     _name_genders(schemas.components, settings.matching.genders)
+    describe(schemas.components)
     paths: dict[str, Document] = {}
     for call in calls:
         paths.setdefault(call.path, {})[call.method.lower()] = _operation(call, schemas)
@@ -101,6 +103,11 @@ def _operation(call: Call, schemas: Schemas) -> Document:
         "security": [{"token": []}] if call.token else [],
         "responses": _responses(call, schemas),
     }
+    operation["x-problems"] = [
+        {"status": status, "code": code.value}
+        for status, codes in sorted(_problems(call).items())
+        for code in codes
+    ]
     if call.only != "always":
         operation["description"] = _CONDITIONS[call.only]
     if call.needs is not None:
@@ -108,7 +115,13 @@ def _operation(call: Call, schemas: Schemas) -> Document:
         operation["x-role"] = call.needs.value
     if names := re.findall(r"{(\w+)}", call.path):
         operation["parameters"] = [
-            {"name": name, "in": "path", "required": True, "schema": _PATH_PARAMETERS[name]}
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": PARAMETERS[name],
+                "schema": _PATH_PARAMETERS[name],
+            }
             for name in names
         ]
     for query in call.query:

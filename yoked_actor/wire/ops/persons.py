@@ -78,7 +78,7 @@ class PastDatePart(msgspec.Struct, frozen=True):
     ended_for: str | None
 
 
-class OfferPart(msgspec.Struct, frozen=True):
+class PastOfferPart(msgspec.Struct, frozen=True):
     """An offer that a user was made."""
 
     offer_id: str
@@ -126,7 +126,7 @@ class UserAnswer(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[WarningPart] = []
     matches: list[PastMatchPart] = []
     dates: list[PastDatePart] = []
-    offers: list[OfferPart] = []
+    offers: list[PastOfferPart] = []
     connections: list[ConnectionPart] = []
     audit: list[AuditRow] = []
     """What operators did about this user."""
@@ -154,7 +154,7 @@ _USER = UserAnswer(
     warnings=[WarningPart("w3", moment(50), "root", "Be kind to people.", None)],
     matches=[PastMatchPart(MATCH, "ben", "completed", moment(2), "yes_pass", None, moment(9))],
     dates=[PastDatePart("d2", "ben", moment(9), moment(40), "ended")],
-    offers=[OfferPart("o20260101-ana-1", date(2026, 1, 1), "ben", True)],
+    offers=[PastOfferPart("o20260101-ana-1", date(2026, 1, 1), "ben", True)],
     connections=[ConnectionPart("c4", "ben", moment(20))],
     audit=[AuditRow(12, moment(50), "root", "warn", "ana", "Be kind to people.")],
 )

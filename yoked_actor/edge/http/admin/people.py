@@ -169,9 +169,9 @@ def _past_match(one: OwnMatch) -> http.PastMatchPart:
     )
 
 
-def _offers(kept: PersonalData, limit: int) -> list[http.OfferPart]:
+def _offers(kept: PersonalData, limit: int) -> list[http.PastOfferPart]:
     newest = [
-        http.OfferPart(
+        http.PastOfferPart(
             offer.offer_id, date.fromisoformat(day.date), offer.candidate, offer.answer is not None
         )
         for day in reversed(kept.offers[-limit:])
