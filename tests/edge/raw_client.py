@@ -241,6 +241,17 @@ async def open_door(
         nursery.cancel_scope.cancel()
 
 
+def tcp_pair() -> tuple[socket.socket, socket.socket]:
+    """The client's and the server's end of a loopback connection, both non-blocking."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        ours = socket.create_connection(listener.getsockname())
+        theirs, _ = listener.accept()
+    for sock in (ours, theirs):
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return ours, theirs
+
+
 def _dial_stream(door: FrontDoor, nursery: trio.Nursery, peer: tuple[str, int]) -> trio.abc.Stream:
     ours, theirs = trio.testing.memory_stream_pair()
     nursery.start_soon(door.serve_stream, theirs, peer)
@@ -248,8 +259,7 @@ def _dial_stream(door: FrontDoor, nursery: trio.Nursery, peer: tuple[str, int]) 
 
 
 def _dial_socket(door: FrontDoor, nursery: trio.Nursery, peer: tuple[str, int]) -> trio.abc.Stream:
-    ours, theirs = socket.socketpair()
-    theirs.setblocking(False)
+    ours, theirs = tcp_pair()
     nursery.start_soon(door.serve_socket, theirs, peer)
     return trio.SocketStream(trio.socket.from_stdlib_socket(ours))
 

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
@@ -261,6 +262,7 @@ async def test_a_client_that_spoke_during_a_stall_is_not_disconnected(mock_clock
             await client.stream.aclose()
 
 
+@pytest.mark.usefixtures("both_paths")
 async def test_nobody_is_dropped_who_was_not_asked_for_a_sign_of_life(mock_clock):
     async with open_door() as door, trio.open_nursery() as nursery:
         client = await in_the_echo(door, nursery)
@@ -274,6 +276,7 @@ async def test_nobody_is_dropped_who_was_not_asked_for_a_sign_of_life(mock_clock
         await client.stream.aclose()
 
 
+@pytest.mark.usefixtures("both_paths")
 async def test_a_client_that_waits_for_the_server_is_not_disconnected(autojump_clock):
     done = trio.Event()
 

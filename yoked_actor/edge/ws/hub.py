@@ -77,21 +77,22 @@ class Hub:
 
     async def run(self) -> None:
         """Serve until cancelled; all connections are closed then."""
-        try:
-            with select.epoll() as self._epoll:
+        with select.epoll() as epoll:
+            self._epoll = epoll
+            try:
                 async with trio.open_nursery() as self._nursery:
                     self._nursery.start_soon(self._watch_ends)
                     self._nursery.start_soon(self._watch_stalls)
                     while True:
                         # What a turn leaves is reported again. This is always a checkpoint.
-                        await trio.lowlevel.wait_readable(self._epoll.fileno())
-                        self._turn(self._epoll)
-        finally:
-            self._nursery = None
-            for connection in list(self._connections.values()):
-                connection.abort()
-            self._epoll = None
-            self._tell_ends()
+                        await trio.lowlevel.wait_readable(epoll.fileno())
+                        self._turn(epoll)
+            finally:
+                self._nursery = None
+                for connection in list(self._connections.values()):
+                    connection.abort()
+                self._epoll = None
+                self._tell_ends()
 
     def _turn(self, epoll: select.epoll) -> None:
         """Serve the sockets that are ready, within the bounds of a turn."""
