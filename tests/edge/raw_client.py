@@ -260,7 +260,7 @@ def _dial_stream(door: FrontDoor, nursery: trio.Nursery, peer: tuple[str, int]) 
 
 def _dial_socket(door: FrontDoor, nursery: trio.Nursery, peer: tuple[str, int]) -> trio.abc.Stream:
     ours, theirs = tcp_pair()
-    nursery.start_soon(door.serve_socket, theirs, peer)
+    door.admit(theirs, peer)
     return trio.SocketStream(trio.socket.from_stdlib_socket(ours))
 
 

@@ -26,15 +26,15 @@ ROOMY = EdgeLimits(send_buffer_bytes=8 * 1024, max_buffered_bytes=10**8)
 @asynccontextmanager
 async def hub_door(
     limits: EdgeLimits = ROOMY, handler: type[Echo] = Echo
-) -> AsyncIterator[tuple[FrontDoor, trio.Nursery, list[WebSocketConnection]]]:
+) -> AsyncIterator[tuple[FrontDoor, list[WebSocketConnection]]]:
     connections: list[WebSocketConnection] = []
 
     def begin(connection: WebSocketConnection) -> Echo:
         connections.append(connection)
         return handler(connection)
 
-    async with open_door(begin, limits) as door, trio.open_nursery() as nursery:
-        yield door, nursery, connections
+    async with open_door(begin, limits) as door:
+        yield door, connections
 
 
 @pytest.fixture
@@ -52,11 +52,9 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
     theirs.close()
 
 
-async def shake_hands(
-    door: FrontDoor, nursery: trio.Nursery, pair: tuple[socket.socket, socket.socket]
-) -> RawWebSocket:
+async def shake_hands(door: FrontDoor, pair: tuple[socket.socket, socket.socket]) -> RawWebSocket:
     ours, theirs = pair
-    nursery.start_soon(door.serve_socket, ours, LOCAL)
+    door.admit(ours, LOCAL)
     client = RawWebSocket(trio.SocketStream(trio.socket.from_stdlib_socket(theirs)))
     assert b" 101 " in await client.shake_hands()
     return client
@@ -72,8 +70,8 @@ async def test_what_is_sent_arrives_in_order_however_full_the_kernel_is(
     pair: tuple[socket.socket, socket.socket],
 ) -> None:
     texts = [str(number).encode() * 50 for number in range(5000)]
-    async with hub_door() as (door, nursery, connections):
-        client = await shake_hands(door, nursery, pair)
+    async with hub_door() as (door, connections):
+        client = await shake_hands(door, pair)
         for start in range(0, len(texts), 7):
             for text in texts[start : start + 7]:
                 connections[0].send(text)
@@ -100,8 +98,8 @@ async def test_frames_of_one_turn_are_sent_together(
         push(self, frames)
 
     monkeypatch.setattr(HubConnection, "_push", counted)
-    async with hub_door() as (door, nursery, _):
-        client = await shake_hands(door, nursery, pair)
+    async with hub_door() as (door, _):
+        client = await shake_hands(door, pair)
         await client.stream.send_all(frame(TEXT, b"one") + frame(0x9, b"?") + frame(TEXT, b"two"))
         assert await client.receive() == (TEXT, b"one")
         assert await client.receive() == (PONG, b"?")
@@ -113,8 +111,8 @@ async def test_frames_of_one_turn_are_sent_together(
 async def test_a_reset_by_the_peer_ends_only_its_connection(
     pair: tuple[socket.socket, socket.socket],
 ) -> None:
-    async with hub_door() as (door, nursery, connections):
-        client = await shake_hands(door, nursery, pair)
+    async with hub_door() as (door, connections):
+        client = await shake_hands(door, pair)
         pair[1].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await client.stream.aclose()
         await gone(door)
@@ -138,8 +136,8 @@ async def test_a_hang_up_while_a_message_is_awaited_does_not_keep_the_hub_busy(
         async def wait(self) -> None:
             await go_on.wait()
 
-    async with hub_door(handler=Dawdling) as (door, nursery, _):
-        client = await shake_hands(door, nursery, pair)
+    async with hub_door(handler=Dawdling) as (door, _):
+        client = await shake_hands(door, pair)
         await client.stream.send_all(frame(TEXT, b"a question"))
         await wait_all_tasks_blocked(0.01)
         pair[1].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -159,10 +157,10 @@ async def test_connections_that_break_while_all_are_looked_at(autojump_clock: Mo
         def end(self) -> None:
             ended.append(self.connection.close_code)
 
-    async with hub_door(EdgeLimits(), Watched) as (door, nursery, _):
+    async with hub_door(EdgeLimits(), Watched) as (door, _):
         clients = []
         for _ in range(5):
-            clients.append(await shake_hands(door, nursery, tcp_pair()[::-1]))
+            clients.append(await shake_hands(door, tcp_pair()[::-1]))
         await trio.sleep(60)
         assert door.open_connections == 0
         assert ended == [1006] * 5
@@ -176,10 +174,10 @@ async def test_a_turn_is_bounded_and_what_it_leaves_comes_next(
 ) -> None:
     monkeypatch.setattr(hub_module, "_EVENTS_PER_TURN", 3)
     monkeypatch.setattr(hub_module, "_BYTES_PER_TURN", 1)
-    async with hub_door() as (door, nursery, _):
+    async with hub_door() as (door, _):
         clients = []
         for _ in range(20):
-            clients.append(await shake_hands(door, nursery, tcp_pair()[::-1]))
+            clients.append(await shake_hands(door, tcp_pair()[::-1]))
         for number, client in enumerate(clients):
             await client.stream.send_all(frame(TEXT, b"%d" % number))
         with trio.fail_after(5):
@@ -213,10 +211,10 @@ async def test_a_hello_in_the_socket_is_heard_though_the_turn_did_not_reach_it(
 async def test_a_pong_in_the_socket_saves_a_connection_though_the_turn_did_not_reach_it(
     mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with hub_door(EdgeLimits()) as (door, nursery, _):
+    async with hub_door(EdgeLimits()) as (door, _):
         clients = []
         for _ in range(20):
-            clients.append(await shake_hands(door, nursery, tcp_pair()[::-1]))
+            clients.append(await shake_hands(door, tcp_pair()[::-1]))
         for _ in range(2):
             mock_clock.jump(door.limits.ping_interval_s)
             await wait_all_tasks_blocked(0.01)

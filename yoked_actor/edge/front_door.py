@@ -179,14 +179,6 @@ class FrontDoor:
         self._open += 1
         await self._handle(transport, peer)
 
-    async def serve_socket(self, sock: socket.socket, peer: Peer) -> None:
-        """Serve one connection on a plain socket that is already open.
-
-        Returns when it has ended, or when it has become a WebSocket of the hub.
-        """
-        self._open += 1
-        await self._handle(IncomingSocket(sock), peer)
-
     async def _wait_closed(self) -> None:
         """Ask every connection to close, and wait for the grace period."""
         await self._bridge.terminate()
@@ -202,7 +194,7 @@ class FrontDoor:
 
     async def _accept(self, listener: socket.socket, ssl_context: ssl.SSLContext | None) -> None:
         def admit(sock: socket.socket, peer: Peer) -> None:
-            self._admit(sock, peer, ssl_context)
+            self.admit(sock, peer, ssl_context)
 
         await accept_connections(listener, self.limits, admit, lambda: self._open)
 
@@ -210,7 +202,10 @@ class FrontDoor:
         is_proxy = self._proxies.trusts(peer[0])
         return self._admission.refusal(peer[0], self._open, is_proxy=is_proxy)
 
-    def _admit(self, sock: socket.socket, peer: Peer, ssl_context: ssl.SSLContext | None) -> None:
+    def admit(
+        self, sock: socket.socket, peer: Peer, ssl_context: ssl.SSLContext | None = None
+    ) -> None:
+        """Serve a connected socket, or refuse it. Does not block."""
         nursery = self._nursery
         refusal = self._refusal(peer)
         sock.setblocking(False)
