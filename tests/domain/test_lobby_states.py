@@ -520,7 +520,7 @@ class LobbyMachine(RuleBasedStateMachine):
     def _take(self, lobby: Lobby) -> None:
         self.lobby = lobby
         self.deadlines = CountedDeadlines(lobby.floor.deadlines)
-        lobby.floor.deadlines = self.deadlines
+        lobby.floor.deadlines = lobby.floor.birthdays._deadlines = self.deadlines
         # Nobody is here yet, so the pool is empty and can be exchanged.
         self.pool = lobby.floor.pool = WatchedPool(self.limits, lobby.floor)
         self.calls = []
