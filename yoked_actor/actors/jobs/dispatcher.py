@@ -265,16 +265,36 @@ class Dispatcher:
     # Runs
 
     async def _work(self) -> None:
-        runs = 0
         while True:
+            # Many runs share a scope, because a scope costs more than a small job does. A scope
+            # that was cancelled, to stop a run, is not used for another.
+            running: list[HeldJob] = []
+            try:
+                with trio.CancelScope() as scope:
+                    await self._run_jobs(scope, running)
+            except Exception as error:
+                # A run that was stopped has failed as well.
+                if not running:
+                    raise
+                self._attempts.end_failed(running[0], error)
+                continue
+            for held in running:
+                self._attempts.end_stopped(held)
+
+    async def _run_jobs(self, scope: trio.CancelScope, running: list[HeldJob]) -> None:
+        """Run jobs until the scope is cancelled; `running` holds the job that runs."""
+        runs = 0
+        while not scope.cancel_called:
             while not self._ready:
                 await self._jobs_ready.park()
             held = self._ready.popleft()
             if self._room_made and self._has_room():
                 self._room_made.unpark_all()
-            await self._attempts.run(held)
+            running.append(held)
+            await self._attempts.run(held, scope)
+            running.clear()
             runs += 1
-            if runs % _RUNS_BETWEEN_CHECKPOINTS == 0:
+            if runs % _RUNS_BETWEEN_CHECKPOINTS == 0 and not scope.cancel_called:
                 # Handlers that never checkpoint would block all other tasks.
                 await trio.lowlevel.checkpoint()
 

@@ -147,8 +147,7 @@ class JobRecorder:
             else:
                 self.put_failure(one.job, one.kind, failed, one.seconds)
         self._count(done)
-        for one in done:
-            self._report(one)
+        self._report_all(done)
         waits = any(_may_leave_work(one.outcome) for one in done)
         self._recorded(gone, waits)
 
@@ -201,21 +200,35 @@ class JobRecorder:
         if len(done) > 1:
             _log.debug("jobs_recorded", jobs=len(done), completed=completed)
 
-    def _report(self, one: EndedAttempt) -> None:
-        outcome = one.outcome
-        if isinstance(outcome, Completed):
+    def _report_all(self, done: list[EndedAttempt]) -> None:
+        quiet: Counter[str] = Counter()
+        # Once: a batch can be hundreds of lines.
+        log = _log.bind()
+        for one in done:
+            if not isinstance(one.outcome, Completed):
+                self._report(one)
+                continue
             if one.then is not None:
                 try:
                     one.then()
                 except Exception:
-                    _log.error("job_not_told", exc_info=True, **_names(one.job))
-            _log.info(
-                "job_completed",
-                runs=max_runs(one.kind.policy, one.job),
-                seconds=round(one.seconds, 6),
-                **_names(one.job),
-            )
-        elif isinstance(outcome, Failed):
+                    log.error("job_not_told", exc_info=True, **_names(one.job))
+            if one.kind.quiet:
+                quiet[one.kind.name] += 1
+            else:
+                log.info(
+                    "job_completed",
+                    runs=max_runs(one.kind.policy, one.job),
+                    seconds=round(one.seconds, 6),
+                    **_names(one.job),
+                )
+        for name, jobs in quiet.items():
+            log.info("jobs_completed", type=name, jobs=jobs)
+
+    def _report(self, one: EndedAttempt) -> None:
+        """Log an attempt that did not succeed."""
+        outcome = one.outcome
+        if isinstance(outcome, Failed):
             _log.warning(
                 "job_failed",
                 runs=max_runs(one.kind.policy, one.job),

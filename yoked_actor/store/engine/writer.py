@@ -195,12 +195,14 @@ def _apply(
             return None
         connection.execute("BEGIN IMMEDIATE")
         for write in batch:
-            if write.atomic:
+            if write.atomic or len(batch) == 1:
                 _apply_one(connection, write)
             else:
                 _apply_in_savepoint(connection, write)
         check()
-        connection.execute("COMMIT")
+        # The only write of a transaction has no savepoint of its own.
+        is_refused = len(batch) == 1 and batch[0].error is not None
+        connection.execute("ROLLBACK" if is_refused else "COMMIT")
         check()
     except Exception as error:
         if connection.in_transaction:

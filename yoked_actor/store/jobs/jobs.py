@@ -31,7 +31,7 @@ from yoked_actor.domain.time import Instant, after
 from yoked_actor.store.engine import Database, prune_oldest, statement
 from yoked_actor.store.jobs.answers import answers_in, keep_answer_in
 from yoked_actor.store.jobs.claiming import claim_in, next_due_at
-from yoked_actor.store.jobs.enqueuing import enqueue_in
+from yoked_actor.store.jobs.enqueuing import enqueue_in, enqueue_one_in
 from yoked_actor.store.jobs.lease_clock import LeaseClock
 from yoked_actor.store.jobs.operations import (
     cancel_in,
@@ -83,6 +83,10 @@ class Jobs:
 
     async def enqueue(self, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
         """Add all or none. `KeyConflict` when a key was used for another payload."""
+        if len(jobs) == 1 and jobs[0].key is None:
+            return await self._database.write(
+                lambda tx: enqueue_one_in(tx, jobs[0], now), atomic=True, can_wait=True
+            )
         return await self._database.write(lambda tx: enqueue_in(tx, jobs, now), can_wait=True)
 
     async def claim(
