@@ -183,7 +183,6 @@ class Writer:
                 write.error = explain(error)  # one for each caller: an error collects tracebacks
             write.finish()
 
-
     def _apply_in_turn(self, batch: list[_Write[Any]]) -> Exception | None:
         with self._turns.turn():
             return _apply(self._connection, batch, self._check)
