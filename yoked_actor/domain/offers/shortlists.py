@@ -96,9 +96,12 @@ class Shortlists:
         self._places = np.full(len(columns.people), -1, np.int64)
 
     def make(
-        self, receivers: Sequence[tuple[int, int]], breathe: Callable[[], None]
+        self, receivers: Sequence[tuple[int, int]], breathe: Callable[[int], None]
     ) -> dict[int, Shortlist]:
-        """The shortlists of receivers, given as (seed, number). `breathe` is called often."""
+        """The shortlists of receivers, given as (seed, number).
+
+        `breathe` is called often, with the number of receivers since the last call.
+        """
         groups: dict[Place, list[tuple[int, int]]] = {}
         for seed, one in receivers:
             place = self._candidates.place_of(one, self._columns.people[one].max_distance_km)
@@ -109,7 +112,7 @@ class Shortlists:
             self._places[listed.rows] = np.arange(len(listed.rows))
             for part in _in_parts(self._suiting(_Columns(self._columns, listed), members)):
                 made.update(self._score(listed.rows, part))
-                breathe()
+                breathe(len(part))
             self._places[listed.rows] = -1
         return made
 

@@ -134,15 +134,20 @@ def make_run(
 ) -> dict[str, OfferSet]:
     """The set of each receiver, by user id in ascending order.
 
-    `progress` is called often with the number of sets made and the total.
+    `progress` is called often with how many are done and the total; the last time with the total.
     """
     run = _Run(pool, rules)
     order = receivers_in_order(pool)
     made: dict[str, OfferSet] = {}
 
-    def breathe() -> None:
+    scored = 0
+
+    def breathe(receivers: int = 0) -> None:
+        nonlocal scored
+        scored += receivers
         if progress is not None:
-            progress(len(made), len(order))
+            # To score the candidates is half of the work, to choose among them the other half.
+            progress((scored + len(made)) // 2, len(order))
 
     for first in range(0, len(order), _AT_ONCE):
         part = order[first : first + _AT_ONCE]
@@ -184,10 +189,11 @@ class _Run:
         self._exposure = [0] * len(pool.people)
 
     def choose_all(
-        self, receivers: Sequence[tuple[int, int]], breathe: Callable[[], None]
+        self, receivers: Sequence[tuple[int, int]], breathe: Callable[[int], None]
     ) -> Iterator[tuple[int, tuple[Offer, ...]]]:
         """The offers of receivers, given as (seed, number), each from the candidates left."""
         adults = [(seed, one) for seed, one in receivers if self._candidates.is_adult(one)]
+        breathe(len(receivers) - len(adults))
         shortlists = self._shortlists.make(adults, breathe)
         for first in range(0, len(receivers), _WITH_FACTS_AT_ONCE):
             part = receivers[first : first + _WITH_FACTS_AT_ONCE]
