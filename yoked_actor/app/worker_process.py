@@ -1,4 +1,4 @@
-"""The worker process of a server: started while daily offers are due, and supervised (ADR 0021).
+"""The worker process of a server: started while daily offers are due, and supervised (ADR 0022).
 
 It is `yoked-actor worker --supervised` on the same data directory. Its standard input is a pipe
 that the server holds open: the end of the pipe is the end of the server, however the server ended,
@@ -121,14 +121,22 @@ class WorkerProcess:
         self._process = process
         self._running.set(1)
         try:
-            await self._hear(process)
-            await process.wait()
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._terminate_at_stop, process)
+                await self._hear(process)
+                await process.wait()
+                nursery.cancel_scope.cancel()
         finally:
             with trio.CancelScope(shield=True):
                 await self._end(process)
         self._failures = 0 if process.returncode == 0 else self._failures + 1
         if process.returncode:
             raise WorkerFailed(f"it has ended with {_named(process.returncode)}")
+
+    async def _terminate_at_stop(self, process: trio.Process) -> None:
+        """Let the worker drain while the server does."""
+        await self._stop.wait()
+        process.terminate()
 
     async def _hear(self, process: trio.Process) -> None:
         """Take reports until the worker closes its end."""
