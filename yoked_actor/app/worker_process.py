@@ -1,4 +1,4 @@
-"""The worker process of a server: started while daily offers are due, and supervised (ADR 0022).
+"""The worker process of a server: started while daily offers are due, and supervised (ADR 0023).
 
 It is `yoked-actor worker --supervised` on the same data directory. Its standard input is a pipe
 that the server holds open: the end of the pipe is the end of the server, however the server ended,

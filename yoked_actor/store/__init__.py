@@ -59,8 +59,16 @@ from yoked_actor.store.offers import (
     prepare_set,
 )
 from yoked_actor.store.opening import open_store
-from yoked_actor.store.ops import Alerts, Audit, NothingToDo, Operators
-from yoked_actor.store.people import Privacy, TooManyReports
+from yoked_actor.store.ops import (
+    Alerts,
+    Audit,
+    Moderation,
+    NoSuchWarning,
+    NothingToDo,
+    Operators,
+    TooManyWarnings,
+)
+from yoked_actor.store.people import Privacy, TooManyAppeals, TooManyReports
 from yoked_actor.store.store import Store
 from yoked_actor.store.upkeep import (
     BadBackup,
@@ -98,9 +106,11 @@ __all__ = [
     "JointEffect",
     "KeyConflict",
     "LeaseLost",
+    "Moderation",
     "NoSuchJob",
     "NoSuchOffer",
     "NoSuchRun",
+    "NoSuchWarning",
     "NothingToDo",
     "OfferExpired",
     "Offers",
@@ -115,7 +125,9 @@ __all__ = [
     "StoreSet",
     "StoreUnavailable",
     "ThreadRunner",
+    "TooManyAppeals",
     "TooManyReports",
+    "TooManyWarnings",
     "Tx",
     "UnreadableRun",
     "WriteRefused",
