@@ -718,12 +718,18 @@ def photo(floor: Floor) -> Photo:
 
 
 def _can_be_repeated(calls: list[Call]) -> bool:
-    """Whether there was no sign of life after a wake: an undo keeps it, which changes deadlines."""
-    woken = False
+    """Whether there was no sign of life after a wake: an undo keeps it, which changes deadlines.
+
+    Nor was a call answered in the round that placed it: the call has another id after an undo.
+    """
+    woken = placed = False
     for event, _, _ in calls:
         if woken and event is not None and not isinstance(event, ev.Detached):
             return False
+        if placed and isinstance(event, ev.AcceptCall | ev.DeclineCall | ev.CancelCall):
+            return False
         woken = woken or event is None
+        placed = placed or isinstance(event, ev.StartDate)
     return True
 
 
