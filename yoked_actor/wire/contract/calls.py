@@ -23,7 +23,13 @@ from yoked_actor.wire.ops import (
     OBJECTIVE_CALLS,
     QUALITY_CALLS,
 )
-from yoked_actor.wire.people import MODERATION_CALLS, PRIVACY_CALLS, PROFILE_CALLS, SAFETY_CALLS
+from yoked_actor.wire.people import (
+    MODERATION_CALLS,
+    PLACE_CALLS,
+    PRIVACY_CALLS,
+    PROFILE_CALLS,
+    SAFETY_CALLS,
+)
 from yoked_actor.wire.problems import Problem
 
 _IN_A_MATCH = ev.Snapshot(
@@ -35,6 +41,7 @@ PROBLEM_EXAMPLE = Problem(
 
 CALLS: tuple[Call, ...] = (
     *PROFILE_CALLS,
+    *PLACE_CALLS,
     Call(
         "POST",
         "/api/spin",

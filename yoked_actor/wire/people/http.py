@@ -42,6 +42,24 @@ class Profile(msgspec.Struct, frozen=True):
     interests: Annotated[list[Interest], msgspec.Meta(max_length=256)] = []
 
 
+class Place(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A place. `country` is a code of ISO 3166, and `alias` the other name that was searched."""
+
+    name: str
+    country: str
+    location: Location
+    time_zone: str
+    alias: str | None = None
+    region: str | None = None
+    near: str | None = None
+
+
+class PlacesAnswer(msgspec.Struct, frozen=True):
+    """The places that a search has found, the best first."""
+
+    places: list[Place]
+
+
 class BlockBody(msgspec.Struct, frozen=True):
     """Whom to block."""
 
