@@ -357,6 +357,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
                     )
                     assert set(body) <= known, call.path
     refused = {
+        "/api/places",
         "/api/match/acknowledge",
         "/api/vote",
         "/api/date/end",

@@ -39,7 +39,7 @@ def add_place_calls(app: QuartTrio, api: Api) -> None:
     async def near() -> Response:
         # A body, not a query: positions must not end up in the logs of proxies.
         await api.caller()
-        position = await read_body(http.Location)
+        position = await read_body(http.NearBody)
         return answer(_shown((await gazetteer()).nearest(position.lat, position.lon)))
 
 

@@ -151,7 +151,11 @@ def add_safety_calls(app: QuartTrio, api: Api) -> None:
         session = await api.caller()
         reply = await api.ask(session, ev.ListBlocks(session.user_id))
         assert isinstance(reply, notices.BlockList)
-        entries = [people_http.BlockEntry(who, to_datetime(at)) for who, at in reply.blocks.items()]
+        people = {who: await api.store.load_person(who) for who in reply.blocks}
+        entries = [
+            people_http.BlockEntry(who, to_datetime(at), person and person.display_name)
+            for (who, at), person in zip(reply.blocks.items(), people.values(), strict=True)
+        ]
         return answer(people_http.BlocksAnswer(entries))
 
     @app.post("/api/reports")

@@ -55,7 +55,7 @@ PLACE_CALLS: tuple[Call, ...] = (
         "Profile",
         "The place next to a position, to show instead of coordinates.",
         _VIENNA,
-        http.Location(48.21, 16.37),
+        http.NearBody(48.21, 16.37),
     ),
 )
 """The gazetteer."""
@@ -74,7 +74,7 @@ SAFETY_CALLS: tuple[Call, ...] = (
         "/api/blocks",
         "Safety",
         "See whom you have blocked.",
-        http.BlocksAnswer([http.BlockEntry("mallory", moment(0))]),
+        http.BlocksAnswer([http.BlockEntry("mallory", moment(0), "Mallory")]),
     ),
     Call(
         "DELETE",
