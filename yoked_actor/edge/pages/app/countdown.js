@@ -39,6 +39,9 @@ export class Countdown {
 
   stop() { clearInterval(this.#timer); }
 
+  /** The digits that are shown; empty before the countdown runs. */
+  get left() { return this.digits.textContent; }
+
   #show(reduced, announced) {
     const left_ms = Math.max(0, this.#until - this.now());
     const whole = Math.ceil(left_ms / 1000);
