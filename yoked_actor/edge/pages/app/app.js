@@ -50,6 +50,8 @@ export class App {
     this.last_vote = null;
     /** A date that an outcome announced and that has not started yet. @type {string|null} */
     this.opening = null;
+    /** The person whom this user called last. @type {any} */
+    this.calling = null;
     /** The last date, to know its partner when it has ended. @type {any} */
     this.dated = null;
     /** A date after which the user is asked whether to stay in touch. @type {any} */
@@ -222,7 +224,8 @@ export class App {
 
   #change() {
     const { snapshot } = this;
-    this.ringing.show(snapshot?.call ?? null);
+    // After a call of this user's own, the client does not know the partner yet.
+    this.ringing.show(snapshot?.call ? { partner: this.calling, ...snapshot.call } : null);
     if (snapshot?.date) this.dated = snapshot.date;
     stayAwake(Boolean(snapshot && (snapshot.state !== "idle" || snapshot.date)));
     this.router.follow();
@@ -315,8 +318,8 @@ export class App {
   /** Call a connection: it rings there. @param {{connection_id: string, partner: any}} connection */
   async call({ connection_id, partner }) {
     this.notify("");
-    const reply = await this.attempt(() => this.client.startDate(connection_id));
-    if (reply?.call_id && !this.snapshot?.call && !this.snapshot?.date && reply.ring_until) this.ringing.show({ call_id: reply.call_id, partner, ring_until: reply.ring_until, incoming: false });
+    this.calling = partner;
+    await this.attempt(() => this.client.startDate(connection_id));
   }
 
   /** @param {string} date_id @param {any} partner @param {"yes"|"no"} answer */

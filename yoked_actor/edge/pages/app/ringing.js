@@ -31,13 +31,12 @@ export class Ringing {
 
   /** The end of a call; returns the notice about it. @param {any} event */
   end({ call_id, reason }) {
-    const call = this.#call?.call_id === call_id ? this.#call : null;
-    if (call) this.#close();
-    return call ? callNotice(reason, call.partner.display_name, call.incoming) : "";
+    const call = this.#call;
+    if (call?.call_id === call_id) this.#close();
+    // A call to a busy user ends before it rings.
+    const { partner, incoming } = call?.call_id === call_id ? call : { partner: this.app.calling, incoming: false };
+    return partner ? callNotice(reason, partner.display_name, incoming) : "";
   }
-
-  /** How a call ended that never rang here, such as one to a busy user. @param {any} partner @param {string} reason */
-  notice(partner, reason) { return callNotice(reason, partner.display_name, false); }
 
   #close() {
     clearInterval(this.#timer);
@@ -50,12 +49,14 @@ export class Ringing {
   #ring(call) {
     const { app } = this;
     const name = call.partner.display_name;
-    const answer = (type) => { this.#close(); app.attempt(() => app.client.command(type, { call_id: call.call_id })); };
+    const answer = (act) => { this.#close(); app.attempt(() => act(call.call_id)); };
+    const accept = () => answer((id) => app.client.acceptCall(id));
+    const decline = () => answer((id) => app.client.declineCall(id));
     this.#dialog = open(t("call.incoming", { name }),
       [h("div", { class: "caller" }, mark(call.partner, "large")), h("p", {}, t("call.incomingText"), " ", app.snapshot?.state === "waiting" && t("call.leavesLine"))],
-      [button(t("call.decline"), () => answer("decline_call")), button(t("call.accept"), () => answer("accept_call"), "main", { autofocus: true })],
+      [button(t("call.decline"), decline), button(t("call.accept"), accept, "main", { autofocus: true })],
       // Escape declines: the caller need not wait.
-      () => { if (this.#call === call) answer("decline_call"); });
+      () => { if (this.#call === call) decline(); });
     reach(t("reach.call", { name }), t("reach.callText"), "call");
     this.#timer = setInterval(() => { if (preferences().sound) chime(); }, RING_EVERY_MS);
   }
@@ -64,7 +65,7 @@ export class Ringing {
     const { app } = this;
     const left = h("p", { class: "hint", role: "timer" });
     const tick = () => { left.textContent = t("call.outgoingText", { seconds: Math.max(0, Math.ceil((Date.parse(call.ring_until) - app.now()) / 1000)) }); };
-    const cancel = () => { this.#close(); app.attempt(() => app.client.command("cancel_call", { call_id: call.call_id })); };
+    const cancel = () => { this.#close(); app.attempt(() => app.client.cancelCall(call.call_id)); };
     this.#dialog = open(t("call.outgoing", { name: call.partner.display_name }), [h("div", { class: "caller calling" }, mark(call.partner, "large")), left],
       [button(t("call.cancel"), cancel, "danger")], () => { if (this.#call === call) cancel(); });
     tick();
