@@ -75,7 +75,7 @@ async def test_the_call_finds_places_and_refuses_what_is_too_long() -> None:
         assert vienna["location"] == {"lat": 48.2085, "lon": 16.3721}
         assert len(await api.places("a")) == MOST_PLACES
         near = await api.call("POST", "/api/places/near", {"lat": 48.2, "lon": 16.4})
-        assert near["country"] == "AT"
+        assert near["place"]["country"] == "AT"
         for search in ("", "%20", "a" * (LONGEST_SEARCH + 1)):
             with pytest.raises(CallRefused, match="bad_request"):
                 await api.call("GET", f"/api/places?search={search}")

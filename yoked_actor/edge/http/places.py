@@ -40,7 +40,8 @@ def add_place_calls(app: QuartTrio, api: Api) -> None:
         # A body, not a query: positions must not end up in the logs of proxies.
         await api.caller()
         position = await read_body(http.NearBody)
-        return answer(_shown((await gazetteer()).nearest(position.lat, position.lon)))
+        found = (await gazetteer()).nearest(position.lat, position.lon)
+        return answer(http.NearAnswer(_shown(found)))
 
 
 def _shown(place: Place) -> http.Place:

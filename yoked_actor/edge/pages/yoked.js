@@ -191,7 +191,7 @@ export class Api {
   async places(search) { return (await this.call("GET", `/api/places?search=${encodeURIComponent(search)}`)).places; }
 
   /** The place next to a position. @param {{lat: number, lon: number}} position @returns {Promise<Place>} */
-  placeNear(position) { return this.call("POST", "/api/places/near", position); }
+  async placeNear(position) { return (await this.call("POST", "/api/places/near", position)).place; }
 
   /** Everything that is stored about the user. */
   exportMe() { return this.call("GET", "/api/me/export"); }
@@ -551,11 +551,12 @@ export class Client extends EventTarget {
   /** Ask for the status over HTTP, again and again, until a socket opens or the client is closed. */
   async #poll() {
     clearTimeout(this.#polls);
-    if (this.status === "online" || this.status === "closed") return;
+    const isOver = () => this.status === "online" || this.status === "closed";
+    if (isOver()) return;
     const sent_ms = Date.now();
     try {
       const snapshot = await this.api.status();
-      if (this.status === "online" || /** @type {Status} */ (this.status) === "closed") return;
+      if (isOver()) return;
       this.#receiveStatus(snapshot, sent_ms);
     } catch (error) {
       const { code, said } = /** @type {YokedError} */ (error);

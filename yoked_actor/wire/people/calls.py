@@ -54,7 +54,7 @@ PLACE_CALLS: tuple[Call, ...] = (
         "/api/places/near",
         "Profile",
         "The place next to a position, to show instead of coordinates.",
-        _VIENNA,
+        http.NearAnswer(_VIENNA),
         http.NearBody(48.21, 16.37),
     ),
 )

@@ -82,6 +82,12 @@ class PlacesAnswer(msgspec.Struct, frozen=True):
     places: list[Place]
 
 
+class NearAnswer(msgspec.Struct, frozen=True):
+    """The place next to a position."""
+
+    place: Place
+
+
 class BlockBody(msgspec.Struct, frozen=True):
     """Whom to block."""
 

@@ -17,7 +17,7 @@ function outcomeNotice({ outcome, next, credit }, vote) {
 
 function cancelNotice({ reason, next }) {
   if (reason === "you_left") return next === "waiting" ? t("cancelled.youLeft") : "";
-  const text = known(`cancelled.${reason}`, t("cancelled.other"));
+  const text = known(`cancelled.${reason}`, t("cancelled.over"));
   return next === "waiting" ? `${text} ${t("cancelled.kept")}` : text;
 }
 
@@ -38,7 +38,7 @@ export function noticeFor(event, vote) {
     case "outcome": return event.reason === "you_left" ? cancelNotice(event) : outcomeNotice(event, vote);
     case "match_cancelled": return cancelNotice(event);
     case "date_started": return t("notice.date", { name });
-    case "date_ended": return known(`ended.${event.reason}`, t("ended.other"));
+    case "date_ended": return known(`ended.${event.reason}`, t("ended.over"));
     case "nudge": return t("notice.nudge");
     case "offers": return t("notice.offers");
     case "connection": return t("notice.connection", { name });
