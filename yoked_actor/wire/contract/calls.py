@@ -20,8 +20,11 @@ from yoked_actor.wire.ops import (
     AUDIT_CALLS,
     CONSOLE_CALLS,
     HEALTH_CALLS,
+    MATCH_CALLS,
     OBJECTIVE_CALLS,
+    PERSON_CALLS,
     QUALITY_CALLS,
+    SETTING_CALLS,
 )
 from yoked_actor.wire.people import (
     MODERATION_CALLS,
@@ -29,6 +32,7 @@ from yoked_actor.wire.people import (
     PRIVACY_CALLS,
     PROFILE_CALLS,
     SAFETY_CALLS,
+    WARNING_CALLS,
 )
 from yoked_actor.wire.problems import Problem
 
@@ -97,11 +101,15 @@ CALLS: tuple[Call, ...] = (
     Call("POST", "/api/heartbeat", "Spin", "Give a sign of life.", TimeAnswer(moment(3))),
     *OFFER_CALLS,
     *SAFETY_CALLS,
+    *WARNING_CALLS,
     *DEV_CALLS,
     *QUALITY_CALLS,
     *ADMIN_CALLS,
-    *PRIVACY_CALLS,
+    *PERSON_CALLS,
+    *MATCH_CALLS,
+    *SETTING_CALLS,
     *MODERATION_CALLS,
+    *PRIVACY_CALLS,
     *AUDIT_CALLS,
     *CONSOLE_CALLS,
     *OBJECTIVE_CALLS,

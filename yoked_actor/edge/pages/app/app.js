@@ -10,10 +10,11 @@ import { prefer } from "./preferences.js";
 import { Ringing } from "./ringing.js";
 import { Router } from "./router.js";
 import { language, LANGUAGES, t, translatePage } from "./texts.js";
+import { showWarning } from "./warning.js";
 import { noticeFor, refusal } from "./words.js";
 
 const KEY = "yoked.token";
-const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "call", "call_ended", "date_started", "date_ended", "signal", "offers", "connection", "draining"];
+const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "call", "call_ended", "date_started", "date_ended", "signal", "offers", "connection", "warning", "draining"];
 /** Events that a page shows itself: they are only announced to screen readers. */
 const ANNOUNCED_ONLY = new Set(["tier", "matched", "voting", "date_started"]);
 /** The close reason of the server when the account is erased. */
@@ -235,6 +236,7 @@ export class App {
     if (event.type === "outcome") this.opening = event.replayed ? null : event.date_id ?? null;
     if (event.type === "date_started") Object.assign(this, { opening: null, touch: null });
     if (event.type === "matched" && !event.replayed) reach(t("reach.found"), t("reach.foundText", { name: event.partner.display_name }), "match");
+    if (event.type === "warning") return showWarning(this, event);
     if (event.type === "date_ended") this.#askToStayInTouch(event);
     const notice = event.type === "call_ended" ? this.ringing.end(event) : this.#noticeFor(event);
     if (event.type === "outcome") this.last_vote = null;

@@ -47,7 +47,8 @@ export function askToReport(app, partner, match_id) {
     reason.removeAttribute("aria-invalid");
   });
   const send = button(t("report.send"), async () => {
-    const text = reason.value.trim();
+    // The server takes no line breaks.
+    const text = reason.value.replace(/\s+/g, " ").trim();
     if (!text) return say(t("report.needsText"));
     send.disabled = true;
     try {

@@ -330,6 +330,8 @@ export default {
   "block.text": "Ihr werdet einander nie wieder vorgestellt, und ein Treffen, ein Date oder ein Kontakt endet jetzt. Die andere Person erfährt nicht, warum.",
   "block.done": "{name} ist blockiert. Ihr werdet einander nicht mehr vorgestellt.",
 
+  "warning.heading": "Eine Nachricht der Betreiber dieses Dienstes",
+  "warning.seen": "Ich habe das gelesen",
   "suspended.title": "Konto gesperrt",
   "suspended.heading": "Dein Konto ist gesperrt",
   "suspended.until": "Es ist bis {time} gesperrt.",

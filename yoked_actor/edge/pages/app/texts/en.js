@@ -330,6 +330,8 @@ export default {
   "block.text": "You'll never be matched again, and a match, date or connection with them ends now. They won't be told why.",
   "block.done": "{name} is blocked. You won't be matched again.",
 
+  "warning.heading": "A message from the people who run this service",
+  "warning.seen": "I have read this",
   "suspended.title": "Account suspended",
   "suspended.heading": "Your account is suspended",
   "suspended.until": "It is suspended until {time}.",

@@ -18,10 +18,12 @@ export function suspended(app) {
   text.addEventListener("input", () => { problem.textContent = ""; text.removeAttribute("aria-invalid"); });
   const appeal = async (event) => {
     event.preventDefault();
-    if (!text.value.trim()) return say(t("suspended.appealNeeds"));
+    // The server takes no line breaks.
+    const words = text.value.replace(/\s+/g, " ").trim();
+    if (!words) return say(t("suspended.appealNeeds"));
     send.disabled = true;
     try {
-      await app.api.call("POST", "/api/appeal", { text: text.value.trim() });
+      await app.api.call("POST", "/api/appeal", { text: words });
       form.replaceChildren(h("p", { class: "answered", role: "status" }, t("suspended.appealSent")));
     } catch (error) {
       say(error.code === "rate_limited" ? t("suspended.appealTwice") : refusal(error));
