@@ -66,8 +66,8 @@ def test_two_who_accept_each_other_can_start_a_date(
         critic.looks("b-connections")
 
     ben.press("Start a video date with Ana")
-    ana.sees_notice("Ben is calling.")
-    ana.press("Accept")
+    ringing = ana.page.get_by_role("dialog", name="Ben is calling")
+    ringing.get_by_role("button", name="Accept").click()
     for person in (ana, ben):
         person.at("/video-date")
         person.sees_video()

@@ -31,8 +31,8 @@ CLIPPED = """
 
 
 def nothing_is_clipped(page: Page) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate(CLIPPED) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def all_visible(*elements: Locator) -> None:

@@ -19,6 +19,8 @@ export class Call extends EventTarget {
   #making = false;
   #ignoring = false;
   #closed = false;
+  /** Nothing is sent before the user joins. */
+  #joined = false;
   #queue = Promise.resolve();
   /** @type {any[]} */ #candidates = [];
   #peer = crypto.randomUUID();
@@ -43,6 +45,7 @@ export class Call extends EventTarget {
 
   /** Join the call; `possible` is false if signals cannot be sent. */
   async start(possible = true) {
+    this.#joined = possible;
     if (!globalThis.RTCPeerConnection || !possible) {
       this.phase = "impossible";
       this.opening = false;
@@ -155,7 +158,7 @@ export class Call extends EventTarget {
   // Signals
 
   #send(message) {
-    if (!this.#closed) this.#transmit({ ...message, peer: this.#peer, to: this.#partner ?? undefined });
+    if (this.#joined && !this.#closed) this.#transmit({ ...message, peer: this.#peer, to: this.#partner ?? undefined });
   }
 
   #transmit(data) {
