@@ -152,11 +152,11 @@ def add_safety_calls(app: QuartTrio, api: Api) -> None:
         session = await api.caller()
         reply = await api.ask(session, ev.ListBlocks(session.user_id))
         assert isinstance(reply, notices.BlockList)
-        people = {who: await api.store.load_person(who) for who in reply.blocks}
-        entries = [
-            people_http.BlockEntry(who, to_datetime(at), person and person.display_name)
-            for (who, at), person in zip(reply.blocks.items(), people.values(), strict=True)
-        ]
+        entries = []
+        for who, at in reply.blocks.items():
+            person = await api.store.load_person(who)
+            name = None if person is None else person.display_name
+            entries.append(people_http.BlockEntry(who, to_datetime(at), name))
         return answer(people_http.BlocksAnswer(entries))
 
     @app.post("/api/reports")
