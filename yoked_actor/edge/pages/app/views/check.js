@@ -6,7 +6,9 @@ import { prefer } from "../preferences.js";
 import { t } from "../texts.js";
 import { capture, mediaProblem } from "../media.js";
 
-const LOUD = 0.08;
+const LOUD = 0.05;
+/** The samples of 0.1 seconds: a short sound is not missed between two looks. */
+const SAMPLES = 8192;
 
 /** A bar that shows how loud a stream is. Call `stop` when it is removed. */
 export function levelMeter() {
@@ -18,12 +20,12 @@ export function levelMeter() {
     if (stream.getAudioTracks().length === 0 || !globalThis.AudioContext) return;
     audio = new AudioContext();
     audio.resume().catch(() => {});
-    const analyser = new AnalyserNode(audio, { fftSize: 512 });
+    const analyser = new AnalyserNode(audio, { fftSize: SAMPLES });
     new MediaStreamAudioSourceNode(audio, { mediaStream: stream }).connect(analyser);
     const samples = new Float32Array(analyser.fftSize);
     timer = setInterval(() => {
       analyser.getFloatTimeDomainData(samples);
-      const level = Math.min(1, Math.sqrt(samples.reduce((sum, one) => sum + one * one, 0) / samples.length) * 4);
+      const level = samples.reduce((most, one) => Math.max(most, Math.abs(one)), 0);
       bar.value = level;
       if (level > LOUD && !heard.textContent) heard.textContent = t("check.heard");
     }, 100);
