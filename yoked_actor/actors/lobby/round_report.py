@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import structlog
 import trio
 
-from yoked_actor.actors.lobby.messages import Message, is_for_lobby
+from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.domain.lobby import (
     Changes,
     DateEnd,
     DateEnded,
     Effects,
-    Event,
     IdleReason,
     Notice,
     NowIdle,
@@ -21,36 +20,34 @@ from yoked_actor.domain.lobby import (
     SpinReply,
     State,
 )
-from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.ops import Objective
 from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
-_OBJECTIVES: dict[type[Event], Objective] = {
-    Spin: Objective.SPINS,
-    ev.Vote: Objective.VOTES,
-}
+NOTHING = Effects(told.Done(), [])
+"""Stands for the effects of a message that the lobby does not decide about."""
 
 
 def count_spins(metrics: Metrics, messages: Sequence[Message], decided: Sequence[Effects]) -> None:
     """Count the spins of a round by their result."""
-    spun: dict[str, int] = {}
-    remaining = iter(decided)
-    for message in messages:
-        if not is_for_lobby(message):
-            continue
-        reply = next(remaining).reply
+    waiting = matched = refused = 0
+    for message, effects in zip(messages, decided, strict=True):
         if type(message.event) is Spin:
-            result = "refused"
-            if isinstance(reply, SpinReply):
-                result = "waiting" if reply.state is State.WAITING else "matched"
-            spun[result] = spun.get(result, 0) + 1
-    metrics.lobby.count_spins(spun)
+            reply = effects.reply
+            if type(reply) is not SpinReply:
+                refused += 1
+            elif reply.state is State.WAITING:
+                waiting += 1
+            else:
+                matched += 1
+    if waiting or matched or refused:
+        metrics.lobby.count_spins({"waiting": waiting, "matched": matched, "refused": refused})
 
 
 def count_losses(metrics: Metrics, notices: Sequence[tuple[str, Notice]]) -> None:
     """Count the users who were silent for too long."""
-    lost = sum(1 for _, notice in notices if _is_loss(notice))
+    lost = sum(1 for _, notice in notices if _is_loss(notice)) if notices else 0
     if lost:
         metrics.lobby.liveness_losses.inc(lost)
 
@@ -58,10 +55,16 @@ def count_losses(metrics: Metrics, notices: Sequence[tuple[str, Notice]]) -> Non
 def judge_latency(metrics: Metrics, messages: Sequence[Message]) -> None:
     """Judge how long spins and votes took, from the mailbox until their replies were sent."""
     now_s = trio.current_time()
-    for kind, objective in _OBJECTIVES.items():
-        taken = [now_s - m.posted_s for m in messages if type(m.event) is kind and m.posted_s >= 0]
-        if taken:
-            metrics.objectives.judge(objective, taken, now_s)
+    spins: list[float] = []
+    votes: list[float] = []
+    for message in messages:
+        if message.posted_s >= 0:
+            taken = spins if type(message.event) is Spin else votes
+            taken.append(now_s - message.posted_s)
+    if spins:
+        metrics.objectives.judge(Objective.SPINS, spins, now_s)
+    if votes:
+        metrics.objectives.judge(Objective.VOTES, votes, now_s)
 
 
 def log_matches(changes: Changes) -> None:
