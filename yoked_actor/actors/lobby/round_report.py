@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
+import msgspec
 import structlog
 import trio
 
+from yoked_actor.actors.lobby.log_lines import MatchEnded, MatchMade
 from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.domain.lobby import (
     Changes,
@@ -22,7 +25,7 @@ from yoked_actor.domain.lobby import (
 )
 from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.ops import Objective
-from yoked_actor.telemetry import Metrics
+from yoked_actor.telemetry import Metrics, write_lines
 
 _log = structlog.get_logger()
 NOTHING = Effects(told.Done(), [])
@@ -69,26 +72,36 @@ def judge_latency(metrics: Metrics, messages: Sequence[Message]) -> None:
 
 def log_matches(changes: Changes) -> None:
     """Log the matches that a round has made and ended."""
-    for quality in changes.quality:
-        _log.info(
-            "match_made",
+    at = datetime.now(UTC)
+    lines: list[MatchMade | MatchEnded] = [
+        MatchMade(
+            at=at,
             match_id=quality.match_id,
             policy=quality.policy,
-            tiers=[quality.a_tier.value, quality.b_tier.value],
-            waits_s=[quality.a_wait_s, quality.b_wait_s],
+            tiers=(quality.a_tier.value, quality.b_tier.value),
+            waits_s=(quality.a_wait_s, quality.b_wait_s),
             distance_km=quality.distance_km,
             priority=quality.priority,
             preference_match=quality.preference_match,
         )
-    for match in changes.matches:
-        if match.ended_at is not None:
-            _log.info(
-                "match_ended",
-                match_id=match.match_id,
-                status=match.status.value,
-                outcome=match.outcome and match.outcome.value,
-                reason=match.cancelled_for and match.cancelled_for.value,
-            )
+        for quality in changes.quality
+    ]
+    lines += [
+        MatchEnded(
+            at=at,
+            match_id=match.match_id,
+            status=match.status.value,
+            outcome=match.outcome and match.outcome.value,
+            reason=match.cancelled_for and match.cancelled_for.value,
+        )
+        for match in changes.matches
+        if match.ended_at is not None
+    ]
+    if lines and not write_lines(lines):
+        for line in lines:
+            facts = msgspec.to_builtins(line)
+            del facts["at"], facts["level"]
+            _log.info(facts.pop("event"), **facts)
 
 
 def _is_loss(notice: Notice) -> bool:
