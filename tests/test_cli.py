@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.cli.main import COMMANDS, main
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.edge.auth import BadToken, Tokens
 
@@ -193,7 +194,7 @@ async def test_a_token_is_valid_for_its_user_until_it_expires(run):
     assert printed.exit_code == 0
     tokens, now = Tokens("HS256", SECRET), Clock.real().now()
     who = tokens.identify(printed.stdout.strip(), now)
-    assert (who.user_id, who.is_admin) == ("ana", False)
+    assert (who.user_id, who.role) == ("ana", None)
     with pytest.raises(BadToken, match="expired"):
         tokens.identify(printed.stdout.strip(), now + 91 * MICROSECONDS)
 
@@ -201,7 +202,7 @@ async def test_a_token_is_valid_for_its_user_until_it_expires(run):
 async def test_a_token_can_have_the_admin_role(run):
     printed = run("token", "root", "--admin", auth__secret=SECRET)
     who = Tokens("HS256", SECRET).identify(printed.stdout.strip(), Clock.real().now())
-    assert (who.user_id, who.is_admin) == ("root", True)
+    assert (who.user_id, who.role) == ("root", Role.ADMIN)
 
 
 async def test_dev_tokens_are_signed_with_the_secret_of_the_data_directory(run, tmp_path):

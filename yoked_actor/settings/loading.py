@@ -133,7 +133,16 @@ class _Gathered:
             self._add_conflicts(error, None, failed)
         if self._problems:
             raise SettingsError(self._problems)
+        settings.keep_sources(self._named_sources())
         return settings
+
+    def _named_sources(self) -> dict[str, str]:
+        """The sources by `section.key`; a setting of tables has those of all its tables."""
+        found: dict[str, dict[str, None]] = {}
+        for (section, key), source in self._sources.items():
+            outer = key.partition(".")[0]
+            found.setdefault(f"{section}.{outer}", {})[source] = None
+        return {name: ", ".join(sources) for name, sources in found.items()}
 
     def _validated(self, section: str, values: Mapping[str, object]) -> SettingsModel:
         """A section without its invalid values, which are reported."""

@@ -38,6 +38,7 @@ class JobSettings(SettingsModel):
             "alert_depth",
             "alert_overdue_s",
             "retry",
+            "max_bulk",
         }
     )
 
@@ -47,6 +48,7 @@ class JobSettings(SettingsModel):
     cpu_threads: int = Field(1, ge=1, le=64, description="How many threads run CPU-bound jobs.")
     batch: int = Field(500, ge=1, le=10_000, description="The most jobs claimed at once.")
     ahead_s: Duration = Field(0.25, description="How many seconds of work are claimed in advance.")
+    max_bulk: Count = Field(1000, description="The most jobs that an operator changes at once.")
     lease_s: Duration = Field(
         60.0, description="The lease of a claimed job; it is extended while the job runs."
     )

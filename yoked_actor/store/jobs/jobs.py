@@ -16,12 +16,15 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from yoked_actor.domain.jobs import (
+    BulkAction,
     Job,
     JobAttempt,
     JobCause,
+    JobFilter,
     JobStatus,
     KeptAnswer,
     NewJob,
+    Pause,
     Progress,
     ReceiverAnswer,
     RetryPolicy,
@@ -30,6 +33,7 @@ from yoked_actor.domain.jobs import (
 from yoked_actor.domain.time import Instant, after
 from yoked_actor.store.engine import Database, prune_oldest, statement
 from yoked_actor.store.jobs.answers import answers_in, keep_answer_in
+from yoked_actor.store.jobs.bulk import change_in, find_in, pause_in, pauses_in, resume_in
 from yoked_actor.store.jobs.claiming import claim_in, next_due_at
 from yoked_actor.store.jobs.enqueuing import enqueue_in
 from yoked_actor.store.jobs.lease_clock import LeaseClock
@@ -202,6 +206,40 @@ class Jobs:
         why = checked_reason(reason)
         return await self._database.write(lambda tx: dismiss_in(tx, job_id, by, why, now))
 
+    async def change(
+        self,
+        action: BulkAction,
+        wanted: JobFilter,
+        by: str,
+        reason: str,
+        now: Instant,
+        limit: int,
+    ) -> tuple[list[int], bool]:
+        """Apply an action to up to `limit` jobs of a filter, and record that in the audit.
+
+        Returns the ids, and whether there are more. Jobs in whose state the action is not possible
+        are left out. A running job that is cancelled stops when its lease is next extended.
+        """
+        why = checked_reason(reason) if action is BulkAction.DISMISS else reason
+        found = await self._database.read(lambda tx: find_in(tx, action, wanted, limit + 1))
+        ids = found[:limit]
+        changed = await self._database.write(
+            lambda tx: change_in(tx, action, ids, wanted, by, why, now), can_wait=True
+        )
+        return changed, len(found) > limit
+
+    async def pause(self, pause: Pause) -> bool:
+        """Let no process claim jobs of a type; False when it is paused already."""
+        return await self._database.write(lambda tx: pause_in(tx, pause))
+
+    async def resume(self, job_type: str, by: str, now: Instant) -> bool:
+        """Let jobs of a type be claimed again; False when it is not paused."""
+        return await self._database.write(lambda tx: resume_in(tx, job_type, by, now))
+
+    async def pauses(self) -> Sequence[Pause]:
+        """The types that are paused."""
+        return await self._database.read(pauses_in)
+
     async def prune(self, ended_before: Instant, limit: int, *, dead: bool = False) -> int:
         """Delete up to `limit` jobs that ended before an instant; returns how many.
 
@@ -269,12 +307,15 @@ class Jobs:
         limit: int = 100,
         before: int | None = None,
         dismissed: bool | None = False,
+        text: str | None = None,
     ) -> Listed:
         """Jobs with an id less than `before`, newest first.
 
-        Without dismissed dead letters; with `dismissed` True only those, with None all.
+        Without dismissed dead letters; with `dismissed` True only those, with None all. With
+        `text`, only jobs whose payload or key contains it.
         """
-        wanted = (None if status is None else status.value, job_type, before, limit, dismissed)
+        state = None if status is None else status.value
+        wanted = (state, job_type, before, limit, dismissed, text)
         rows = await self._database.read(lambda tx: tx.execute(_LIST, wanted).fetchall())
         return [self._shown(job_of(row)) for row in rows]
 

@@ -40,6 +40,7 @@ from yoked_actor.wire.lobby.events import (
     TierEvent,
     Voting,
     Waiting,
+    WarningEvent,
 )
 
 _UNITS_PER_POINT = 10_000
@@ -205,6 +206,16 @@ def _connected(notice: notices.ConnectionOpened, seq: int, at: datetime) -> Even
     )
 
 
+def _warned(notice: notices.Warned, seq: int, at: datetime) -> Event:
+    return WarningEvent(
+        seq=seq,
+        at=at,
+        warning_id=notice.warning_id,
+        text=notice.text,
+        given_at=to_datetime(notice.given_at),
+    )
+
+
 def _suspended(notice: notices.Suspended, seq: int, at: datetime) -> Event:
     return SuspendedEvent(seq=seq, at=at, reason=notice.reason, until=moment_or_none(notice.until))
 
@@ -246,5 +257,6 @@ _EVENTS: dict[type[notices.Notice], Callable[[Any, int, datetime], Event]] = {
     notices.DateEnded: _date_ended,
     notices.OffersMade: _offers_made,
     notices.ConnectionOpened: _connected,
+    notices.Warned: _warned,
     notices.Suspended: _suspended,
 }
