@@ -10,8 +10,8 @@ class MatchMade(InfoLine, frozen=True, kw_only=True, gc=False, tag="match_made")
 
     match_id: str
     policy: str
-    tiers: tuple[int, int]
-    waits_s: tuple[float, float]
+    tiers: list[int]
+    waits_s: list[float]
     distance_km: float | None
     priority: float | None
     preference_match: float | None
