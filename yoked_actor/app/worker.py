@@ -23,6 +23,7 @@ from yoked_actor.actors.jobs import (
 from yoked_actor.actors.offers import OfferJobs
 from yoked_actor.actors.ops import Alarm
 from yoked_actor.actors.supervisor import Supervisor
+from yoked_actor.app.extensions import register_extensions
 from yoked_actor.settings import Settings
 from yoked_actor.store import ThreadRunner, open_store
 from yoked_actor.telemetry import Metrics
@@ -58,6 +59,7 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         # The server knows who is connected: a worker wakes it after each commit, and it delivers.
         OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
+        register_extensions(dispatcher)
         # Its alerts concern its own jobs and go to its log; the server stores and sends alerts.
         alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=True)
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake)
