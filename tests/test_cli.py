@@ -126,7 +126,7 @@ def test_every_command_explains_its_options(run, command, options):
         (["serve", "--dev", "--host", "example.org"], "loopback only"),
         (
             ["serve", "--dev", "--mock-clock-start", "noon"],
-            "'noon' is not an ISO 8601 date and time",
+            "noon is not an ISO 8601 date and time",
         ),
         (["serve", "--port", "many"], "--port"),
         (["serve", "--config", "nowhere.toml"], "nowhere.toml"),

@@ -146,12 +146,12 @@ def test_jobs_can_be_changed_while_a_server_is_running(data: Path) -> None:
     assert run_in_thread.exit_code == 0
 
 
-def test_a_table_of_jobs_fits_80_columns_with_whole_times(tmp_path: Path) -> None:
-    data = ["--data", str(tmp_path)]
+def test_a_table_of_jobs_fits_80_columns_with_whole_times(data: Path) -> None:
+    source = ["--data", str(data)]
     payload = '{"text": "' + "x" * 200 + '"}'
-    add = ["jobs", "enqueue", "a.type.with.a.long.name", payload, "--key", "k" * 60, *data]
+    add = ["jobs", "enqueue", "a.type.with.a.long.name", payload, "--key", "k" * 60, *source]
     assert CliRunner().invoke(main, add).exit_code == 0
     assert "known already" in CliRunner().invoke(main, add).output
-    lines = CliRunner().invoke(main, ["jobs", "list", *data]).output.splitlines()
+    lines = CliRunner().invoke(main, ["jobs", "list", *source]).output.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", line) for line in lines)

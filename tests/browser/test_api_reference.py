@@ -47,7 +47,7 @@ def test_a_call_is_tried_on_the_running_server(new_person: Callable[..., Person]
     olga = new_person("olga")
     page = olga.page
     page.goto(olga.server.url + "/docs")
-    page.get_by_label("User").fill("ana-tries")
+    page.locator("#try-user").fill("ana-tries")
     page.get_by_role("button", name="Log in").click()
     expect(page.locator("#try-status")).to_have_text("You are ana-tries.", timeout=PATIENCE_MS)
     profile = page.locator("section[aria-labelledby=put_profile]")
@@ -57,7 +57,7 @@ def test_a_call_is_tried_on_the_running_server(new_person: Callable[..., Person]
     expect(profile.locator(".try pre")).to_contain_text('"display_name": "Ana"')
     unblock = page.locator("section[aria-labelledby=delete_blocks_user_id]")
     unblock.get_by_text("Try it").click()
-    unblock.get_by_label("user_id").fill("nobody")
+    unblock.get_by_role("textbox", name="user_id").fill("nobody")
     unblock.get_by_role("button", name="Send DELETE").click()
     expect(unblock.locator(".try pre")).to_contain_text("not_found", timeout=PATIENCE_MS)
     olga.problems.clear()  # Chromium logs a refused call.
