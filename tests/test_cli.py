@@ -48,7 +48,9 @@ def test_the_help_shows_how_to_begin(run):
 
 
 def test_the_version_is_shown(run):
-    assert run("--version").output.strip() == f"yoked-actor, version {__version__}"
+    shown = run("--version").output.strip()
+    assert shown.startswith(f"yoked-actor, version {__version__} (")
+    assert ("(compiled)" in shown) != ("(pure Python: " in shown)
 
 
 def imported_by(*arguments: str) -> set[str]:
@@ -70,14 +72,15 @@ def imported_by(*arguments: str) -> set[str]:
 def test_help_of_serve_imports_neither_the_server_nor_another_command():
     found = imported_by("serve", "--help")
     ours = {name for name in found if name.startswith("yoked_actor.")}
-    assert ours == {f"yoked_actor.cli{name}" for name in ("", ".main", ".common", ".serve")}
+    cli = {f"yoked_actor.cli{name}" for name in ("", ".main", ".common", ".serve")}
+    assert ours == cli | {"yoked_actor.compiled"}
     heavy = {"trio", "quart", "numpy", "pydantic", "sqlite3", "msgspec", "rich", "structlog"}
     assert heavy & found == set()
 
 
 def test_the_list_of_commands_imports_no_command():
     found = {name for name in imported_by("--help") if name.startswith("yoked_actor.")}
-    assert found == {"yoked_actor.cli", "yoked_actor.cli.main"}
+    assert found == {"yoked_actor.cli", "yoked_actor.cli.main", "yoked_actor.compiled"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -168,6 +168,29 @@ async def test_a_lease_is_extended_and_a_snoozed_attempt_is_not_counted(
         assert (back.attempts, back.scheduled_for, back.lease_until) == (0, NOW + 9, None)
 
 
+async def test_the_leases_of_a_process_that_is_gone_are_ended(open_again: Opener) -> None:
+    async with open_again() as store:
+        await add(store, "mail", 2)
+        [gone] = await claim(store)
+        [other] = (await store.jobs.claim("bob", NOW, LEASE_S, 1)).jobs
+        assert await store.jobs.end_leases("ana", NOW + 1) == 1
+        assert await store.jobs.end_leases("nobody", NOW + 1) == 0
+        claimed = await store.jobs.claim("carl", NOW + 2, LEASE_S, 5)
+        assert [(job.id, job.attempts) for job in claimed.rescued] == [(gone.id, 1)]
+        with pytest.raises(LeaseLost):
+            await store.jobs.complete(gone.id, gone.fence, NOW + 3)
+        await store.jobs.complete(other.id, other.fence, NOW + 3)
+
+
+async def test_the_next_due_job_is_that_of_some_types(open_again: Opener) -> None:
+    async with open_again() as store:
+        await add(store, "mail", at=NOW + 5)
+        await add(store, "call", at=NOW + 9)
+        assert await store.jobs.next_due_at() == NOW + 5
+        assert await store.jobs.next_due_at({"call"}) == NOW + 9
+        assert await store.jobs.next_due_at({"fax"}) is None
+
+
 async def test_a_paused_type_is_not_claimed_and_is_not_due(open_again: Opener) -> None:
     async with open_again() as store:
         await store.jobs.enqueue([NewJob("a", {}, NOW), NewJob("b", {"town": "Rome"}, NOW)], NOW)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from pydantic import Field
 
@@ -25,6 +26,7 @@ class JobSettings(SettingsModel):
 
     RELOADS = frozenset(
         {
+            "worker_idle_s",
             "run_timeout_s",
             "progress_every_s",
             "drain_s",
@@ -42,6 +44,14 @@ class JobSettings(SettingsModel):
         }
     )
 
+    worker_process: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="Whether daily offers are made in a process of their own, which the server"
+        " starts when they are due; auto: if there are two CPU cores or more.",
+    )
+    worker_idle_s: Duration = Field(
+        60.0, description="A worker process that has had no job for this long ends."
+    )
     concurrency: int = Field(
         16, ge=1, le=1000, description="The most jobs that run at once in this process."
     )

@@ -11,7 +11,7 @@ its effect included.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -35,7 +35,7 @@ from yoked_actor.store.engine import Database, prune_oldest, statement
 from yoked_actor.store.jobs.answers import answers_in, keep_answer_in
 from yoked_actor.store.jobs.bulk import change_in, find_in, pause_in, pauses_in, resume_in
 from yoked_actor.store.jobs.claiming import claim_in, next_due_at
-from yoked_actor.store.jobs.enqueuing import enqueue_in
+from yoked_actor.store.jobs.enqueuing import enqueue_in, enqueue_one_in
 from yoked_actor.store.jobs.lease_clock import LeaseClock
 from yoked_actor.store.jobs.operations import (
     cancel_in,
@@ -62,6 +62,7 @@ from yoked_actor.store.jobs.values import (
 
 _EXTEND = statement("jobs/extend")
 _LIST = statement("jobs/list")
+_END_LEASES = statement("jobs/end_leases")
 _OPEN_COUNTS = statement("jobs/open_counts")
 _DEPTH = "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for <= ?"
 _OVERDUE = (
@@ -87,6 +88,10 @@ class Jobs:
 
     async def enqueue(self, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
         """Add all or none. `KeyConflict` when a key was used for another payload."""
+        if len(jobs) == 1 and jobs[0].key is None:
+            return await self._database.write(
+                lambda tx: enqueue_one_in(tx, jobs[0], now), atomic=True, can_wait=True
+            )
         return await self._database.write(lambda tx: enqueue_in(tx, jobs, now), can_wait=True)
 
     async def claim(
@@ -294,10 +299,18 @@ class Jobs:
         (count,) = await self._database.read(lambda tx: tx.execute(_OVERDUE, (since,)).fetchone())
         return int(count)
 
-    async def next_due_at(self) -> Instant | None:
-        """When the next job is due or the next lease ends."""
+    async def next_due_at(self, types: Collection[str] | None = None) -> Instant | None:
+        """When the next job is due or the next lease ends; of some types when given."""
         ahead = self._leases.ahead_at_present()
-        return await self._database.read(lambda tx: next_due_at(tx, None, ahead))
+        wanted = None if types is None else json_text(sorted(types))
+        return await self._database.read(lambda tx: next_due_at(tx, wanted, ahead))
+
+    async def end_leases(self, owner: str, now: Instant) -> int:
+        """End the leases of a process that is gone; the next claim rescues its jobs."""
+        lease = self._leases.at(now)
+        return await self._database.write(
+            lambda tx: tx.execute(_END_LEASES, (owner, lease)).rowcount, atomic=True
+        )
 
     async def list(
         self,
