@@ -21,6 +21,8 @@ from yoked_actor.settings.settings import Settings, sections
 from yoked_actor.settings.tables import NAMES, full_key, name_in_variable, table_model
 
 PREFIX = "YOKED_"
+PURE_PYTHON = "YOKED_PURE_PYTHON"
+"""Not a setting: it is read when the program is loaded, before the settings are."""
 
 # The settings that have a flag, so that a problem can name it.
 FLAGS = {
@@ -87,7 +89,8 @@ class _Gathered:
                     self._add(section, key, value, str(file))
 
     def add_environment(self, environ: Mapping[str, str]) -> None:
-        for variable in sorted(name for name in environ if name.startswith(PREFIX)):
+        given = {name for name in environ if name.startswith(PREFIX)} - {PURE_PYTHON}
+        for variable in sorted(given):
             section, separator, key = variable.removeprefix(PREFIX).lower().partition("__")
             if not separator:
                 form = f"must have the form {PREFIX}SECTION__KEY"
