@@ -12,8 +12,8 @@ import trio
 from trio.testing import MockClock
 
 from yoked_actor.settings import SettingsError, load_settings
-from yoked_actor.simulation.evening import simulate as play
-from yoked_actor.simulation.report import Report
+from yoked_actor.simulation.evening.evening import simulate as play
+from yoked_actor.simulation.evening.report import Report
 from yoked_actor.telemetry import configure_logging
 
 
