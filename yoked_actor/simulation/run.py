@@ -22,6 +22,7 @@ from yoked_actor.simulation.judges.calendar import CalendarOracle
 from yoked_actor.simulation.judges.calls import CallWitness
 from yoked_actor.simulation.judges.erasures import Erasures
 from yoked_actor.simulation.judges.guarantee import Guarantee
+from yoked_actor.simulation.judges.loop import LoopJudge
 from yoked_actor.simulation.judges.memory import MemoryJudge
 from yoked_actor.simulation.judges.replies import Replies
 from yoked_actor.simulation.judges.verdict import Bench, Violation, Weather
@@ -122,6 +123,7 @@ class _Run:
 
     async def play(self) -> Result:
         start_s = trio.current_time()
+        trio.lowlevel.add_instrument(LoopJudge(self.bench, self.tally))
         async with self.stage.run(), trio.open_nursery() as nursery:
             company = self._company(nursery)
             work = WorkJudge(
@@ -206,7 +208,9 @@ class _Run:
 def _directory() -> Iterator[Path]:
     """A directory for the files; in memory if the system has one, because a sync is slow."""
     memory = Path("/dev/shm")
-    path = Path(tempfile.mkdtemp(prefix="yoked-simulation-", dir=memory if memory.is_dir() else None))
+    path = Path(
+        tempfile.mkdtemp(prefix="yoked-simulation-", dir=memory if memory.is_dir() else None)
+    )
     try:
         yield path
     finally:

@@ -96,6 +96,7 @@ class Faults:
         self._ledger = ledger
         self._calendar = calendar
         self._nursery: trio.Nursery | None = None
+        stage.was_refused = lambda: weather.disturb(60.0)
         stage.was_dropped = lambda text: self._note("drop", f"the process is dropped {text}")
 
     async def run(self, faults: list[Appointment], start_at: Instant) -> None:
@@ -116,8 +117,7 @@ class Faults:
         async with trio.open_nursery() as self._nursery:
             self._nursery.start_soon(self._watch_server)
             for fault in faults:
-                while (left := fault.at - self._stage.wall.true()) > 0:
-                    await trio.sleep(left / MICROSECONDS)
+                await self._stage.wall.sleep_until(fault.at)
                 if fault.at > start_at:
                     happen[fault.kind](Random(f"fault {fault.seed}"))
 
@@ -255,11 +255,21 @@ class Faults:
         elif kind == "stall":
             for line in chosen:
                 line.stall(True)
-            self._later(random.uniform(1, 25), lambda: [line.stall(False) for line in chosen])
+
+            def resume() -> None:
+                for line in chosen:
+                    line.stall(False)
+
+            self._later(random.uniform(1, 25), resume)
         else:
             for line in chosen:
                 line.delay(random.uniform(0.05, 2.0))
-            self._later(20.0, lambda: [line.delay(0.0) for line in chosen])
+
+            def hurry() -> None:
+                for line in chosen:
+                    line.delay(0.0)
+
+            self._later(20.0, hurry)
 
     # Time
 

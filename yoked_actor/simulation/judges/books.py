@@ -17,7 +17,7 @@ from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
 from yoked_actor.simulation.judges.verdict import Bench
 
 _RECENT_S = 26 * 3600.0
-_OUTCOME = {
+_OUTCOME: dict[tuple[str | None, ...], str] = {
     ("yes", "yes"): "both_yes",
     ("pass", "yes"): "yes_pass",
     ("pass", "pass"): "pass_pass",
@@ -117,8 +117,8 @@ class Books:
             for rule, query in _RULES.items():
                 rows = books.execute(query).fetchmany(3)
                 if rows:
-                    who = [str(value) for row in rows for value in row if "." in str(value)]
-                    self._bench.report("rows", f"{rule}: {rows}", *who[:4])
+                    named = [str(value) for row in rows for value in row if "." in str(value)]
+                    self._bench.report("rows", f"{rule}: {rows}", *named[:4])
             stored = {
                 f"m{row[0]}": row[1:]
                 for row in books.execute(
@@ -145,7 +145,9 @@ class Books:
         for match_id, (a, b, a_vote, b_vote, outcome, *_) in stored.items():
             meeting_ = self._ledger.meetings.get(match_id)
             has_left = meeting_ is None or meeting_.left or meeting_.cancelled
-            votes = tuple(sorted((a_vote, b_vote), key=lambda vote: vote or ""))
+            # No vote at all is stored as nothing, that of somebody who left or was lost as idle.
+            given = (None if vote == "idle" else vote for vote in (a_vote, b_vote))
+            votes = tuple(sorted(given, key=lambda vote: vote or ""))
             if outcome is not None and not has_left and _OUTCOME.get(votes) != outcome:
                 yield f"{match_id} has votes {votes} and outcome {outcome}", (a, b)
 

@@ -76,11 +76,13 @@ class CalendarOracle:
     def check(self) -> None:
         """Judge every morning that is due and was not judged before."""
         now = self._stage.wall.true()
-        zones = sorted({
-            account.profile["time_zone"]
-            for account in self._ledger.accounts.values()
-            if account.profile is not None
-        })
+        zones = sorted(
+            {
+                account.profile["time_zone"]
+                for account in self._ledger.accounts.values()
+                if account.profile is not None
+            }
+        )
         today = to_datetime(now).date()
         with self._books.open() as books:
             runs = {
@@ -154,8 +156,7 @@ class CalendarOracle:
         sets: dict[tuple[str, str], tuple[str, int, int, int]],
     ) -> bool:
         return any(
-            who == user_id and abs(kept[1] - due_at) < 12 * _HOUR
-            for (_, who), kept in sets.items()
+            who == user_id and abs(kept[1] - due_at) < 12 * _HOUR for (_, who), kept in sets.items()
         )
 
     def _check_instants(
@@ -183,9 +184,7 @@ class CalendarOracle:
                 self._bench.report("calendar", f"{problem}, not {expected} to {after}", user_id)
 
     def _was_wrong_near(self, at: Instant) -> bool:
-        return any(
-            start - 26 * _HOUR < at < end + 26 * _HOUR for start, end in self.stepped
-        )
+        return any(start - 26 * _HOUR < at < end + 26 * _HOUR for start, end in self.stepped)
 
     def _to_trio(self, at: Instant) -> float:
         """An instant of true time on trio's clock, about: suspensions make it later."""

@@ -64,5 +64,7 @@ class Guarantee:
             and one not in b.maybe_blocks
             and now_s - cancelled_s > BAR_S + SLACK_S
             and not self._ledger.may_have_met(one, other)
-            and not any(m.ended_s is None for m in self._ledger.by_pair.get(pair_of(one, other), ()))
+            and not any(
+                m.ended_s is None for m in self._ledger.by_pair.get(pair_of(one, other), ())
+            )
         )

@@ -17,7 +17,6 @@ from types import (
 )
 from weakref import ReferenceType
 
-from yoked_actor.edge.ws.expiries import Expiries
 from yoked_actor.simulation.judges.verdict import Bench
 from yoked_actor.simulation.stage import Stage
 from yoked_actor.simulation.tally import Level, Tally
@@ -31,15 +30,22 @@ _SKIPPED = (
     FrameType,
     GeneratorType,
     ReferenceType,
-    Expiries,  # keeps some closed connections on purpose, at most 64
 )
-_OTHERS = ("trio", "yoked_actor.simulation", "prometheus_client", "quart", "werkzeug", "jinja2")
-"""Packages whose objects are not followed: caches of libraries, and the simulation itself."""
+_OTHERS = (
+    "trio",
+    "yoked_actor.simulation",
+    "yoked_actor.edge.ws.expiries",  # keeps some closed connections on purpose, at most 64
+    "prometheus_client",
+    "quart",
+    "werkzeug",
+    "jinja2",
+)
+"""Modules whose objects are not followed: caches of libraries, and the simulation itself."""
 _LEAK = 0.6
 """Objects that each connection leaves behind, above which it is a leak."""
-_SLACK = 70
+_SLACK = 150
 """Windows of metrics and the sets of the last morning come and go."""
-_WARM = 15
+_WARM = 60
 """Connections after which all that is made once has been made."""
 
 

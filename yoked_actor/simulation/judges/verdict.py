@@ -7,11 +7,12 @@ agree. A fault excuses only that something came late, for a while after it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 
 import msgspec
 import trio
 
-from yoked_actor.domain.time import Instant
+from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime
 from yoked_actor.simulation.history import History, stamp
 
 _SHOWN = 30
@@ -50,6 +51,11 @@ class Weather:
         self.up_at = -1.0
         self.errors = 0
         """How many faults could make a job fail."""
+
+    def when_s(self, at: str) -> float:
+        """An instant of a message, on trio's clock: a message may be read late."""
+        ago = self._machine_now() - from_datetime(datetime.fromisoformat(at))
+        return trio.current_time() - max(0.0, ago / MICROSECONDS)
 
     def disturb(self, for_s: float) -> None:
         """Excuse delays for so long."""
@@ -92,6 +98,7 @@ class Bench:
     def __init__(self, history: History, now: Callable[[], Instant]) -> None:
         self._history = history
         self._now = now
+        self._known: set[tuple[str, str]] = set()
         self.violations: list[Violation] = []
         self.found = trio.Event()
         """Set at the first violation."""
@@ -103,7 +110,10 @@ class Bench:
         self.checks[check] = self.checks.get(check, 0) + times
 
     def report(self, kind: str, text: str, *who: str) -> None:
-        """Report a violation that concerns some persons."""
+        """Report a violation that concerns some persons; the same one counts once."""
+        if (kind, text) in self._known:
+            return
+        self._known.add((kind, text))
         if len(self.violations) < MOST:
             at = stamp(self._now())
             last = self._history.last((*who, "stage"), _SHOWN)

@@ -208,7 +208,7 @@ class Witness:
         self._bench.count("outcome")
         meeting = self.ledger.meetings.get(match_id)
         if meeting is not None:
-            meeting.ended_s = now_s
+            meeting.ended_s = self._weather.when_s(event["at"])
             (meeting.left.add(me) if has_left else meeting.outcomes.__setitem__(me, outcome))
             if has_left and outcome != "cancelled":
                 meeting.outcomes[me] = outcome
@@ -262,7 +262,7 @@ class Witness:
         meeting = self.ledger.meetings.get(match_id)
         if meeting is not None:
             meeting.cancelled[me] = reason
-            meeting.ended_s = now_s
+            meeting.ended_s = self._weather.when_s(event["at"])
             if reason == "you_left":
                 meeting.left.add(me)
             if reason == "server_restart":

@@ -68,11 +68,7 @@ class Operator:
     async def _end_later(self, user_id: str, at: int) -> None:
         """A suspension with an end ends by itself."""
         wall = self._company.stage.wall
-        while (left := at - wall.true()) > 0:
-            await trio.sleep(left / MICROSECONDS)
-            # The machine's clock may be wrong by up to an hour meanwhile: from then on nobody knows.
-            if at - wall.true() <= 0:
-                break
+        await wall.sleep_until(at)
         if user_id in self._suspended:
             self._company.calls.freeing(user_id)
             await trio.sleep(2.0 + 2 * abs(wall.error_s))

@@ -54,16 +54,15 @@ class Person:
     async def live(self) -> None:
         """Live until the run ends."""
         await trio.sleep(self._random.uniform(0, 1800))
-        while not await self._sign_up():
-            await trio.sleep(600)
+        await self._sign_up()
         while True:
             # The day's plan is drawn first, so that it does not depend on what happens.
             for at, errand in sorted(self._plan(), key=lambda one: one[0]):
-                await self._sleep_until(at)
+                await self._company.stage.wall.sleep_until(at)
                 if self._is_gone:
                     await self._come_back()
                 await errand()
-            await self._sleep_until(self._local(time(3, 0), days=1))
+            await self._company.stage.wall.sleep_until(self._local(time(3, 0), days=1))
 
     # The day
 
@@ -101,10 +100,6 @@ class Person:
         moment = datetime.combine(today + timedelta(days=days), when, zone)
         return from_datetime(moment.astimezone(UTC))
 
-    async def _sleep_until(self, at: Instant) -> None:
-        while (left := at - self._company.stage.wall.true()) > 0:
-            await trio.sleep(left / MICROSECONDS)
-
     # Coming and going
 
     def _begin_life(self) -> None:
@@ -116,10 +111,13 @@ class Person:
         self._profile = make_profile(self._random, self._name, self._zone, today)
         self._api = Api(self._company, self.user_id)
 
-    async def _sign_up(self) -> bool:
+    async def _sign_up(self) -> None:
         if self._random.random() < 0.05:
             await self._try_too_young()
-        return await self._put_profile()
+        while True:
+            if await self._put_profile():
+                return
+            await trio.sleep(600)
 
     async def _try_too_young(self) -> None:
         today = to_datetime(self._company.stage.wall.true()).date()
@@ -141,8 +139,7 @@ class Person:
     async def _come_back(self) -> None:
         self._is_gone = False
         self._begin_life()
-        while not await self._sign_up():
-            await trio.sleep(600)
+        await self._sign_up()
 
     # Errands
 

@@ -157,7 +157,7 @@ def _parse(received: bytes) -> tuple[int, Any]:
 
 
 def _unchunk(body: bytes) -> bytes:
-    parts = []
+    parts: list[bytes] = []
     while body:
         size, _, body = body.partition(b"\r\n")
         length = int(size, 16)

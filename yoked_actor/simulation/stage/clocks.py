@@ -23,6 +23,14 @@ class Wall:
         """The instant that the machine's clock shows."""
         return self.true() + self._error
 
+    async def sleep_until(self, at: Instant) -> None:
+        """Sleep until an instant of true time."""
+        while True:
+            left = at - self.true()
+            if left <= 0:
+                return
+            await trio.sleep(left / MICROSECONDS)
+
     @property
     def error_s(self) -> float:
         """How far the machine's clock is ahead of true time."""

@@ -44,6 +44,7 @@ class Disk:
         self.statements = 0
         self.refused = 0
         """How many statements were refused."""
+        self.on_refuse: Callable[[], None] = _do_nothing
         self._fail_in: int | None = None
         self._fail_code = sqlite3.SQLITE_IOERR
         self._drop_in: int | None = None
@@ -84,11 +85,15 @@ class Disk:
             self._fail_in -= 1
             if self._fail_in < 0:
                 self._fail_in = None
-                self.refused += 1
+                self._count_refused()
                 raise _error("a statement was refused", self._fail_code)
         if self.is_full and not sql.lstrip().upper().startswith(_READS):
-            self.refused += 1
+            self._count_refused()
             raise _error("database or disk is full", sqlite3.SQLITE_FULL)
+
+    def _count_refused(self) -> None:
+        self.refused += 1
+        self.on_refuse()
 
 
 class _Connection(sqlite3.Connection):
@@ -105,6 +110,10 @@ class _Connection(sqlite3.Connection):
     def executescript(self, sql: str) -> sqlite3.Cursor:
         plain = super().executescript
         return self.disk.run(sql, lambda: plain(sql))
+
+
+def _do_nothing() -> None:
+    pass
 
 
 def _error(text: str, code: int) -> sqlite3.OperationalError:
@@ -168,7 +177,9 @@ class Files:
         after = self.image()
         if len(after.log) <= len(before.log):
             return before
-        return Image(before.database, after.log[: random.randrange(len(before.log), len(after.log))])
+        return Image(
+            before.database, after.log[: random.randrange(len(before.log), len(after.log))]
+        )
 
     def put_back(self, image: Image) -> None:
         """Replace the files, when no process has them open."""

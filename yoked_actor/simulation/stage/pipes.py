@@ -18,7 +18,16 @@ CAPACITY = 64 * 1024
 class Pipe:
     """One direction."""
 
-    __slots__ = ("_arrived", "_changed", "_chunks", "_size", "delay_s", "ended", "is_cut", "stalled")
+    __slots__ = (
+        "_arrived",
+        "_changed",
+        "_chunks",
+        "_size",
+        "delay_s",
+        "ended",
+        "is_cut",
+        "stalled",
+    )
 
     def __init__(self) -> None:
         self._chunks: deque[tuple[float, bytes]] = deque()

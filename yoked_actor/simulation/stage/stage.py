@@ -63,11 +63,14 @@ class Stage:
         self.ended_by_itself: Callable[[str], None] = _ignore
         """Is called when the server has ended though nothing was done to it."""
         self.was_dropped: Callable[[str], None] = _ignore
+        self.was_refused: Callable[[], None] = lambda: None
+        """Is called when the disk has refused a statement."""
         self._random = Random(f"stage {seed}")
         self._server: Server | None = None
         self._clocks: dict[str, Clock] = {}
         self._serving = trio.CancelScope()
         self._working: trio.CancelScope | None = None
+        self._worker_gone = trio.Event()
         self._lines: dict[Line, None] = {}
         self._started = trio.Event()
         self._gone = trio.Event()
@@ -235,8 +238,8 @@ class Stage:
         while True:
             await self._serve_once()
             if self._image is not None:
-                while self._working is not None:
-                    await trio.sleep(0.01)
+                if self._working is not None:
+                    await self._worker_gone.wait()
                 self.files.close()
                 self.files.put_back(self._image)
                 self._image = None
@@ -253,6 +256,7 @@ class Stage:
         full, slow_s = self.disk.is_full, self.disk.slow_s
         self.disk = Disk()
         self.disk.is_full, self.disk.slow_s = full, slow_s
+        self.disk.on_refuse = self.was_refused
         self._is_dropped = self._is_stopping = False
         self._away_s = 0.0
         self.settings = self._load()
@@ -295,7 +299,9 @@ class Stage:
     async def _work(self) -> None:
         _in_worker.set(True)
         self.worker_disk = Disk()
+        self.worker_disk.on_refuse = self.was_refused
         settings = self._load()
+        self._worker_gone = trio.Event()
         with trio.CancelScope() as self._working:
             try:
                 await self.wait_up()
@@ -309,6 +315,7 @@ class Stage:
                     self.ended_by_itself(f"the worker: {describe(error)}")
         self._clocks.pop("worker", None)
         self._working = None
+        self._worker_gone.set()
 
     def _is_worker_excused(self, error: BaseException) -> bool:
         return self.worker_disk.refused > 0 and all(
