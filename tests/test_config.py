@@ -283,9 +283,15 @@ def test_every_setting_of_the_rules_reaches_the_lobby() -> None:
         "credit_cap": 51,
         "max_blocks": 4,
     }
-    assert {*changed, "max_kept_signals"} == set(Rules.__struct_fields__)
-    settings = load_settings(None, {}, {"matching": changed, "date": {"max_kept_signals": 7}})
-    assert settings.rules() == Rules(**changed, max_kept_signals=7)
+    of_dates: dict[str, Any] = {
+        "ring_s": 16.0,
+        "calls_per_pair": 6,
+        "calls_within_s": 601.0,
+        "max_kept_signals": 7,
+    }
+    assert {*changed, *of_dates} == set(Rules.__struct_fields__)
+    settings = load_settings(None, {}, {"matching": changed, "date": of_dates})
+    assert settings.rules() == Rules(**changed, **of_dates)
 
 
 def test_signals_are_at_most_half_of_the_stored_events() -> None:

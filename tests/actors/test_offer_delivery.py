@@ -268,7 +268,14 @@ async def test_a_command_refused_by_an_unavailable_store_can_be_repeated_with_a_
 async def test_a_connection_starts_a_date_and_the_caller_is_the_initiator(autojump_clock):
     async with open_world(start=START) as world:
         ana, ben, connection_id = await connect_pair(world)
-        reply = await ben.start_date(connection_id)
+        placed = await ben.start_date(connection_id)
+        rings = await ana.wait_for("call")
+        assert (rings.call_id, rings.connection_id) == (placed.call_id, connection_id)
+        assert rings.ring_until == placed.ring_until == "2026-01-01T10:00:15Z"
+        assert rings.partner["user_id"] == "ben"
+        reply = await ana.accept_call(placed.call_id)
+        ends = [await client.wait_for("call_ended") for client in (ana, ben)]
+        assert {(event.call_id, event.reason) for event in ends} == {(placed.call_id, "accepted")}
         started = [await client.wait_for("date_started") for client in (ana, ben)]
         assert {event.date_id for event in started} == {reply.date_id}
         assert [event.initiator for event in started] == [False, True]
@@ -277,18 +284,20 @@ async def test_a_connection_starts_a_date_and_the_caller_is_the_initiator(autoju
         await ana.end_date(reply.date_id)
         assert (await ben.wait_for("date_ended")).reason == "partner_ended"
         # And again, the other way round.
-        await ana.start_date(connection_id)
+        placed = await ana.start_date(connection_id)
+        await ben.accept_call(placed.call_id)
         assert (await ben.wait_for("date_started")).initiator is False
 
 
-async def test_the_same_command_again_starts_no_second_date(autojump_clock):
+async def test_the_same_command_again_rings_no_second_time(autojump_clock):
     async with open_world(start=START) as world:
         ana, ben, connection_id = await connect_pair(world)
         first = await ana.command("start_date", id="same", connection_id=connection_id)
-        await ana.end_date(first.date_id)
+        await ben.decline_call(first.call_id)
         again = await ana.command("start_date", id="same", connection_id=connection_id)
-        assert again.date_id == first.date_id
-        assert types(await news(ben)).count("date_started") == 1
+        assert again.call_id == first.call_id
+        heard = types(await news(ben))
+        assert (heard.count("call"), heard.count("call_ended")) == (1, 1)
 
 
 async def test_a_date_that_cannot_be_started_is_refused(autojump_clock):
@@ -306,10 +315,10 @@ async def test_a_date_that_cannot_be_started_is_refused(autojump_clock):
             await ana.start_date("c404")
         assert refused.value.code == "not_found"
         await ben.spin()
-        assert await refusal(ana) == ("wrong_state", "your partner is busy")
         assert (await refusal(ben))[0] == "wrong_state"
         await ben.leave()
-        date_id = (await ana.start_date(connection_id)).date_id
+        placed = await ana.start_date(connection_id)
+        date_id = (await ben.accept_call(placed.call_id)).date_id
         assert (await refusal(ana))[0] == (await refusal(ben))[0] == "on_a_date"
         await ana.end_date(date_id)
         await ben.close()

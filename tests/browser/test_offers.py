@@ -64,6 +64,8 @@ def test_two_who_accept_each_other_can_start_a_date(
         critic.looks("b-connections")
 
     ben.press("Start a video date with Ana")
+    ana.sees_notice("Ben is calling.")
+    ana.press("Accept")
     for person in (ana, ben):
         person.at("/video-date")
         person.sees_video()

@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from tests.domain.crowds import START
 from yoked_actor.domain.lobby import (
     Changes,
@@ -51,6 +53,7 @@ class ModelStore:
         self.met: dict[Pair, Instant] = {}
         self.blocks: dict[tuple[str, str], Instant] = {}
         self.bars: dict[Pair, Instant] = {}
+        self.boots = 1
 
     def save(self, changes: Changes) -> None:
         """Write one round."""
@@ -72,6 +75,13 @@ class ModelStore:
             for pair in [pair for pair in table if user_id in pair]:
                 del table[pair]
 
+    def seat(self, user_id: str) -> Seat:
+        """A seat as it counts: the stored match says whether its users are voting."""
+        seat = self.seats.get(user_id, Seat(user_id))
+        if seat.match_id is None:
+            return seat
+        return replace(seat, state=State(self.matches[seat.match_id].status))
+
     def known(self, user_id: str) -> Known:
         """What is stored of one user."""
         seat = self.seats.get(user_id)
@@ -89,7 +99,8 @@ class ModelStore:
     def open_lobby(self, rules: Rules, now: Instant) -> Lobby:
         """The lobby of a new process, restored from the stored state."""
         numbers = [int(row[1:]) for row in (*self.matches, *self.dates)]
-        lobby = Lobby(rules, max(numbers, default=0) + 1)
+        self.boots += 1
+        lobby = Lobby(rules, max(numbers, default=0) + 1, boot=self.boots)
         lobby.restore(
             [
                 self.known(seat.user_id)

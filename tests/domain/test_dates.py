@@ -6,10 +6,9 @@ import pytest
 
 from tests.domain.crowds import man, woman
 from tests.domain.evening import Evening, only, refused_with
-from yoked_actor.domain.lobby import Code, DateEnd, DateEnded, Refusal, State, Vote
+from yoked_actor.domain.lobby import DateEnd, DateEnded, State, Vote
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import (
-    DateOpened,
     DateStarted,
     Done,
     OutcomeReached,
@@ -158,81 +157,6 @@ def test_the_timer_of_an_ended_date_never_touches_a_newer_one() -> None:
     assert evening.seat("ana").date_id == second
     evening.advance(0.5)
     assert evening.seat("ana").date_id is None
-
-
-# Dates of two who have a connection (R44)
-
-
-def _together(evening: Evening) -> None:
-    evening.enter(ANA, BEN)
-
-
-def _call(evening: Evening, user_id: str = "ben", partner: str = "ana") -> str:
-    return refused_with(evening.do(ev.StartDate(user_id, partner)))
-
-
-def test_a_call_opens_a_date_whose_initiator_is_the_caller(evening: Evening) -> None:
-    _together(evening)
-    reply = evening.do(ev.StartDate("ben", "ana"))
-    assert isinstance(reply, DateOpened)
-    started = [only(evening.told(user_id), DateStarted) for user_id in ("ana", "ben")]
-    assert {notice.date_id for notice in started} == {reply.date_id}
-    assert [notice.initiator for notice in started] == [False, True]
-    assert {notice.ends_at for notice in started} == {after(evening.now, 300)}
-    stored = evening.store.dates[reply.date_id]
-    assert (stored.a, stored.b, stored.ended_at) == ("ben", "ana", None)
-    evening.advance(300)
-    assert _endings(evening) == [DateEnd.TIME_UP, DateEnd.TIME_UP]
-
-
-def test_nobody_can_be_called_who_is_away_or_unknown(evening: Evening) -> None:
-    _together(evening)
-    evening.detach("ana")
-    assert _call(evening) == "wrong_state"
-    assert _call(evening, partner="nobody") == "wrong_state"
-    assert evening.seat("ben").date_id is None
-
-
-def test_one_without_a_socket_can_be_called_for_a_while_after_a_word_over_http(
-    evening: Evening,
-) -> None:
-    _together(evening)
-    evening.detach("ana")
-    evening.silent.add("ana")
-    evening.do(ev.Called("ana"))
-    evening.advance(10)
-    assert _call(evening) == "wrong_state"
-    evening.do(ev.SignOfLife("ana"))
-    evening.advance(9.999999)
-    assert isinstance(evening.do(ev.StartDate("ben", "ana")), DateOpened)
-
-
-def test_nobody_is_called_out_of_the_line_or_off_a_date(evening: Evening) -> None:
-    _together(evening)
-    evening.spin("ana")
-    assert _call(evening) == "wrong_state"
-    assert _call(evening, "ana", "ben") == "wrong_state"
-    evening.leave("ana")
-    evening.do(ev.StartDate("ben", "ana"))
-    assert _call(evening) == _call(evening, "ana", "ben") == "on_a_date"
-    evening.enter(man("carl"))
-    busy = evening.do(ev.StartDate("carl", "ana"))
-    assert busy == Refusal(Code.WRONG_STATE, "your partner is busy")
-
-
-@pytest.mark.parametrize("blocker", ["ana", "ben"])
-def test_a_block_of_either_side_keeps_a_date_from_being_started(
-    evening: Evening, blocker: str
-) -> None:
-    _together(evening)
-    evening.do(ev.Block(blocker, "ben" if blocker == "ana" else "ana"))
-    assert _call(evening) == _call(evening, "ana", "ben") == "not_found"
-    assert _call(evening, "ana", "ana") == "not_found"
-
-
-def test_without_a_profile_nobody_calls(evening: Evening) -> None:
-    _together(evening)
-    assert _call(evening, "stranger", "ana") == "profile_incomplete"
 
 
 # Signals

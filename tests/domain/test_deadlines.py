@@ -1,6 +1,8 @@
-"""The heap of deadlines: ordered by instant, kind and user (R6)."""
+"""Deadlines: ordered by instant, kind and user (R6)."""
 
 from __future__ import annotations
+
+from heapq import heappop, heappush
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,3 +68,22 @@ def test_what_is_due_comes_out_sorted_and_the_rest_stays(added: list[Deadline], 
         deadlines.add(*deadline)
     assert _drain(deadlines, now) == sorted(row for row in added if row[0] <= now)
     assert len(deadlines) == sum(row[0] > now for row in added)
+
+
+additions = st.tuples(st.integers(0, 4), st.sampled_from(Due), st.sampled_from(("ana", "ben")))
+
+
+@given(st.lists(st.one_of(additions, st.integers(0, 4))))
+def test_a_deadline_that_is_added_while_others_run_takes_its_place_among_them(
+    steps: list[tuple[int, Due, str] | int],
+) -> None:
+    deadlines, model = Deadlines(), list[Deadline]()
+    for step in steps:
+        if isinstance(step, int):
+            due = heappop(model) if model and model[0][0] <= step else None
+            assert deadlines.pop_due(step) == due
+        else:
+            deadlines.add(*step)
+            heappush(model, (*step, ""))
+        assert deadlines.next_at() == (model[0][0] if model else None)
+        assert len(deadlines) == len(model)

@@ -41,7 +41,6 @@ from yoked_actor.domain.lobby import (
     Match,
     Notice,
     NowIdle,
-    Seat,
     State,
     Vote,
     audit_floor,
@@ -60,7 +59,7 @@ from yoked_actor.domain.lobby.notices import (
 from yoked_actor.domain.matching import Choice, Limits, Pool, Ticket, policy_by
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import PolicyName, Rules
-from yoked_actor.domain.time import Instant, after, from_datetime, utc_date
+from yoked_actor.domain.time import Instant, after, from_datetime
 
 USERS = crowd_ids(8)
 PROFILES = {
@@ -77,6 +76,11 @@ BEFORE_MIDNIGHT = from_datetime(datetime(2026, 1, 1, 23, 59, 50, tzinfo=UTC))
 """Some have a birthday soon."""
 TIER_EDGES_S = ((2.0, 10.0, 10.0), (1.0, 4.0, 25.0), (3.0, 3.0, 3.0), (0.0, 0.0, 8.0))
 MOST_DEADLINES_IN_A_WAKE = 500
+ANSWERS: dict[str, Callable[[str, str], ev.Event]] = {
+    "accept": ev.AcceptCall,
+    "decline": ev.DeclineCall,
+    "cancel": ev.CancelCall,
+}
 Photo = dict[str, dict[Any, Any]]
 Call = tuple[ev.Event | None, Instant, Effects]
 """An event, or None for a wake; its instant; its output."""
@@ -170,6 +174,8 @@ class LobbyMachine(RuleBasedStateMachine):
             forced_after_s=forced_s,
             rematch_after_days=rematch_after_days,
             max_blocks=4,
+            calls_per_pair=3,
+            calls_within_s=100.0,
         )
         self.start = self.now = start
         self.store = ModelStore()
@@ -285,7 +291,35 @@ class LobbyMachine(RuleBasedStateMachine):
         for one in (user, other):
             if not self._is_here(one) and data.draw(st.integers(0, 3)):
                 self._attach(one)
-        self._handle(ev.StartDate(user, other))
+        self._handle(ev.StartDate(user, other, "c1"))
+
+    @rule(data=st.data(), answer=st.sampled_from(("accept", "accept", "decline", "cancel")))
+    def one_answers_a_call(self, data: st.DataObject, answer: str) -> None:
+        ringing = list(self.lobby.floor.calls.ringing.rows.values())
+        if not ringing or data.draw(st.integers(0, 7)) == 0:
+            # A call of another, one that is over, or nonsense.
+            user = data.draw(st.sampled_from(USERS))
+            call_id = data.draw(st.sampled_from(["r0-1", *self.witness.calls]))
+        else:
+            call = data.draw(st.sampled_from(ringing))
+            user, call_id = data.draw(st.sampled_from((call.callee, call.caller))), call.call_id
+        self._handle(ANSWERS[answer](user, call_id))
+
+    @rule(data=st.data(), pause_s=st.sampled_from((0.0, 1.0, 9.0)), accepts=st.booleans())
+    def two_call_while_others_meet(
+        self, data: st.DataObject, pause_s: float, accepts: bool
+    ) -> None:
+        caller, callee = data.draw(st.permutations(USERS[:7]))[:2]
+        for one in (caller, callee):
+            if not self._is_here(one):
+                self._attach(one)
+        if data.draw(st.booleans()):
+            self._handle(ev.Spin(callee))
+        self._handle(ev.StartDate(caller, callee, "c1"))
+        self._move_to(after(self.now, pause_s))
+        call = self.lobby.floor.calls.of(callee)
+        if accepts and call is not None:
+            self._handle(ev.AcceptCall(callee, call.call_id))
 
     @rule(data=st.data(), comes=st.booleans(), stale=st.booleans())
     def one_comes_or_goes(self, data: st.DataObject, comes: bool, stale: bool) -> None:
@@ -410,6 +444,16 @@ class LobbyMachine(RuleBasedStateMachine):
             assert self.witness.believed[user_id] is seat.state, user_id
 
     @invariant()
+    def both_clients_of_a_call_know_of_it(self) -> None:
+        floor = self.lobby.floor
+        assert self.witness.ringing == {
+            call.call_id: (call.caller, call.callee, call.ring_until)
+            for call in floor.calls.ringing.rows.values()
+        }
+        if not self._something_is_due():
+            assert all(until > self.now for *_, until in self.witness.ringing.values())
+
+    @invariant()
     def the_silent_are_lost_in_time(self) -> None:
         due = self.lobby.next_deadline()
         for user_id, seat in self.lobby.floor.seats.rows.items():
@@ -438,7 +482,7 @@ class LobbyMachine(RuleBasedStateMachine):
         floor, store = self.lobby.floor, self.store
         here = floor.seats.rows.keys()
         for user_id, seat in floor.seats.rows.items():
-            assert seat == store.seats.get(user_id, Seat(user_id))
+            assert seat == store.seat(user_id)
             assert floor.people.get(user_id) == store.people.get(user_id)
         assert store.quality.keys() == store.matches.keys()
         assert floor.quality.rows == {}
@@ -466,8 +510,11 @@ class LobbyMachine(RuleBasedStateMachine):
         assert {seat.state for seat in floor.seats.rows.values()} <= {State.IDLE}
         assert not any(match.is_open for match in self.store.matches.values())
         assert len(floor.pool) == 0
+        assert floor.calls.ringing.rows == {}
         self._move_on_until(after(silent_at, limits.date_length_s))
         assert floor.dates.rows == {}
+        # The next midnight is the last deadline.
+        self._move_on_until(after(silent_at, DAY_S))
         assert self.lobby.next_deadline() is None
 
     # How it is done
@@ -589,9 +636,9 @@ class LobbyMachine(RuleBasedStateMachine):
 
     def _audit(self) -> list[str]:
         found = audit_floor(self.lobby.floor, self.now)
-        if utc_date(self.now) == utc_date(self.start):
+        if not self._something_is_due():
             return found
-        # A birthday is no event of R9: it may suit two, who then wait for the next event of theirs.
+        # At midnight two may suit each other before the deadline of their birthdays has run.
         return [problem for problem in found if "could meet" not in problem]
 
     def _something_is_due(self) -> bool:
@@ -625,6 +672,7 @@ class LobbyMachine(RuleBasedStateMachine):
             seat.state is not State.IDLE
             or seat.date_id is not None
             or floor.presence(user).device != 0
+            or floor.calls.of(user) is not None
         )
         assert self.lobby.forget(user) is not held
         assert (user in floor.seats.rows) == held
@@ -646,6 +694,9 @@ def photo(floor: Floor) -> Photo:
         "blocks": dict(between.blocks.rows),
         "met": dict(between.met.rows),
         "bars": dict(between.bars.rows),
+        "calls": dict(floor.calls.ringing.rows),
+        "in_calls": dict(floor.calls.of_user.rows),
+        "placed_calls": dict(floor.calls.placed.rows),
         "tickets": {ticket.user_id: ticket for ticket in floor.pool.tickets()},
     }
 
@@ -667,7 +718,7 @@ def _renumbered(effects: Effects, first_new: int) -> str:
         kind, number = found[1], int(found[2])
         return found[0] if number < first_new else f"{kind}+{number - first_new}"
 
-    return re.sub(r"\b([md])(\d+)\b", count, repr(effects))
+    return re.sub(r"\b([md]|r\d+-)(\d+)\b", count, repr(effects))
 
 
 def _timeless(match: Match) -> Match:

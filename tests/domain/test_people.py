@@ -17,6 +17,7 @@ from yoked_actor.domain.people import (
     check_person,
     distance_km,
     is_user_id,
+    latest_adult,
 )
 from yoked_actor.domain.time import after, from_datetime, utc_date
 
@@ -145,3 +146,13 @@ def test_one_is_of_age_on_the_eighteenth_birthday_and_not_the_day_before() -> No
         check_person(born, START, EVERYONE)
     assert caught.value.code == "underage"
     check_person(born, after(START, 86_400), EVERYONE)
+
+
+@given(st.dates(date(2020, 1, 1), date(2032, 12, 31)), st.integers(-3, 3))
+def test_the_latest_birth_date_of_an_adult_is_the_last_of_age_18(today: date, off: int) -> None:
+    born = latest_adult(today) + timedelta(days=off)
+    assert (born <= latest_adult(today)) == (age_on(born, today) >= 18)
+
+
+def test_on_a_leap_day_nobody_born_in_march_is_an_adult_too_early() -> None:
+    assert latest_adult(date(2028, 2, 29)) == date(2010, 2, 28)

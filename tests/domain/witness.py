@@ -10,16 +10,29 @@ from __future__ import annotations
 import pytest
 
 from tests.domain.evening import ModelStore
-from tests.domain.scan import age, bounds, lies_inside, pair_points
-from yoked_actor.domain.lobby import Notice, NowIdle, Quality, Refusal, Reply, State, pair_of
+from tests.domain.scan import age, bounds, lies_inside, pair_points, within_strict_limits
+from yoked_actor.domain.lobby import (
+    CallEnd,
+    Notice,
+    NowIdle,
+    Quality,
+    Refusal,
+    Reply,
+    State,
+    pair_of,
+)
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import (
+    CallEnded,
+    CallPlaced,
+    DateStarted,
     Done,
     MatchCancelled,
     Matched,
     MatchLeft,
     NowWaiting,
     OutcomeReached,
+    Ringing,
     TierReached,
     VoteReply,
     VotingOpened,
@@ -49,6 +62,12 @@ class Witness:
         self.believed: dict[str, State] = dict.fromkeys(user_ids, State.IDLE)
         self.waits: dict[str, tuple[Instant, int]] = {}
         """The waiting users, since when, and the tier that their client knows."""
+        self.calls: dict[str, tuple[str, str]] = {}
+        """Every call of which a user was told, with caller and callee."""
+        self.ringing: dict[str, tuple[str, str, Instant]] = {}
+        """Caller, callee, and until when."""
+        self.ends: dict[str, dict[str, CallEnd]] = {}
+        """How each user of a call was told that it ended."""
 
     def see(self, event: ev.Event, reply: Reply, notices: Told, now: Instant) -> None:
         """An event was handled."""
@@ -68,6 +87,8 @@ class Witness:
             assert notices == [], "refused, and yet something happened"
         if reply == VoteReply():
             assert notices == [], "a vote that decides nothing stays sealed"
+        if isinstance(event, ev.StartDate) and isinstance(reply, CallPlaced):
+            self._called(event.user_id, event.partner, reply, notices, now)
         self.hear_of(notices, now)
         if isinstance(event, ev.Expel | ev.Erase):
             assert event.user_id not in dict(notices), "who is put out is told nothing"
@@ -75,6 +96,42 @@ class Witness:
             self.waits.pop(event.user_id, None)
         if isinstance(event, ev.Erase):
             self._erased(event.user_id)
+
+    def _called(
+        self, caller: str, callee: str, placed: CallPlaced, notices: Told, now: Instant
+    ) -> None:
+        """A new call rings on the other side, or is busy at once; a known one is repeated."""
+        assert not {(caller, callee), (callee, caller)} & self.blocks
+        call_id = placed.call_id
+        if call_id in self.calls:
+            assert {caller, callee} == set(self.calls[call_id])
+            assert call_id in self.ringing
+            return
+        self.calls[call_id] = (caller, callee)
+        in_calls = {user for a, b, _ in self.ringing.values() for user in (a, b)}
+        assert caller not in in_calls
+        assert self.believed[caller] is State.IDLE
+        rings = [one for user, one in notices if isinstance(one, Ringing) and user == callee]
+        if rings:
+            assert callee not in in_calls
+            assert self.believed[callee] in (State.IDLE, State.WAITING)
+            assert [(one.call_id, one.ring_until) for one in rings] == [
+                (call_id, after(now, self.rules.ring_s))
+            ]
+            assert placed.ring_until == rings[0].ring_until
+            self.ringing[call_id] = (caller, callee, placed.ring_until)
+        else:
+            busy = CallEnded(call_id, CallEnd.BUSY)
+            assert notices == [(caller, busy), (callee, busy)]
+
+    def _call_ended(self, user_id: str, notice: CallEnded) -> None:
+        """Both are told the same, once; a removed user is not told."""
+        assert user_id in self.calls[notice.call_id]
+        self.ringing.pop(notice.call_id, None)
+        told = self.ends.setdefault(notice.call_id, {})
+        assert user_id not in told
+        told[user_id] = notice.reason
+        assert len(set(told.values())) == 1
 
     def _erased(self, user_id: str) -> None:
         self.people.pop(user_id, None)
@@ -111,6 +168,11 @@ class Witness:
                         self.waits[user_id] = (since, self.tier_by(since, now))
                 case TierReached():
                     self._tier_reached(user_id, notice.tier, now)
+                case CallEnded():
+                    self._call_ended(user_id, notice)
+                case DateStarted():
+                    assert self.believed[user_id] is State.IDLE
+                    assert not any(user_id in call[:2] for call in self.ringing.values())
                 case NowIdle():
                     self.believed[user_id] = State.IDLE
                 case _:
@@ -149,6 +211,7 @@ class Witness:
             and not {(a, b), (b, a)} & self.blocks
             and self.bars.get(pair, now) <= now
             and (met_at is None or (days is not None and spun_at >= after(met_at, days * DAY_S)))
+            and within_strict_limits(one, other, now)
         )
 
     def check_quality(self, row: Quality, now: Instant) -> None:
@@ -190,6 +253,7 @@ class Witness:
         assert min(age(one, now), age(other, now)) >= 18
         assert one.gender in other.seeking
         assert other.gender in one.seeking
+        assert within_strict_limits(one, other, now)
         assert pair not in self.blocks
         assert pair[::-1] not in self.blocks
         assert self.bars.get(pair, now) <= now
@@ -223,9 +287,10 @@ class Witness:
 
     def restarted(self, store: ModelStore, now: Instant) -> None:
         """A new process was started; every client gets a snapshot."""
+        self.ringing = {}
         self.awaited = {m: set(row.users) for m, row in store.matches.items() if row.is_open}
-        for user_id, seat in store.seats.items():
-            self.believed[user_id] = seat.state
+        for user_id in store.seats:
+            self.believed[user_id] = store.seat(user_id).state
         self.waits = {
             user_id: (seat.waiting_since, self.tier_by(seat.waiting_since, now))
             for user_id, seat in store.seats.items()

@@ -141,7 +141,15 @@ async def test_a_date_can_be_started_without_a_socket(autojump_clock):
         with pytest.raises(CallRefused, match="not online") as refused:
             await ana.start_date(connection_id)
         assert (refused.value.status, refused.value.code) == (409, "wrong_state")
-        date = await ben.start_date(connection_id)
+        placed = await ben.start_date(connection_id)
+        for api, incoming in ((ana, True), (ben, False)):
+            shown = (await api.call("GET", "/api/match/status"))["call"]
+            assert set(shown) == {"call_id", "partner", "ring_until", "incoming"}
+            assert (shown["call_id"], shown["incoming"]) == (placed["call_id"], incoming)
+        with pytest.raises(CallRefused) as refused:
+            await ben.accept_call(placed["call_id"])
+        assert (refused.value.status, refused.value.code) == (409, "wrong_state")
+        date = await ana.accept_call(placed["call_id"])
         for api, initiator in ((ana, False), (ben, True)):
             shown = (await api.call("GET", "/api/match/status"))["date"]
             assert (shown["date_id"], shown["initiator"]) == (date["date_id"], initiator)
@@ -151,6 +159,14 @@ async def test_a_date_can_be_started_without_a_socket(autojump_clock):
         with pytest.raises(CallRefused) as refused:
             await ana.start_date("c404")
         assert (refused.value.status, refused.value.code) == (404, "not_found")
+        await ana.call("POST", "/api/date/end", {"date_id": date["date_id"]})
+        for end, caller, other in (("decline", ana, ben), ("cancel", ana, ana)):
+            placed = await caller.start_date(connection_id)
+            assert await other.call("POST", f"/api/calls/{placed['call_id']}/{end}") == {}
+            assert "call" not in await ben.call("GET", "/api/match/status")
+            with pytest.raises(CallRefused) as refused:
+                await ben.decline_call(placed["call_id"])
+            assert (refused.value.status, refused.value.code) == (404, "not_found")
 
 
 async def test_a_call_about_offers_is_a_sign_of_life(autojump_clock):

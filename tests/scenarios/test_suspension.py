@@ -169,6 +169,7 @@ async def test_a_connection_with_a_suspended_user_is_not_shown_and_not_called(au
         assert (one["connection_id"], one["online"]) == (connection_id, False)
         ben = await world.connect("ben")
         await ana.command("start_date", connection_id=connection_id)
+        await ben.accept_call((await ben.wait_for("call")).call_id)
         await ben.wait_for("date_started")
 
 

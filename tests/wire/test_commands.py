@@ -43,6 +43,9 @@ GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
         cmd.AnswerOffer(id="1", offer_id="o1", answer="decline"),
     ),
     ({"type": "start_date", "connection_id": "c1"}, cmd.StartDate(id="1", connection_id="c1")),
+    ({"type": "accept_call", "call_id": "r1-2"}, cmd.AcceptCall(id="1", call_id="r1-2")),
+    ({"type": "decline_call", "call_id": "r1-2"}, cmd.DeclineCall(id="1", call_id="r1-2")),
+    ({"type": "cancel_call", "call_id": "r1-2"}, cmd.CancelCall(id="1", call_id="r1-2")),
     ({"type": "block", "user_id": "ben"}, cmd.Block(id="1", user_id="ben")),
     (
         {"type": "report", "user_id": "ben", "reason": "rude"},

@@ -250,7 +250,15 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
             connection_id = reply.get("connection_id")
         for client in (ana, ben):
             await client.event("connection")
-        await ana.say("start_date", connection_id=connection_id)
+        for caller, callee, end in (
+            (ana, ben, "decline_call"),
+            (ana, ana, "cancel_call"),
+            (ana, ben, "accept_call"),
+        ):
+            call_id = (await caller.say("start_date", connection_id=connection_id))["call_id"]
+            await ben.event("call")
+            await callee.say(end, call_id=call_id)
+            await ana.event("call_ended")
         date_id = (await ana.event("date_started"))["date_id"]
         await ana.say("end_date", date_id=date_id)
         await ben.event("date_ended")
@@ -361,6 +369,9 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/date/end",
         "/api/offers/{offer_id}/answer",
         "/api/connections/{connection_id}/date",
+        "/api/calls/{call_id}/accept",
+        "/api/calls/{call_id}/decline",
+        "/api/calls/{call_id}/cancel",
         "/api/admin/jobs/{job_id}/cancel",
         "/api/admin/jobs/{job_id}/requeue",
         "/api/admin/jobs/{job_id}/dismiss",

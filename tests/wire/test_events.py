@@ -8,9 +8,17 @@ from typing import Any
 
 import pytest
 
-from yoked_actor.domain.lobby import CancelReason, DateView, MatchView, OfferView, Outcome, State
+from yoked_actor.domain.lobby import (
+    CallEnd,
+    CancelReason,
+    DateView,
+    MatchView,
+    OfferView,
+    Outcome,
+    State,
+)
 from yoked_actor.domain.lobby import notices as told
-from yoked_actor.domain.matching import Rejections, Relaxation, Tier
+from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.time import MICROSECONDS, to_datetime
 from yoked_actor.wire.lobby import events as wire
@@ -102,6 +110,20 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
+        told.Ringing("r1-2", "c3", BEN, LATER),
+        {
+            "type": "call",
+            "call_id": "r1-2",
+            "connection_id": "c3",
+            "partner": BEN_SEEN,
+            "ring_until": "2026-01-01T08:00:05.500000Z",
+        },
+    ),
+    (
+        told.CallEnded("r1-2", CallEnd.BUSY),
+        {"type": "call_ended", "call_id": "r1-2", "reason": "busy"},
+    ),
+    (
         told.DateStarted("d2", BEN, True, LATER),
         {
             "type": "date_started",
@@ -184,6 +206,10 @@ def test_something_that_is_no_notice_has_no_event() -> None:
         (told.OfferAnswered(), {}),
         (told.OfferAnswered("c3"), {"connection_id": "c3"}),
         (told.DateOpened("d2"), {"date_id": "d2"}),
+        (
+            told.CallPlaced("r1-2", NOW),
+            {"call_id": "r1-2", "ring_until": "2026-01-01T08:00:00Z"},
+        ),
         (told.VoteReply(), {}),
         (told.VoteReply(Outcome.PASS_PASS), {"outcome": "pass_pass"}),
     ],
@@ -196,7 +222,7 @@ def test_a_reply_carries_what_there_is_and_no_nulls(
 
 def test_an_explanation_says_also_what_there_is_not() -> None:
     rejected = Rejections(1, 2, 3, 4)
-    reply = told.Explanation(10.5, Tier.FORCED, None, 10, rejected, None)
+    reply = told.Explanation(10.5, Tier.FORCED, None, 10, rejected, None, StrictCost(5, 0))
     assert said(rendering.ok_reply("c1", reply)) == {
         "type": "ok",
         "re": "c1",
@@ -206,12 +232,14 @@ def test_an_explanation_says_also_what_there_is_not() -> None:
         "pool": 10,
         "rejected_by": {"seeking": 1, "history": 2, "age": 3, "distance": 4},
         "nearest": None,
+        "strict": {"age": 5, "distance": 0},
     }
 
 
 def test_an_explanation_names_the_nearest_relaxation() -> None:
     nearest = Relaxation("age", 3, "years", 2)
-    reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, Rejections(0, 0, 0, 0), nearest)
+    nobody = Rejections(0, 0, 0, 0)
+    reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, nobody, nearest, StrictCost(0, 0))
     part = said(rendering.ok_reply("c1", reply))
     assert part["nearest"] == {"constraint": "age", "by": 3, "unit": "years", "gives": 2}
     assert part["next_tier_in_s"] == 1.5

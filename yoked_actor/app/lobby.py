@@ -48,7 +48,7 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
     made = token_bytes(32) if base.mock_clock is None else sha256(b"mock").digest()
     secret = await store.secret("shown_places", made)
     places = ShownPlaces(secret, settings.matching.shown_place_every_s)
-    lobby = Lobby(settings.rules(), recovered.next_number, places)
+    lobby = Lobby(settings.rules(), recovered.next_number, places, recovered.boot)
     lobby.restore(recovered.users, recovered.matches, recovered.dates, clock.now())
     _log.info(
         "recovered",

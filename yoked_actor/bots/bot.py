@@ -32,6 +32,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
 
     acknowledge_s: Range = (0.3, 2.0)
     vote_s: Range = (1.0, 6.0)
+    answer_s: Range = (1.0, 4.0)
     date_s: Range = (3.0, 8.0)
     rest_s: Range = (0.5, 3.0)
     patience_s: Range = (40.0, 80.0)
@@ -117,6 +118,8 @@ class Bot:
                 await self._vote(event.match_id, choose)
             case "idle" if event.reason != "date":
                 await self._spin()
+            case "call":
+                await self._answer(event.call_id)
             case "date_started":
                 await self._end_date(event.date_id)
             case "date_ended":
@@ -167,6 +170,15 @@ class Bot:
         await self._pause(self.pace.vote_s)
         if await self._try(self.client.vote(match_id, vote)):
             self._watcher.voted(self, match_id, vote)
+
+    async def _answer(self, call_id: str) -> None:
+        """Answer a call: mostly yes, sometimes no, and now and then not at all."""
+        await self._pause(self.pace.answer_s)
+        choice = self.random.random()
+        if choice < 0.7:
+            await self._try(self.client.accept_call(call_id))
+        elif choice < 0.9:
+            await self._try(self.client.decline_call(call_id))
 
     async def _end_date(self, date_id: str) -> None:
         self._enter(Phase.DATE)

@@ -89,8 +89,20 @@ class Commands(ABC):
         return await self.command("answer_offer", offer_id=offer_id, answer=answer)
 
     async def start_date(self, connection_id: str) -> Event:
-        """Start a video date with a connection who is online."""
+        """Call a connection who is online, for a video date; the reply has `call_id`."""
         return await self.command("start_date", connection_id=connection_id)
+
+    async def accept_call(self, call_id: str) -> Event:
+        """Accept a call: the video date opens."""
+        return await self.command("accept_call", call_id=call_id)
+
+    async def decline_call(self, call_id: str) -> Event:
+        """Decline a call."""
+        return await self.command("decline_call", call_id=call_id)
+
+    async def cancel_call(self, call_id: str) -> Event:
+        """Stop your own call."""
+        return await self.command("cancel_call", call_id=call_id)
 
     async def block(self, user_id: str) -> Event:
         """Block a user: no match, offer or date with them."""

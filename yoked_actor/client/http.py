@@ -69,8 +69,20 @@ class Api:
         return (await self.call("GET", "/api/connections"))["connections"]
 
     async def start_date(self, connection_id: str) -> Any:
-        """Start a video date with a connection who is online."""
+        """Call a connection who is online, for a video date: `call_id` and `ring_until`."""
         return await self.call("POST", f"/api/connections/{connection_id}/date")
+
+    async def accept_call(self, call_id: str) -> Any:
+        """Accept a call; `date_id` of the video date."""
+        return await self.call("POST", f"/api/calls/{call_id}/accept")
+
+    async def decline_call(self, call_id: str) -> None:
+        """Decline a call."""
+        await self.call("POST", f"/api/calls/{call_id}/decline")
+
+    async def cancel_call(self, call_id: str) -> None:
+        """Stop your own call."""
+        await self.call("POST", f"/api/calls/{call_id}/cancel")
 
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         """Make a call and return its JSON answer; a problem raises `CallRefused`."""

@@ -7,6 +7,7 @@ line between two positions, on a globe of radius 1.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import asin, cos, degrees, floor, inf, pi, radians, sin, sqrt
 
 import msgspec
@@ -75,26 +76,14 @@ class Grid(msgspec.Struct, frozen=True):
         around = 360 * self.per_degree
         return floor(lat * self.per_degree) * around + floor(lon * self.per_degree) % around
 
-    def around_position(self, lat: float, lon: float, km: float, most: int) -> list[Cell] | None:
+    def around_position(
+        self, lat: float, lon: float, km: float, most: int
+    ) -> tuple[Cell, ...] | None:
         """All cells within a distance of a position, and perhaps some more.
 
         None when there would be more than `most`, or when the circle comes near a pole.
         """
-        width = _half_width(lat, km)
-        if width == inf:
-            return None
-        per, around = self.per_degree, 360 * self.per_degree
-        high, wide = degrees(km / EARTH_RADIUS_KM) * _SLACK + 1e-9, width * _SLACK + 1e-9
-        south, north = floor((lat - high) * per), floor((lat + high) * per)
-        west, east = floor((lon - wide) * per), floor((lon + wide) * per)
-        if (north - south + 1) * (east - west + 1) > most or east - west >= around - 1:
-            return None
-        columns = range(west, east + 1)
-        return [
-            row + column % around
-            for row in range(south * around, (north + 1) * around, around)
-            for column in columns
-        ]
+        return _around(self.per_degree, lat, lon, km, most)
 
     def around_cell(self, cell: Cell, km: float) -> list[Cell]:
         """All cells within a distance of some position of a cell, and some more."""
@@ -112,6 +101,28 @@ class Grid(msgspec.Struct, frozen=True):
             for one in range(row - up, row + up + 1)
             for other in columns
         ]
+
+
+# The same people search again and again, from the same place and with the same limits.
+@lru_cache(maxsize=4096)
+def _around(
+    per_degree: int, lat: float, lon: float, km: float, most: int
+) -> tuple[Cell, ...] | None:
+    width = _half_width(lat, km)
+    if width == inf:
+        return None
+    around = 360 * per_degree
+    high, wide = degrees(km / EARTH_RADIUS_KM) * _SLACK + 1e-9, width * _SLACK + 1e-9
+    south, north = floor((lat - high) * per_degree), floor((lat + high) * per_degree)
+    west, east = floor((lon - wide) * per_degree), floor((lon + wide) * per_degree)
+    if (north - south + 1) * (east - west + 1) > most or east - west >= around - 1:
+        return None
+    columns = range(west, east + 1)
+    return tuple(
+        row + column % around
+        for row in range(south * around, (north + 1) * around, around)
+        for column in columns
+    )
 
 
 def _half_width(lat: float, km: float) -> float:

@@ -31,6 +31,9 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     acknowledge_window_s: float = 5.0
     vote_window_s: float = 10.0
     date_length_s: float = 300.0
+    ring_s: float = 15.0
+    calls_per_pair: int = 5
+    calls_within_s: float = 600.0
     resume_grace_s: float = 60.0
     bar_s: float = 60.0
     rematch_after_days: float | None = None

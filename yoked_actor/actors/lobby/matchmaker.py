@@ -204,6 +204,7 @@ class Matchmaker:
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
                 continue
             self.stalled = self._is_moved = False
+            self._metrics.lobby.count_calls(self._lobby.floor.calls.ended)
             self._lobby.settle()
             self._answer_questions()
             waiting = len(self._lobby.floor.pool)

@@ -250,7 +250,7 @@ class Session(SessionOutput):
             message = f"you have no connection {command.connection_id!r}"
             self._refuse(id, notices.Code.NOT_FOUND, message)
             return
-        self._put(id, ev.StartDate(self.user_id, partner))
+        self._put(id, ev.StartDate(self.user_id, partner, command.connection_id))
 
     # The connection
 

@@ -81,6 +81,12 @@ def event_of(user_id: str, command: cmd.Command) -> ev.Event:
             return ev.Signal(user_id, date_id, bytes(data))
         case cmd.EndDate(date_id=date_id):
             return ev.EndDate(user_id, date_id)
+        case cmd.AcceptCall(call_id=call_id):
+            return ev.AcceptCall(user_id, call_id)
+        case cmd.DeclineCall(call_id=call_id):
+            return ev.DeclineCall(user_id, call_id)
+        case cmd.CancelCall(call_id=call_id):
+            return ev.CancelCall(user_id, call_id)
         case cmd.Block(user_id=other):
             return ev.Block(user_id, other)
     raise TypeError(f"no event for {command!r}")

@@ -30,6 +30,8 @@ from yoked_actor.domain.lobby.notices import (
 )
 from yoked_actor.domain.lobby.records import (
     TOMBSTONE,
+    Call,
+    CallEnd,
     CancelReason,
     Changes,
     Erasure,
@@ -42,10 +44,13 @@ from yoked_actor.domain.lobby.records import (
     pair_of,
 )
 from yoked_actor.domain.lobby.recovered import Recovered
-from yoked_actor.domain.lobby.views import DateView, MatchView, OfferView
+from yoked_actor.domain.lobby.views import CallView, DateView, MatchView, OfferView
 
 __all__ = [
     "TOMBSTONE",
+    "Call",
+    "CallEnd",
+    "CallView",
     "CancelReason",
     "Changes",
     "Code",

@@ -87,6 +87,25 @@ class StartDate(Event, frozen=True):
     """The user calls a user they are connected with, for a video date."""
 
     partner: str
+    connection_id: str
+
+
+class AcceptCall(Event, frozen=True):
+    """The user accepts a call: the video date begins."""
+
+    call_id: str
+
+
+class DeclineCall(Event, frozen=True):
+    """The user declines a call."""
+
+    call_id: str
+
+
+class CancelCall(Event, frozen=True):
+    """The user cancels their own call."""
+
+    call_id: str
 
 
 class Block(Event, frozen=True):

@@ -12,7 +12,7 @@ A user is in one of four states:
 A user moves for a `Cause`, and `TRANSITIONS` is the complete list: a pair (state, cause) that is
 not in it raises `ImpossibleMove` and changes nothing. Causes have four sources:
 
-- the user's own events: SPUN, LEFT;
+- the user's own events: SPUN, LEFT, CALL_ACCEPTED;
 - deadlines: LOST (no sign of life), ACKNOWLEDGE_TIMEOUT, PARTNER_SILENT;
 - the search for partners, at the end of a step: PAIRED;
 - what becomes of the match: BOTH_ACKNOWLEDGED, BLOCKED, OUTCOME_REQUEUES, OUTCOME_RESTS, and for
@@ -31,6 +31,8 @@ that a crash could revert.
 
 - A video date is not a state. It is a row of its own and `Seat.date_id` refers to it; a user on a
   date is IDLE. `spin` must therefore check for a date besides the state.
+- A call that rings is not a state and not stored. The caller is IDLE; the callee is IDLE or
+  WAITING, and a match that the line brings ends the call.
 - A cancelled match is not a state either. It is a status of the match; its users have moved on.
 - SPUN is a cause in all four states. In WAITING it changes nothing: a client may repeat a spin. In
   MATCHED a user who has not acknowledged stays in the match, so the table allows a move that the
@@ -76,6 +78,7 @@ class Cause(StrEnum):
     SERVER_RESTART = "server_restart"
     OUTCOME_REQUEUES = "outcome_requeues"
     OUTCOME_RESTS = "outcome_rests"
+    CALL_ACCEPTED = "call_accepted"
 
 
 TRANSITIONS: dict[tuple[State, Cause], State] = {
@@ -83,6 +86,7 @@ TRANSITIONS: dict[tuple[State, Cause], State] = {
     (State.WAITING, Cause.SPUN): State.WAITING,
     (State.WAITING, Cause.LEFT): State.IDLE,
     (State.WAITING, Cause.LOST): State.IDLE,
+    (State.WAITING, Cause.CALL_ACCEPTED): State.IDLE,
     (State.WAITING, Cause.PAIRED): State.MATCHED,
     (State.MATCHED, Cause.BOTH_ACKNOWLEDGED): State.VOTING,
     (State.MATCHED, Cause.SPUN): State.WAITING,

@@ -9,9 +9,9 @@ import msgspec
 
 from yoked_actor.domain.lobby.ballot import Outcome
 from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.records import CancelReason
-from yoked_actor.domain.lobby.views import DateView, MatchView, OfferView
-from yoked_actor.domain.matching import Rejections, Relaxation, Tier
+from yoked_actor.domain.lobby.records import CallEnd, CancelReason
+from yoked_actor.domain.lobby.views import CallView, DateView, MatchView, OfferView
+from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.time import Instant
 
@@ -139,6 +139,22 @@ class MatchLeft(Notice, frozen=True):
     outcome: Outcome | None
 
 
+class Ringing(Notice, frozen=True):
+    """A connected user calls, for a video date."""
+
+    call_id: str
+    connection_id: str
+    partner: Card
+    ring_until: Instant
+
+
+class CallEnded(Notice, frozen=True):
+    """The call does not ring any more; after `accepted` the video date is open."""
+
+    call_id: str
+    reason: CallEnd
+
+
 class DateStarted(Notice, frozen=True):
     """The video date is open."""
 
@@ -230,8 +246,15 @@ class OfferAnswered(Reply, frozen=True):
     connection_id: str | None = None
 
 
+class CallPlaced(Reply, frozen=True):
+    """The call of the user, and until when it rings."""
+
+    call_id: str
+    ring_until: Instant
+
+
 class DateOpened(Reply, frozen=True):
-    """The video date that was started."""
+    """The video date that an accepted call has opened."""
 
     date_id: str
 
@@ -257,6 +280,7 @@ class Explanation(Reply, frozen=True):
     pool: int
     rejected_by: Rejections
     nearest: Relaxation | None
+    strict: StrictCost
 
 
 class Forgotten(Reply, frozen=True):
@@ -273,6 +297,7 @@ class Snapshot(Reply, frozen=True):
     waiting_since: Instant | None = None
     match: MatchView | None = None
     date: DateView | None = None
+    call: CallView | None = None
     tier: Tier | None = None
     last_outcome: Outcome | None = None
     last_match_id: str | None = None

@@ -30,7 +30,10 @@ def pair_of(a: str, b: str) -> Pair:
 
 
 class Seat(msgspec.Struct, frozen=True, gc=False):
-    """The state of one user. A match keeps `waiting_since`, for a return to the old place."""
+    """The state of one user. A match keeps `waiting_since`, for a return to the old place.
+
+    The stored state of a user in a match may be behind: the status of the match counts.
+    """
 
     user_id: str
     state: State = State.IDLE
@@ -161,6 +164,31 @@ class VideoDate(msgspec.Struct, frozen=True, gc=False):
     def partner_of(self, user_id: str) -> str:
         """The other user."""
         return self.b if user_id == self.a else self.a
+
+
+class Call(msgspec.Struct, frozen=True, gc=False):
+    """A call that rings: one of two connected users asks the other for a video date. Not stored."""
+
+    call_id: str
+    connection_id: str
+    caller: str
+    callee: str
+    ring_until: Instant
+
+    def partner_of(self, user_id: str) -> str:
+        """The other user."""
+        return self.callee if user_id == self.caller else self.caller
+
+
+class CallEnd(StrEnum):
+    """Why a call stopped ringing, as both users are notified."""
+
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    MISSED = "missed"
+    CANCELLED = "cancelled"
+    BUSY = "busy"
+    LOST = "lost"
 
 
 class Known(msgspec.Struct, frozen=True, gc=False):

@@ -33,6 +33,15 @@ class MatchView(msgspec.Struct, frozen=True):
     vote_by: Instant | None = None
 
 
+class CallView(msgspec.Struct, frozen=True):
+    """One side's view of a call that rings."""
+
+    call_id: str
+    partner: Card
+    ring_until: Instant
+    incoming: bool
+
+
 class DateView(msgspec.Struct, frozen=True):
     """One side's view of an open date."""
 

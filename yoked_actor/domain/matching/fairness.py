@@ -126,8 +126,12 @@ class Weighted:
 
     def pair_terms(self, a: Person, a_age: int, b: Person, b_age: int, km: float) -> int:
         """Up to 1000 points for the fit of ages, and up to 100 for nearness."""
-        fit = age_fit(a, b_age) + age_fit(b, a_age)
-        return 500_000 * fit + 10_000 * nearness(a, b, km)
+        return terms_of(age_fit(a, b_age) + age_fit(b, a_age), nearness(a, b, km))
+
+
+def terms_of(fit: int, near: int) -> int:
+    """The points of a pair, in millionths, by the fits of both ages and by nearness."""
+    return 500_000 * fit + 10_000 * near
 
 
 def policy_by(rules: Rules) -> Policy:

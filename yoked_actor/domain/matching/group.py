@@ -36,6 +36,7 @@ Line = tuple[Sequence[Item], Sequence[Item]]
 _SLACK = 1 + 1e-9
 _LONGEST_CHORD2 = 4.001
 _ANY_AGE = 30_000
+_MOST_UNWRITTEN = 32
 
 
 def reach2(km: float) -> float:
@@ -97,6 +98,8 @@ _TYPES: dict[str, Any] = {
     "reach2": np.float64,
     "key": np.int64,
     "phase": np.int8,
+    "strict_age": np.bool_,
+    "strict_distance": np.bool_,
     "wanted_ages": np.int64,
     "wanted_span": np.int64,
     "wanted_km": np.float64,
@@ -104,28 +107,45 @@ _TYPES: dict[str, Any] = {
 
 
 class Columns:
-    """Rows of numbers without gaps: the last row replaces a removed one."""
+    """Rows of numbers without gaps: the last row replaces a removed one.
 
-    __slots__ = ("_columns", "size")
+    Most tickets leave before a search reads the columns, so a row is written when they are read, or
+    when there are too many for a search to write.
+    """
+
+    __slots__ = ("_columns", "_unwritten", "size")
 
     def __init__(self) -> None:
         self.size = 0
+        self._unwritten: dict[int, Entry] = {}
         self._columns: dict[str, NDArray[Any]] = {
             name: np.zeros(8, kind) for name, kind in _TYPES.items()
         }
 
     def __getitem__(self, name: str) -> NDArray[Any]:
+        if self._unwritten:
+            self._write()
         return self._columns[name][: self.size]
 
     def append(self, entry: Entry) -> None:
         """Add a row for an entry."""
-        columns, row = self._columns, self.size
-        if row == len(columns["born"]):
+        entry.row = self.size
+        self._unwritten[self.size] = entry
+        self.size += 1
+        if len(self._unwritten) > _MOST_UNWRITTEN:
+            self._write()
+
+    def _write(self) -> None:
+        columns = self._columns
+        while self.size > len(columns["born"]):
             for name, column in columns.items():
                 columns[name] = np.concatenate([column, np.zeros_like(column)])
-        self.size += 1
-        entry.row = row
-        person = entry.ticket.person
+        unwritten, self._unwritten = self._unwritten, {}
+        for entry in unwritten.values():
+            self._write_row(entry)
+
+    def _write_row(self, entry: Entry) -> None:
+        columns, row, person = self._columns, entry.row, entry.ticket.person
         columns["born"][row] = entry.born
         columns["min_age"][row] = entry.min_age
         columns["max_age"][row] = min(entry.max_age, _ANY_AGE)
@@ -136,6 +156,8 @@ class Columns:
         columns["wanted_ages"][row] = person.min_age + person.max_age
         columns["wanted_span"][row] = person.max_age - person.min_age + 2
         columns["wanted_km"][row] = person.max_distance_km
+        columns["strict_age"][row] = "age" in person.strict
+        columns["strict_distance"][row] = "distance" in person.strict
         self.stand(entry)
 
     def chords2(
@@ -146,14 +168,27 @@ class Columns:
         chords2: NDArray[np.float64] = x * x + y * y + z * z
         return chords2
 
+    def aged(self, before: int, today: int) -> NDArray[np.intp]:
+        """The rows whose age is not the same on two days, given as `born_number` does."""
+        born = self["born"]
+        return np.flatnonzero((before - born) // 10_000 != (today - born) // 10_000)
+
     def stand(self, entry: Entry) -> None:
         """Set the standing of an entry."""
-        self._columns["key"][entry.row] = entry.standing.key
-        self._columns["phase"][entry.row] = entry.standing.phase
+        if entry.row not in self._unwritten:
+            self._columns["key"][entry.row] = entry.standing.key
+            self._columns["phase"][entry.row] = entry.standing.phase
 
     def remove(self, row: int) -> None:
         """Remove a row; the last row gets its number."""
         self.size -= 1
+        last = self._unwritten.pop(self.size, None)
+        if row == self.size:
+            return
+        if last is not None:
+            self._unwritten[row] = last
+            return
+        self._unwritten.pop(row, None)
         for column in self._columns.values():
             column[row] = column[self.size]
 

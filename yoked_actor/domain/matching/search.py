@@ -60,6 +60,7 @@ class Search:
         "_today",
         "best",
         "best_base",
+        "best_km",
         "best_total",
     )
 
@@ -93,6 +94,7 @@ class Search:
         self.best: Entry | None = None
         self.best_base = 0
         self.best_total = 0
+        self.best_km = 0.0
 
     def read(self, group: Group) -> None:
         """Search a group whose genders suit."""
@@ -183,6 +185,7 @@ class Search:
             or (total == self.best_total and entry.user_id < best.user_id)
         ):
             self.best, self.best_base, self.best_total = entry, base, total
+            self.best_km = km
 
     def _sweep(self, group: Group) -> None:
         """Search the whole group with NumPy."""

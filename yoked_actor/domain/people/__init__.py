@@ -10,12 +10,15 @@ from yoked_actor.domain.people.person import (
     Person,
     ProfileProblem,
     ShownPlace,
+    StrictLimit,
     age_at,
     age_on,
     born_number,
     check_person,
     distance_km,
     is_user_id,
+    latest_adult,
+    strict_limits,
 )
 from yoked_actor.domain.people.personal_data import (
     OwnConnection,
@@ -37,7 +40,7 @@ from yoked_actor.domain.people.records import (
     Suspension,
     UserRow,
 )
-from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km
+from yoked_actor.domain.people.shown_places import WITHOUT_SECRET, ShownPlaces, band_km, card_of
 
 __all__ = [
     "ADULT_AGE",
@@ -63,13 +66,17 @@ __all__ = [
     "ShownPlace",
     "ShownPlaces",
     "Since",
+    "StrictLimit",
     "Suspension",
     "UserRow",
     "age_at",
     "age_on",
     "band_km",
     "born_number",
+    "card_of",
     "check_person",
     "distance_km",
     "is_user_id",
+    "latest_adult",
+    "strict_limits",
 ]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from calendar import isleap
+from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
+from typing import Literal
 
 import msgspec
 
@@ -15,6 +19,18 @@ OLDEST_AGE = 100
 USER_ID = r"^[A-Za-z0-9_.:@-]{1,64}$"
 """The pattern of user ids, valid in JSON Schema, too."""
 _USER_ID = re.compile(USER_ID)
+
+StrictLimit = Literal["age", "distance"]
+"""A limit that a user can make strict: it is never widened."""
+_STRICT_LIMITS: tuple[frozenset[StrictLimit], ...] = (
+    frozenset(),
+    frozenset({"age"}),
+    frozenset({"distance"}),
+    frozenset({"age", "distance"}),
+)
+_STRICT: dict[frozenset[str], frozenset[StrictLimit]] = {
+    frozenset[str](limits): limits for limits in _STRICT_LIMITS
+}
 
 
 class ShownPlace(msgspec.Struct, frozen=True, gc=False):
@@ -40,6 +56,7 @@ class Person(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     min_age: int
     max_age: int
     max_distance_km: float
+    strict: frozenset[StrictLimit] = _STRICT_LIMITS[0]
     shown: ShownPlace | None = None
     """None in a profile from a client: it is computed when the profile is stored."""
 
@@ -65,6 +82,14 @@ class ProfileProblem(Exception):
         self.message = message
 
 
+def strict_limits(names: Iterable[str]) -> frozenset[StrictLimit]:
+    """A set of strict limits. Equal sets are the same object: most users have none."""
+    found = _STRICT.get(frozenset(names))
+    if found is None:
+        raise ValueError("strict limits are age and distance")
+    return found
+
+
 def is_user_id(text: str) -> bool:
     """Whether `text` can be the id of a user."""
     return _USER_ID.fullmatch(text) is not None
@@ -79,6 +104,15 @@ def age_on(birth_date: date, today: date) -> int:
 def age_at(person: Person, now: Instant) -> int:
     """The age of a person at an instant."""
     return age_on(person.birth_date, utc_date(now))
+
+
+@lru_cache(maxsize=4)
+def latest_adult(today: date) -> date:
+    """The latest birth date of an adult: a birthday of 29 February is 1 March in other years."""
+    year = today.year - ADULT_AGE
+    if (today.month, today.day) == (2, 29) and not isleap(year):
+        return date(year, 2, 28)
+    return today.replace(year=year)
 
 
 def distance_km(a: Person, b: Person) -> float:

@@ -99,14 +99,11 @@ class ShownPlaces(msgspec.Struct, frozen=True):
 
     def card(self, person: Person, viewer: Person, now: Instant) -> Card:
         """The card of `person` for `viewer`."""
-        return Card(
-            person.user_id,
-            person.display_name,
-            age_at(person, now),
-            person.gender,
-            person.interests,
-            band_km(self.km(person, viewer, now)),
-        )
+        return card_of(person, age_at(person, now), self.shown_km(person, viewer, now))
+
+    def shown_km(self, a: Person, b: Person, now: Instant) -> int:
+        """The distance that two are shown: the same for both."""
+        return band_km(self.km(a, b, now))
 
     def _since(self, person: Person, now: Instant) -> tuple[tuple[float, float], Instant]:
         """The shown place of a person, and since when."""
@@ -119,6 +116,18 @@ class ShownPlaces(msgspec.Struct, frozen=True):
             if place != (shown.lat, shown.lon):
                 return place, due  # changed too soon before, and shown from then on
         return (shown.lat, shown.lon), shown.changed_at
+
+
+def card_of(person: Person, age: int, shown_km: int) -> Card:
+    """A card, of an age and a distance that are known."""
+    return Card(
+        person.user_id,
+        person.display_name,
+        age,
+        person.gender,
+        person.interests,
+        shown_km,
+    )
 
 
 WITHOUT_SECRET = ShownPlaces()

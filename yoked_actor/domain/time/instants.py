@@ -18,6 +18,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = 86_400 * MICROSECONDS
 
 
+def microseconds(seconds: float) -> int:
+    """A duration in whole microseconds."""
+    return round(seconds * MICROSECONDS)
+
+
 def after(at: Instant, seconds: float) -> Instant:
     """The instant `seconds` after `at` (before it, when negative)."""
     return at + round(seconds * MICROSECONDS)

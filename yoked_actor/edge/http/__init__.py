@@ -16,7 +16,7 @@ from yoked_actor.edge.http.contract import add_contract_calls
 from yoked_actor.edge.http.dev import add_dev_calls
 from yoked_actor.edge.http.hypercorn_bridge import HypercornBridge
 from yoked_actor.edge.http.me import add_me_calls
-from yoked_actor.edge.http.offers import add_offer_calls
+from yoked_actor.edge.http.offers import add_call_calls, add_offer_calls
 from yoked_actor.edge.http.ops import add_ops_calls
 from yoked_actor.edge.http.pages import add_page_calls
 from yoked_actor.edge.http.user import add_match_calls, add_profile_calls, add_safety_calls
@@ -30,6 +30,7 @@ __all__ = [
     "add_admin_lobby_calls",
     "add_admin_offer_calls",
     "add_admin_user_calls",
+    "add_call_calls",
     "add_console_calls",
     "add_contract_calls",
     "add_dev_calls",

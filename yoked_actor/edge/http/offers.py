@@ -11,6 +11,7 @@ from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.parameters import read_day
+from yoked_actor.wire.common import Empty
 from yoked_actor.wire.lobby import offer_parts
 from yoked_actor.wire.offers import http
 
@@ -64,6 +65,29 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
         partner = await user_offers.partner(session.user_id, connection_id)
         if partner is None:
             raise Refused(Code.NOT_FOUND, f"you have no connection {connection_id!r}")
-        reply = await api.ask(session, ev.StartDate(session.user_id, partner))
+        reply = await api.ask(session, ev.StartDate(session.user_id, partner, connection_id))
+        assert isinstance(reply, notices.CallPlaced)
+        return answer(http.CallAnswer(reply.call_id, to_datetime(reply.ring_until)))
+
+
+def add_call_calls(app: QuartTrio, api: Api) -> None:
+    """`/api/calls`."""
+
+    @app.post("/api/calls/<call_id>/accept")
+    async def accept_call(call_id: str) -> Response:
+        session = await api.caller()
+        reply = await api.ask(session, ev.AcceptCall(session.user_id, call_id))
         assert isinstance(reply, notices.DateOpened)
         return answer(http.DateAnswer(reply.date_id))
+
+    @app.post("/api/calls/<call_id>/decline")
+    async def decline_call(call_id: str) -> Response:
+        session = await api.caller()
+        await api.ask(session, ev.DeclineCall(session.user_id, call_id))
+        return answer(Empty())
+
+    @app.post("/api/calls/<call_id>/cancel")
+    async def cancel_call(call_id: str) -> Response:
+        session = await api.caller()
+        await api.ask(session, ev.CancelCall(session.user_id, call_id))
+        return answer(Empty())

@@ -15,12 +15,13 @@
 /** @typedef {{user_id: string, display_name: string, age: number, gender: string, interests: string[], distance_km: number}} Card */
 /** @typedef {{match_id: string, partner: Card, acknowledged: boolean, voted: boolean, acknowledge_by?: string, vote_by?: string}} MatchPart */
 /** @typedef {{date_id: string, partner: Card, initiator: boolean, ends_at: string, ice_servers: RTCIceServer[]}} DatePart */
-/** @typedef {{state: State, credit: number, waiting_since?: string, tier?: number, match?: MatchPart, date?: DatePart, last_outcome?: string, last_match_id?: string}} Snapshot */
+/** @typedef {{call_id: string, partner?: Card, ring_until: string, incoming: boolean}} CallPart A call that rings. A snapshot of the server has the partner; after `startDate` the client knows only the connection. */
+/** @typedef {{state: State, credit: number, waiting_since?: string, tier?: number, match?: MatchPart, date?: DatePart, call?: CallPart, last_outcome?: string, last_match_id?: string}} Snapshot */
 /** @typedef {{type: string, seq: number, at: string, [field: string]: any}} ServerEvent An event of the protocol. `replayed` is true if the snapshot of the last welcome includes it. */
 /** @typedef {{type: "ok", re: string, [field: string]: any}} Reply */
 /** @typedef {"connecting"|"online"|"away"|"closed"} Status */
 /** @typedef {{reason: string, until: string|null}} Suspension The reason, and the end; null if it has no set end. */
-/** @typedef {{display_name: string, birth_date: string, gender: string, location: {lat: number, lon: number}, time_zone: string, interests: string[], preferences: {seeking: string[], min_age: number, max_age: number, max_distance_km: number}}} Profile */
+/** @typedef {{display_name: string, birth_date: string, gender: string, location: {lat: number, lon: number}, time_zone: string, interests: string[], preferences: {seeking: string[], min_age: number, max_age: number, max_distance_km: number, strict?: ("age" | "distance")[]}}} Profile */
 /** @typedef {{type: string, fields: Record<string, any>, text: string, resolve: (reply: Reply) => void, reject: (error: Error) => void, timer: ReturnType<typeof setTimeout>, sent_ms: number}} Pending */
 
 const FIRST_PAUSE_S = 0.3;
@@ -100,6 +101,14 @@ export function advance(snapshot, event) {
     }
     case "idle":
       return { ...rest, state: "idle" };
+    case "call": {
+      const { call_id, partner, ring_until } = event;
+      return { ...snapshot, call: { call_id, partner, ring_until, incoming: true } };
+    }
+    case "call_ended": {
+      const { call, ...callless } = snapshot;
+      return call?.call_id === event.call_id ? callless : snapshot;
+    }
     case "date_started": {
       const { date_id, partner, initiator, ends_at, ice_servers } = event;
       return { ...snapshot, date: { date_id, partner, initiator, ends_at, ice_servers } };
@@ -169,8 +178,17 @@ export class Api {
   /** The connections: users who accepted each other. */
   connections() { return this.call("GET", "/api/connections"); }
 
-  /** Start a video date with a connection who is online. @param {string} connection_id */
+  /** Call a connection who is online, for a video date. @param {string} connection_id @returns {Promise<{call_id: string, ring_until: string}>} */
   startDate(connection_id) { return this.call("POST", `/api/connections/${encodeURIComponent(connection_id)}/date`); }
+
+  /** Accept a call: the video date opens. @param {string} call_id @returns {Promise<{date_id: string}>} */
+  acceptCall(call_id) { return this.call("POST", `/api/calls/${encodeURIComponent(call_id)}/accept`); }
+
+  /** @param {string} call_id */
+  declineCall(call_id) { return this.call("POST", `/api/calls/${encodeURIComponent(call_id)}/decline`); }
+
+  /** Stop your own call. @param {string} call_id */
+  cancelCall(call_id) { return this.call("POST", `/api/calls/${encodeURIComponent(call_id)}/cancel`); }
 
   /** The current snapshot. @returns {Promise<Snapshot>} */
   status() { return this.call("GET", "/api/match/status"); }
@@ -203,6 +221,7 @@ export class Client extends EventTarget {
   /** When the token expires, in milliseconds of server time. */
   #expires_ms = Infinity;
   #tried_renewal = false;
+  #ended_call = "";
   #count = 0;
   #welcomed_at = 0;
   #received_ms = 0;
@@ -252,8 +271,14 @@ export class Client extends EventTarget {
   endDate(date_id) { return this.command("end_date", { date_id }); }
   /** @param {string} offer_id @param {"accept"|"decline"} answer */
   answerOffer(offer_id, answer) { return this.command("answer_offer", { offer_id, answer }); }
-  /** Start a video date with a connection who is online. @param {string} connection_id */
+  /** Call a connection who is online, for a video date: `call_id`, `ring_until`. @param {string} connection_id */
   startDate(connection_id) { return this.command("start_date", { connection_id }); }
+  /** Accept a call: the video date opens. @param {string} call_id */
+  acceptCall(call_id) { return this.command("accept_call", { call_id }); }
+  /** @param {string} call_id */
+  declineCall(call_id) { return this.command("decline_call", { call_id }); }
+  /** Stop your own call. @param {string} call_id */
+  cancelCall(call_id) { return this.command("cancel_call", { call_id }); }
   /** Never be matched with that user (again). @param {string} user_id */
   block(user_id) { return this.command("block", { user_id }); }
   /** @param {string} user_id @param {string} reason @param {string} [match_id] */
@@ -447,6 +472,7 @@ export class Client extends EventTarget {
     if (message.type === "welcome") return this.#receiveWelcome(message);
     if (this.#resume) this.#resume.seq = message.seq;
     if (message.type === "draining") this.#least_s = message.reconnect_after_s;
+    if (message.type === "call_ended") this.#ended_call = message.call_id;
     // Events that are repeated after a welcome are part of its snapshot.
     const replayed = microseconds(message.at) < this.#welcomed_at;
     if (!replayed && this.snapshot) this.snapshot = advance(this.snapshot, message);
@@ -487,6 +513,11 @@ export class Client extends EventTarget {
     const done = { acknowledge: "acknowledged", vote: "voted" }[pending.type];
     if (done && match && this.snapshot && match.match_id === pending.fields.match_id) {
       this.snapshot = { ...this.snapshot, match: { ...match, [done]: true } };
+      this.#dispatch("change", this.snapshot);
+    }
+    // A reply that was sent again may come after the end of its call.
+    if (pending.type === "start_date" && this.snapshot && !this.snapshot.call && message.call_id !== this.#ended_call) {
+      this.snapshot = { ...this.snapshot, call: { call_id: message.call_id, ring_until: message.ring_until, incoming: false } };
       this.#dispatch("change", this.snapshot);
     }
     pending.resolve(message);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr
 
@@ -154,7 +154,7 @@ class MatchingSettings(SettingsModel):
 
 
 class DateSettings(SettingsModel):
-    """How two users on a video date connect."""
+    """How two users call each other and connect on a video date."""
 
     RELOADS = frozenset({"stun_urls", "turn_urls", "turn_secret", "turn_ttl_s"})
 
@@ -192,6 +192,21 @@ class DateSettings(SettingsModel):
         description="How many signals are kept for a partner without a socket; never more than"
         " half of session.kept_events.",
     )
+
+    ring_s: Duration = Field(_RULES.ring_s, description="How long a call rings.")
+    calls_per_pair: Count = Field(
+        _RULES.calls_per_pair,
+        description="The most calls of one user to another within calls_within_s. An accepted call"
+        " starts the count again.",
+    )
+    calls_within_s: Duration = Field(
+        _RULES.calls_within_s, description="How long a call counts towards calls_per_pair."
+    )
+
+    def rules(self) -> dict[str, Any]:
+        """The part of the rules of the lobby that is set here."""
+        given = dict(self)
+        return {name: given[name] for name in ("ring_s", "calls_per_pair", "calls_within_s")}
 
     def conflicts(self) -> Iterator[Conflict]:
         """Half of what TURN needs."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from yoked_actor.domain.lobby import CancelReason, Changes, MatchStatus, Outcome, Quality
+from yoked_actor.domain.lobby import CallEnd, CancelReason, Changes, MatchStatus, Outcome, Quality
 from yoked_actor.domain.matching import Tier
 from yoked_actor.domain.ops import Objective, RecentMinutes
 from yoked_actor.domain.time import Instant
@@ -45,6 +45,8 @@ class LobbyMetrics:
         self._outcomes = {outcome: outcomes.labels(outcome.value) for outcome in Outcome}
         cancelled = Counter("yoked_cancellations", "Matches cancelled", ["reason"], registry=r)
         self._cancelled = {reason: cancelled.labels(reason.value) for reason in CancelReason}
+        calls = Counter("yoked_calls", "Calls that ended, by reason", ["reason"], registry=r)
+        self._calls = {reason: calls.labels(reason.value) for reason in CallEnd}
         self.liveness_losses = Counter(
             "yoked_liveness_losses", "Users lost because they were silent", registry=r
         )
@@ -84,6 +86,11 @@ class LobbyMetrics:
                 self._outcomes[match.outcome].inc()
             elif match.cancelled_for is not None:
                 self._cancelled[match.cancelled_for].inc()
+
+    def count_calls(self, ended: Sequence[CallEnd]) -> None:
+        """Count the calls that ended in a round."""
+        for reason in ended:
+            self._calls[reason].inc()
 
     def count_spins(self, results: Mapping[str, int]) -> None:
         """Count spins by result, one of `SPIN_RESULTS`."""

@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 
-from yoked_actor.domain.lobby import Code, DateEnd, IdleReason, Outcome, State, WaitReason
+from yoked_actor.domain.lobby import CallEnd, Code, DateEnd, IdleReason, Outcome, State, WaitReason
 from yoked_actor.domain.matching import Tier
 from yoked_actor.wire.examples import (
+    CALL,
     CARD,
     CONNECTION,
     DATE,
@@ -21,6 +22,7 @@ from yoked_actor.wire.examples import (
     NEAREST,
     OFFER,
     REJECTED,
+    STRICT,
     TOKEN,
     moment,
 )
@@ -79,8 +81,9 @@ EXCHANGES: tuple[Exchange, ...] = (
             pool=120,
             rejected_by=REJECTED,
             nearest=NEAREST,
+            strict=STRICT,
         ),
-        ("waiting_s", "tier", "next_tier_in_s", "pool", "rejected_by", "nearest"),
+        ("waiting_s", "tier", "next_tier_in_s", "pool", "rejected_by", "nearest", "strict"),
         (Code.WRONG_STATE,),
     ),
     Exchange(cmd.Leave(id="c4"), ev.Ok(re="c4", state=State.IDLE), ("state",), (Code.WRONG_STATE,)),
@@ -105,8 +108,8 @@ EXCHANGES: tuple[Exchange, ...] = (
     ),
     Exchange(
         cmd.StartDate(id="c12", connection_id=CONNECTION),
-        ev.Ok(re="c12", date_id=DATE),
-        ("date_id",),
+        ev.Ok(re="c12", call_id=CALL, ring_until=moment(15)),
+        ("call_id", "ring_until"),
         (
             Code.NOT_FOUND,
             Code.WRONG_STATE,
@@ -114,6 +117,24 @@ EXCHANGES: tuple[Exchange, ...] = (
             Code.PROFILE_INCOMPLETE,
             Code.DRAINING,
         ),
+    ),
+    Exchange(
+        cmd.AcceptCall(id="c16", call_id=CALL),
+        ev.Ok(re="c16", date_id=DATE),
+        ("date_id",),
+        (Code.NOT_FOUND, Code.WRONG_STATE),
+    ),
+    Exchange(
+        cmd.DeclineCall(id="c17", call_id=CALL),
+        ev.Ok(re="c17"),
+        (),
+        (Code.NOT_FOUND, Code.WRONG_STATE),
+    ),
+    Exchange(
+        cmd.CancelCall(id="c18", call_id=CALL),
+        ev.Ok(re="c18"),
+        (),
+        (Code.NOT_FOUND, Code.WRONG_STATE),
     ),
     Exchange(
         cmd.Signal(id="c13", date_id=DATE, data=_DATA),
@@ -151,6 +172,15 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         seq=4, at=moment(7), match_id=MATCH, reason=ev.EndReason.PARTNER_LEFT, next=State.WAITING
     ),
     ev.Idle(seq=5, at=moment(8), reason=IdleReason.LEFT),
+    ev.CallEvent(
+        seq=6,
+        at=moment(8),
+        call_id=CALL,
+        connection_id=CONNECTION,
+        partner=CARD,
+        ring_until=moment(23),
+    ),
+    ev.CallEndedEvent(seq=7, at=moment(9), call_id=CALL, reason=CallEnd.ACCEPTED),
     ev.DateStarted(
         seq=6,
         at=moment(9),

@@ -22,6 +22,8 @@ _PATH_PARAMETERS: dict[str, dict[str, object]] = {
     "number": NUMBER,
     "offer_id": _SUBJECT,
     "connection_id": _SUBJECT,
+    "call_id": _SUBJECT,
+    "date_id": _SUBJECT,
 }
 _CONDITIONS: dict[Condition, str] = {
     "always": "",

@@ -95,9 +95,27 @@ class AnswerOffer(Command, frozen=True, kw_only=True, tag="answer_offer"):
 
 
 class StartDate(Command, frozen=True, kw_only=True, tag="start_date"):
-    """Start a video date with a connection who is online."""
+    """Call a connection who is online, for a video date. It rings on the other side."""
 
     connection_id: SubjectId
+
+
+class AcceptCall(Command, frozen=True, kw_only=True, tag="accept_call"):
+    """Accept a call: the video date opens. For the callee."""
+
+    call_id: SubjectId
+
+
+class DeclineCall(Command, frozen=True, kw_only=True, tag="decline_call"):
+    """Decline a call. For the callee."""
+
+    call_id: SubjectId
+
+
+class CancelCall(Command, frozen=True, kw_only=True, tag="cancel_call"):
+    """Stop a call that rings. For the caller."""
+
+    call_id: SubjectId
 
 
 class Block(Command, frozen=True, kw_only=True, tag="block"):
@@ -125,6 +143,9 @@ AnyCommand = (
     | EndDate
     | AnswerOffer
     | StartDate
+    | AcceptCall
+    | DeclineCall
+    | CancelCall
     | Signal
     | Block
     | Report

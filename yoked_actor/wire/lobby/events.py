@@ -10,8 +10,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from yoked_actor.domain.lobby import Outcome, State, notices
-from yoked_actor.domain.matching import Rejections, Relaxation, Tier
+from yoked_actor.domain.lobby import CallEnd, Outcome, State, notices
+from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 
 IceServers = tuple[dict[str, Any], ...]
@@ -62,6 +62,15 @@ class DatePart(msgspec.Struct, frozen=True):
     ice_servers: IceServers
 
 
+class CallPart(msgspec.Struct, frozen=True):
+    """The call that rings, as one side sees it; `incoming` for the callee."""
+
+    call_id: str
+    partner: Card
+    ring_until: datetime
+    incoming: bool
+
+
 class Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
     """All that a client needs to show where its user is."""
 
@@ -71,6 +80,7 @@ class Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
     tier: Tier | None = None
     match: MatchPart | None = None
     date: DatePart | None = None
+    call: CallPart | None = None
     last_outcome: Outcome | None = None
     last_match_id: str | None = None
 
@@ -165,6 +175,22 @@ class MatchCancelled(Event, frozen=True, kw_only=True, tag="match_cancelled"):
     next: State
 
 
+class CallEvent(Event, frozen=True, kw_only=True, tag="call"):
+    """A connection calls you, for a video date: accept or decline, in time."""
+
+    call_id: str
+    connection_id: str
+    partner: Card
+    ring_until: datetime
+
+
+class CallEndedEvent(Event, frozen=True, kw_only=True, tag="call_ended"):
+    """The call does not ring any more. After `accepted`, `date_started` follows."""
+
+    call_id: str
+    reason: CallEnd
+
+
 class DateStarted(Event, frozen=True, kw_only=True, tag="date_started"):
     """The video date is open."""
 
@@ -226,6 +252,8 @@ EVENTS: tuple[type[Event], ...] = (
     Voting,
     OutcomeEvent,
     MatchCancelled,
+    CallEvent,
+    CallEndedEvent,
     DateStarted,
     Signal,
     DateEnded,
@@ -251,8 +279,11 @@ class Ok(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     pool: int | None = None
     rejected_by: Rejections | None = None
     nearest: Relaxation | UnsetType | None = UNSET
+    strict: StrictCost | None = None
     connection_id: str | None = None
     date_id: str | None = None
+    call_id: str | None = None
+    ring_until: datetime | None = None
     expires_at: datetime | None = None
 
 

@@ -10,6 +10,9 @@ import msgspec
 from yoked_actor.domain.lobby import OfferView, notices
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.lobby.events import (
+    CallEndedEvent,
+    CallEvent,
+    CallPart,
     ConnectionEvent,
     DateEnded,
     DatePart,
@@ -45,7 +48,7 @@ def _moment(at: Instant | None) -> datetime | None:
 
 def snapshot_part(snapshot: notices.Snapshot, ice_servers: IceServers) -> Snapshot:
     """The wire form of a snapshot."""
-    match, date = snapshot.match, snapshot.date
+    match, date, call = snapshot.match, snapshot.date, snapshot.call
     return Snapshot(
         state=snapshot.state,
         credit=snapshot.credit,
@@ -66,6 +69,9 @@ def snapshot_part(snapshot: notices.Snapshot, ice_servers: IceServers) -> Snapsh
         else DatePart(
             date.date_id, date.partner, date.initiator, to_datetime(date.ends_at), ice_servers
         ),
+        call=None
+        if call is None
+        else CallPart(call.call_id, call.partner, to_datetime(call.ring_until), call.incoming),
         last_outcome=snapshot.last_outcome,
         last_match_id=snapshot.last_match_id,
     )
@@ -102,6 +108,8 @@ def ok_reply(re: str, reply: notices.Reply) -> Ok | Error:
             return Ok(re=re, outcome=outcome)
         case notices.OfferAnswered(connection_id):
             return Ok(re=re, connection_id=connection_id)
+        case notices.CallPlaced(call_id, ring_until):
+            return Ok(re=re, call_id=call_id, ring_until=to_datetime(ring_until))
         case notices.DateOpened(date_id):
             return Ok(re=re, date_id=date_id)
         case notices.Renewed(expires_at):
@@ -115,6 +123,7 @@ def ok_reply(re: str, reply: notices.Reply) -> Ok | Error:
                 pool=reply.pool,
                 rejected_by=reply.rejected_by,
                 nearest=reply.nearest,
+                strict=reply.strict,
             )
         case _:
             return Ok(re=re)
@@ -159,6 +168,17 @@ def event_of(notice: notices.Notice, seq: int, at: datetime, ice_servers: IceSer
             return MatchCancelled(
                 seq=seq, at=at, match_id=match_id, reason=EndReason(why), next=following
             )
+        case notices.Ringing():
+            return CallEvent(
+                seq=seq,
+                at=at,
+                call_id=notice.call_id,
+                connection_id=notice.connection_id,
+                partner=notice.partner,
+                ring_until=to_datetime(notice.ring_until),
+            )
+        case notices.CallEnded(call_id, why_ended):
+            return CallEndedEvent(seq=seq, at=at, call_id=call_id, reason=why_ended)
         case notices.DateStarted(date_id, partner, initiator, ends_at):
             return DateStarted(
                 seq=seq,

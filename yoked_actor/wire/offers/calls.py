@@ -8,7 +8,8 @@ import msgspec
 
 from yoked_actor.domain.lobby import Code
 from yoked_actor.wire.call import Call, Query
-from yoked_actor.wire.examples import CARD, CONNECTION, DATE, OFFER, moment
+from yoked_actor.wire.common import Empty
+from yoked_actor.wire.examples import CALL, CARD, CONNECTION, DATE, OFFER, moment
 from yoked_actor.wire.offers import http
 
 OFFER_CALLS: tuple[Call, ...] = (
@@ -43,8 +44,8 @@ OFFER_CALLS: tuple[Call, ...] = (
         "POST",
         "/api/connections/{connection_id}/date",
         "Offers",
-        "Start a video date with a connection who is online.",
-        http.DateAnswer(DATE),
+        "Call a connection who is online, for a video date.",
+        http.CallAnswer(CALL, moment(15)),
         refusals=(
             Code.NOT_FOUND,
             Code.WRONG_STATE,
@@ -52,6 +53,30 @@ OFFER_CALLS: tuple[Call, ...] = (
             Code.PROFILE_INCOMPLETE,
             Code.DRAINING,
         ),
+    ),
+    Call(
+        "POST",
+        "/api/calls/{call_id}/accept",
+        "Calls",
+        "Accept a call: the video date opens.",
+        http.DateAnswer(DATE),
+        refusals=(Code.NOT_FOUND, Code.WRONG_STATE),
+    ),
+    Call(
+        "POST",
+        "/api/calls/{call_id}/decline",
+        "Calls",
+        "Decline a call.",
+        Empty(),
+        refusals=(Code.NOT_FOUND, Code.WRONG_STATE),
+    ),
+    Call(
+        "POST",
+        "/api/calls/{call_id}/cancel",
+        "Calls",
+        "Stop your own call.",
+        Empty(),
+        refusals=(Code.NOT_FOUND, Code.WRONG_STATE),
     ),
 )
 """Every call about offers."""

@@ -37,7 +37,7 @@ class ConnectionEntry(msgspec.Struct, frozen=True):
     partner: Card
     opened_at: datetime
     online: bool
-    """Whether the partner is online: a video date can be started if both are idle."""
+    """Whether the partner is online and can be called."""
 
 
 class ConnectionsAnswer(msgspec.Struct, frozen=True):
@@ -46,7 +46,14 @@ class ConnectionsAnswer(msgspec.Struct, frozen=True):
     connections: list[ConnectionEntry]
 
 
+class CallAnswer(msgspec.Struct, frozen=True):
+    """The call, and until when it rings."""
+
+    call_id: str
+    ring_until: datetime
+
+
 class DateAnswer(msgspec.Struct, frozen=True):
-    """The video date that was opened."""
+    """The video date that the accepted call has opened."""
 
     date_id: str

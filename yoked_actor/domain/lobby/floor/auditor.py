@@ -19,7 +19,7 @@ _STATUS = {State.MATCHED: MatchStatus.MATCHED, State.VOTING: MatchStatus.VOTING}
 
 
 def audit_users(floor: Floor, user_ids: Iterable[str]) -> list[str]:
-    """Check the seats of some users, and the matches and dates that they are in."""
+    """Check the seats of some users, and the matches, calls and dates that they are in."""
     found: list[str] = []
     for user_id in user_ids:
         seat = floor.seats.get(user_id)
@@ -61,12 +61,28 @@ def _problems_of(floor: Floor, seat: Seat) -> list[str]:
     should_have_ticket = seat.state is State.WAITING and floor.is_here(seat.user_id)
     if (seat.user_id in floor.pool) != should_have_ticket:
         found.append("has a ticket without waiting here, or waits here without one")
+    found += _call_problems(floor, seat)
     if seat.date_id is not None:
         date = floor.dates.get(seat.date_id)
         if date is None or date.ended_at is not None or seat.user_id not in (date.a, date.b):
             found.append(f"is on the date {seat.date_id}, which is not an open date of theirs")
         elif seat.state is not State.IDLE:
             found.append(f"is {seat.state} while on a date")
+    return found
+
+
+def _call_problems(floor: Floor, seat: Seat) -> list[str]:
+    call = floor.calls.of(seat.user_id)
+    if call is None:
+        return []
+    found = []
+    allowed = (State.IDLE,) if seat.user_id == call.caller else (State.IDLE, State.WAITING)
+    if seat.state not in allowed or seat.date_id is not None:
+        found.append(f"is {seat.state} or on a date while {call.call_id} rings")
+    if floor.calls.of(call.partner_of(seat.user_id)) != call:
+        found.append(f"is in {call.call_id}, but the partner is not")
+    if floor.must_return(seat.user_id) and not floor.is_timed(seat.user_id):
+        found.append(f"is away while {call.call_id} rings, and no deadline watches over it")
     return found
 
 

@@ -40,6 +40,7 @@ def step_clock(floor: Floor, by: int, now: Instant) -> None:
     for date in list(floor.dates.rows.values()):
         if date.ended_at is None:
             floor.dates.revise(date.date_id, _moved_date(date, by))
+    floor.calls.shift(by)
     bars = floor.acquaintance.bars
     for pair, until in list(bars.rows.items()):
         bars.revise(pair, until + by)

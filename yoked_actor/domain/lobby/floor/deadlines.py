@@ -1,13 +1,17 @@
-"""The one heap of deadlines (R6).
+"""Every deadline of the lobby, in order (R6).
 
 A deadline names what it times. The code that runs it checks whether it still applies, and does
 nothing if not. Deadlines of one instant run in the order of `Due`, then by user id.
+
+Most deadlines share their instant with others: the windows of all matches that one round has made
+close together. So the heap holds instants, and each instant has a list, which becomes a heap when
+its first deadline is run.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from yoked_actor.domain.time import Instant
 
@@ -18,9 +22,12 @@ class Due(IntEnum):
     VOTE = 0
     ACKNOWLEDGE = 1
     DATE = 2
-    TIER = 3
-    BAR = 4
-    LIVENESS = 5
+    RING = 3
+    TIER = 4
+    BAR = 5
+    CALL_COUNT = 6
+    LIVENESS = 7
+    BIRTHDAYS = 8
 
 
 Deadline = tuple[Instant, Due, str, str]
@@ -28,30 +35,54 @@ Deadline = tuple[Instant, Due, str, str]
 
 
 class Deadlines:
-    """A heap; entries that no longer apply stay in it until they come due."""
+    """Deadlines by instant; those that no longer apply stay until they come due."""
 
-    __slots__ = ("_heap",)
+    __slots__ = ("_by_instant", "_instants", "_open_at")
 
     def __init__(self) -> None:
-        self._heap: list[Deadline] = []
+        self._instants: list[Instant] = []
+        """A heap."""
+        self._by_instant: dict[Instant, list[tuple[Due, str, str]]] = {}
+        """At least one deadline for each instant of the heap."""
+        self._open_at: Instant | None = None
+        """The instant whose list is a heap, because its deadlines are being run."""
 
     def __len__(self) -> int:
-        return len(self._heap)
+        return sum(map(len, self._by_instant.values()))
 
     def add(self, at: Instant, due: Due, user_id: str, subject: str = "") -> None:
         """Add a deadline."""
-        heappush(self._heap, (at, due, user_id, subject))
+        found = self._by_instant.get(at)
+        if found is None:
+            self._by_instant[at] = [(due, user_id, subject)]
+            heappush(self._instants, at)
+        elif at == self._open_at:
+            heappush(found, (due, user_id, subject))
+        else:
+            found.append((due, user_id, subject))
 
     def shift(self, by: int) -> None:
         """Move every deadline by so many microseconds; their order stays."""
-        self._heap = [(at + by, due, user_id, subject) for at, due, user_id, subject in self._heap]
+        self._instants = [at + by for at in self._instants]
+        self._by_instant = {at + by: found for at, found in self._by_instant.items()}
+        self._open_at = None
 
     def next_at(self) -> Instant | None:
         """When the next deadline is due."""
-        return self._heap[0][0] if self._heap else None
+        return self._instants[0] if self._instants else None
 
     def pop_due(self, now: Instant) -> Deadline | None:
         """Remove and return the next deadline that is due by now."""
-        if self._heap and self._heap[0][0] <= now:
-            return heappop(self._heap)
-        return None
+        if not self._instants or self._instants[0] > now:
+            return None
+        at = self._instants[0]
+        found = self._by_instant[at]
+        if at != self._open_at:
+            heapify(found)
+            self._open_at = at
+        due, user_id, subject = heappop(found)
+        if not found:
+            heappop(self._instants)
+            del self._by_instant[at]
+            self._open_at = None
+        return at, due, user_id, subject

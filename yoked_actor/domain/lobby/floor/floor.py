@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.floor.birthdays import Birthdays
 from yoked_actor.domain.lobby.floor.book import Book
+from yoked_actor.domain.lobby.floor.books import ABSENT, FRONT, ticket_of
 from yoked_actor.domain.lobby.floor.timed_books import TimedBooks
 from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.records import Known, Line, Match, Presence, Seat, VideoDate
+from yoked_actor.domain.lobby.records import (
+    Call,
+    Known,
+    Line,
+    Match,
+    Presence,
+    Seat,
+    VideoDate,
+)
 from yoked_actor.domain.matching import Census, Idlers, Pool, Ticket, Tier, policy_by
 from yoked_actor.domain.people import WITHOUT_SECRET, Person, ShownPlaces
 from yoked_actor.domain.rules import Rules
@@ -22,11 +32,17 @@ class Floor(TimedBooks):
     """Everything that the lobby decides by."""
 
     def __init__(
-        self, rules: Rules, next_number: int = 1, places: ShownPlaces = WITHOUT_SECRET
+        self,
+        rules: Rules,
+        next_number: int = 1,
+        places: ShownPlaces = WITHOUT_SECRET,
+        boot: int = 1,
     ) -> None:
         super().__init__(rules)
+        self._boot = boot
         self.places = places
         self.idlers = Idlers()
+        self.birthdays = Birthdays(self.deadlines)
         self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
         """The last census for each user who asked why they wait, and the ticket it was for."""
         self.pool = Pool(policy_by(rules), self.tiers, places)
@@ -42,6 +58,10 @@ class Floor(TimedBooks):
         self._next_number += 1
         return f"{kind}{number}"
 
+    def new_call_id(self) -> str:
+        """A new id of a call. Calls are not stored, so it contains the number of the process."""
+        return self.new_id(f"r{self._boot}-")
+
     # Changing
 
     def put_person(self, person: Person) -> None:
@@ -51,13 +71,19 @@ class Floor(TimedBooks):
 
     def put_seat(self, seat: Seat) -> None:
         """Set a seat, and a liveness deadline unless the user is idle."""
-        before = self.seats.rows.get(seat.user_id)
+        user_id = seat.user_id
+        before = self.seats.rows.get(user_id)
+        self.seats.put(user_id, seat)
         if before is not None and before.last_match_id != seat.last_match_id:
             self._supersede(before.last_match_id)
-        self.seats.put(seat.user_id, seat)
-        self._sync(seat.user_id)
-        if seat.state is not State.IDLE:
-            self._time_liveness(seat.user_id)
+        # A user in a match is neither in the pool nor idle, whatever else changes.
+        if before is None or seat.match_id is None or before.match_id is None:
+            self._sync(user_id)
+        # A user who was not idle has a deadline, which is not too late for any other state.
+        if seat.state is not State.IDLE and (
+            before is None or before.state is State.IDLE or user_id not in self._timed
+        ):
+            self._time_liveness(user_id)
 
     def line_up(self, user_id: str, since: Instant) -> None:
         """Set a place in line, in the tier that the wait has reached by now."""
@@ -88,7 +114,7 @@ class Floor(TimedBooks):
         """Set how a user can be reached."""
         self.presences.put(user_id, presence)
         self._sync(user_id)
-        if not presence.here and self.seats.rows[user_id].date_id is not None:
+        if self.must_return(user_id):
             self._time_liveness(user_id)
 
     def put_match(self, match: Match) -> None:
@@ -106,6 +132,20 @@ class Floor(TimedBooks):
             self._time_date(date)
         else:
             self._superseded.add(date.date_id)
+
+    def begin_call(self, call: Call, now: Instant) -> None:
+        """Let a call ring, count it, and watch over a user of it who has no socket."""
+        self.calls.begin(call)
+        self._time_call(call)
+        self.count_call(call.caller, call.callee, now)
+        for user_id in (call.caller, call.callee):
+            if self.must_return(user_id):
+                self._time_liveness(user_id)
+
+    def count_call(self, caller: str, callee: str, now: Instant) -> None:
+        """Count a call of one user to another."""
+        self.calls.note(caller, callee, now)
+        self._time_count(caller, callee, now)
 
     def bar(self, a: str, b: str, until: Instant) -> None:
         """Keep two apart until an instant."""
@@ -139,7 +179,7 @@ class Floor(TimedBooks):
             return True
         if seat.state is not State.IDLE or seat.date_id is not None:
             return False
-        if self.presence(user_id).device:
+        if self.presence(user_id).device or self.calls.of(user_id) is not None:
             return False
         self._drop(seat)
         return True
@@ -151,6 +191,7 @@ class Floor(TimedBooks):
         """
         presence, heard_at = self.presence(user_id), self.heard_at.get(user_id, 0)
         self.acquaintance.erase(user_id)
+        self.calls.erase(user_id)
         self._drop(self.seats.rows[user_id])
         self.seats.rows[user_id] = Seat(user_id)
         self.presences.rows[user_id] = presence
@@ -183,6 +224,8 @@ class Floor(TimedBooks):
         # The quality of a match is not needed in memory once it is stored.
         self.quality = Book()
         self.acquaintance.settle()
+        self.birthdays.settle()
+        self.calls.settle()
         # Ended matches stay in memory until they are stored and no seat refers to them.
         for subject in self._superseded:
             self.dates.rows.pop(subject, None)
@@ -206,13 +249,24 @@ class Floor(TimedBooks):
             date = self.dates.rows.get(date_id)
             if date is not None:
                 self._time_date(date)
+        self.birthdays.undo()
+        calls, counted = self.calls.undo()
+        for call in calls:
+            self._time_call(call)
+            users += [call.caller, call.callee]
+        for (caller, callee), placed_at in counted:
+            self._time_count(caller, callee, placed_at)
         for pair in self.acquaintance.undo():
             self._time_bar(pair, self.acquaintance.bars.rows[pair])
         for user_id in users:
             self._sync(user_id)
             self._retime_tier(user_id)
             seat = self.seats.rows.get(user_id)
-            if seat is not None and (seat.state is not State.IDLE or seat.date_id is not None):
+            if seat is not None and (
+                seat.state is not State.IDLE
+                or seat.date_id is not None
+                or self.must_return(user_id)
+            ):
                 self._time_liveness(user_id)
         self.pool.admit(self.now)
         self._superseded.clear()
@@ -226,21 +280,26 @@ class Floor(TimedBooks):
         self.explained.clear()
         self.deadlines.shift(by)
         self.pool.shift(by, now)
+        self.birthdays.clock_stepped(now)
 
     def _sync(self, user_id: str) -> None:
         """Update the pool and the idle users who can be nudged."""
-        ticket = self.ticket(user_id) if self.is_here(user_id) else None
+        seat, person = self.seats.rows.get(user_id), self.people.rows.get(user_id)
+        presence = self.presences.rows.get(user_id, ABSENT)
+        ticket = None
+        if presence.called or presence.device:
+            ticket = ticket_of(seat, person, self.lines.rows.get(user_id, FRONT))
         if ticket is not None:
+            self.birthdays.somebody_waits(self.now)
             self.pool.expect(ticket, self.now)
         else:
             self.pool.discard(user_id)
-        seat, person = self.seats.rows.get(user_id), self.people.rows.get(user_id)
         if (
-            seat is not None
-            and person is not None
+            presence.device
+            and seat is not None
             and seat.state is State.IDLE
             and seat.date_id is None
-            and self.presence(user_id).device
+            and person is not None
         ):
             self.idlers.put(person)
         else:

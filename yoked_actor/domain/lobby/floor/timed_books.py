@@ -1,8 +1,8 @@
 """The deadlines that follow from the books (R6).
 
-A deadline is added when a window, a wait, a bar or a date begins, and is never removed: when it
-comes due, it is compared with the books and dropped if it no longer applies. Liveness is the
-exception: each user has one liveness deadline, which is moved when it comes due too early.
+A deadline is added when a window, a wait, a bar, a call or a date begins, and is never removed:
+when it comes due, it is compared with the books and dropped if it no longer applies. Liveness is
+the exception: each user has one liveness deadline, which is moved when it comes due too early.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from yoked_actor.domain.lobby.floor.books import Books
 from yoked_actor.domain.lobby.floor.deadlines import Deadlines, Due
 from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.records import Match, MatchStatus, Pair, Presence, VideoDate
+from yoked_actor.domain.lobby.records import Call, Match, MatchStatus, Pair, Presence, VideoDate
 from yoked_actor.domain.matching import Tier, Tiers
 from yoked_actor.domain.rules import Rules
-from yoked_actor.domain.time import Instant, after
+from yoked_actor.domain.time import Instant, microseconds
 
 _WINDOW = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.VOTE}
 
@@ -25,6 +25,8 @@ class TimedBooks(Books):
         super().__init__(rules)
         self.tiers = Tiers.by(rules)
         self.deadlines = Deadlines()
+        self._liveness = microseconds(rules.liveness_s)
+        self._resume_grace = microseconds(rules.resume_grace_s)
         self.heard_at: dict[str, Instant] = {}
         self._timed: dict[str, Instant] = {}
 
@@ -40,7 +42,7 @@ class TimedBooks(Books):
         if presence.device:
             return True
         heard_at = self.heard_at.get(user_id, 0)
-        return presence.called and after(heard_at, self.rules.liveness_s) > now
+        return presence.called and heard_at + self._liveness > now
 
     def is_timed(self, user_id: str) -> bool:
         """Whether a liveness deadline is kept for a user."""
@@ -60,8 +62,9 @@ class TimedBooks(Books):
         A user on a date is idle and sends no heartbeats: only a missing socket counts, for longer.
         """
         idle = self.seats.rows[user_id].state is State.IDLE
-        patience_s = self.rules.resume_grace_s if idle else self.rules.liveness_s
-        return after(self.heard_at.get(user_id, 0), patience_s)
+        on_a_date = idle and self.calls.of(user_id) is None
+        patience = self._resume_grace if on_a_date else self._liveness
+        return self.heard_at.get(user_id, 0) + patience
 
     def liveness_fired(self, user_id: str, at: Instant) -> bool:
         """Whether the user was lost at `at`; if not, the deadline is set again if one is needed.
@@ -74,12 +77,19 @@ class TimedBooks(Books):
         seat = self.seats.rows.get(user_id)
         if seat is None:
             return False
-        if seat.state is State.IDLE and (seat.date_id is None or self.is_here(user_id)):
+        if seat.state is State.IDLE and not self.must_return(user_id):
             return False
         if self.liveness_at(user_id) > at:
             self._time_liveness(user_id)
             return False
         return True
+
+    def must_return(self, user_id: str) -> bool:
+        """Whether an idle user is absent from a date, or has no socket while a call rings."""
+        presence = self.presence(user_id)
+        if self.seats.rows[user_id].date_id is not None:
+            return not presence.here
+        return not presence.device and self.calls.of(user_id) is not None
 
     def _time_liveness(self, user_id: str) -> None:
         # One deadline per user. It may be too early, and then moves when it comes due, but never
@@ -96,6 +106,13 @@ class TimedBooks(Books):
 
     def _time_date(self, date: VideoDate) -> None:
         self.deadlines.add(date.ends_at, Due.DATE, date.a, date.date_id)
+
+    def _time_call(self, call: Call) -> None:
+        self.deadlines.add(call.ring_until, Due.RING, call.caller, call.call_id)
+
+    def _time_count(self, caller: str, callee: str, placed_at: Instant) -> None:
+        until = placed_at + microseconds(self.rules.calls_within_s)
+        self.deadlines.add(until, Due.CALL_COUNT, caller, callee)
 
     def _time_tier(self, user_id: str, since: Instant, tier: Tier) -> None:
         edge_at = self.tiers.next_edge(since, tier)

@@ -1,17 +1,15 @@
-"""Video dates: opened by two yeses, or by a call between two who have a connection (R44); ended by
-one, by time, or by absence (R22)."""
+"""Video dates: opened by two yeses, or by an accepted call (R24); ended by one user, by time, or by
+absence (R22)."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import (
     Code,
     DateEnd,
     DateEnded,
-    DateOpened,
     DateStarted,
     Done,
     Refusal,
@@ -45,27 +43,6 @@ def announce_date(step: Step, date: VideoDate) -> None:
         card = places.card(people[date.partner_of(user_id)], people[user_id], step.now)
         started = DateStarted(date.date_id, card, user_id == date.a, date.ends_at)
         step.tell(user_id, started)
-
-
-def start_date(step: Step, user_id: str, partner: str) -> Reply:
-    """One of two connected users calls the other."""
-    floor = step.floor
-    if user_id not in floor.people.rows:
-        return Refusal(Code.PROFILE_INCOMPLETE, "complete your profile first")
-    if floor.seat(user_id).date_id is not None:
-        return Refusal(Code.ON_A_DATE, "end your video date first")
-    if floor.seat(user_id).state is not State.IDLE:
-        return Refusal(Code.WRONG_STATE, "get out of line first")
-    if partner == user_id or floor.acquaintance.is_blocked(user_id, partner):
-        return Refusal(Code.NOT_FOUND, "you have no such connection any more")
-    if partner not in floor.people.rows or not floor.is_online(partner, step.now):
-        return Refusal(Code.WRONG_STATE, "your partner is not online")
-    seat = floor.seat(partner)
-    if seat.state is not State.IDLE or seat.date_id is not None:
-        return Refusal(Code.WRONG_STATE, "your partner is busy")
-    date = open_date(step, user_id, partner)
-    announce_date(step, date)
-    return DateOpened(date.date_id)
 
 
 def relay(step: Step, user_id: str, date_id: str, data: bytes) -> Reply:

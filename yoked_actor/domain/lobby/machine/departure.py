@@ -1,8 +1,8 @@
 """Users who are removed: expelled by the operator, or erased.
 
 For others it is as if the user had left (R12): the partner in a match waits again in the old
-place, or gets the outcome of their own vote; a date ends as if the user had ended it. The removed
-user gets no notices; the caller closes their socket.
+place, or gets the outcome of their own vote; a date ends as if the user had ended it, and a call as
+if the user had been lost. The removed user gets no notices, and their socket is closed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.lifecycle import Cause, State
+from yoked_actor.domain.lobby.machine.calls import stop_call
 from yoked_actor.domain.lobby.machine.dates import hang_up
 from yoked_actor.domain.lobby.machine.matches import go
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import Done, IdleReason, Reply
-from yoked_actor.domain.lobby.records import Erasure, Presence
+from yoked_actor.domain.lobby.records import CallEnd, Erasure, Presence
 
 
 def expel(step: Step, event: ev.Expel) -> Reply:
@@ -35,6 +36,7 @@ def erase(step: Step, event: ev.Erase) -> Reply:
 
 def _remove(step: Step, user_id: str) -> None:
     floor = step.floor
+    stop_call(step, user_id, CallEnd.LOST)
     date = floor.open_date(user_id)
     if date is not None:
         hang_up(step, date, user_id)

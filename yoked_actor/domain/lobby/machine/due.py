@@ -10,12 +10,14 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.floor.deadlines import Deadline, Due
-from yoked_actor.domain.lobby.lifecycle import Cause
+from yoked_actor.domain.lobby.lifecycle import Cause, State
+from yoked_actor.domain.lobby.machine.calls import end_call, stop_call
 from yoked_actor.domain.lobby.machine.dates import end_date, lose
 from yoked_actor.domain.lobby.machine.matches import acknowledge_timeout, conclude, go
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import DateEnd, IdleReason, TierReached
-from yoked_actor.domain.lobby.records import MatchStatus
+from yoked_actor.domain.lobby.records import CallEnd, MatchStatus
+from yoked_actor.domain.time import after
 
 
 def run_deadline(step: Step, deadline: Deadline) -> None:
@@ -38,6 +40,18 @@ def _date_over(step: Step, deadline: Deadline) -> None:
     date = step.floor.dates.get(deadline[3])
     if date is not None and date.ended_at is None:
         end_date(step, date, DateEnd.TIME_UP)
+
+
+def _rang_out(step: Step, deadline: Deadline) -> None:
+    at, _, _, call_id = deadline
+    call = step.floor.calls.ringing.get(call_id)
+    if call is not None and call.ring_until == at:
+        end_call(step, call, CallEnd.MISSED)
+
+
+def _call_counted(step: Step, deadline: Deadline) -> None:
+    at, _, caller, callee = deadline
+    step.floor.calls.drop_oldest(caller, callee, after(at, -step.floor.rules.calls_within_s))
 
 
 def _edge_reached(step: Step, deadline: Deadline) -> None:
@@ -70,15 +84,28 @@ def _silent(step: Step, deadline: Deadline) -> None:
     if date is not None:
         lose(step, date, user_id)
         return
+    stop_call(step, user_id, CallEnd.LOST)
     floor.put_presence(user_id, replace(floor.presence(user_id), called=False))
-    go(step, user_id, Cause.LOST, IdleReason.LOST)
+    if floor.seat(user_id).state is not State.IDLE:
+        go(step, user_id, Cause.LOST, IdleReason.LOST)
+
+
+def _ages_changed(step: Step, deadline: Deadline) -> None:
+    floor = step.floor
+    days = floor.birthdays.run(deadline[0], step.now, wanted=len(floor.pool) > 0)
+    if days is not None:
+        for user_id in floor.pool.older(*days):
+            step.try_again(user_id)
 
 
 _DUTIES: dict[Due, Callable[[Step, Deadline], None]] = {
     Due.VOTE: _window_closed,
     Due.ACKNOWLEDGE: _window_closed,
     Due.DATE: _date_over,
+    Due.RING: _rang_out,
+    Due.CALL_COUNT: _call_counted,
     Due.TIER: _edge_reached,
     Due.BAR: _bar_over,
     Due.LIVENESS: _silent,
+    Due.BIRTHDAYS: _ages_changed,
 }

@@ -13,7 +13,14 @@ from msgspec.structs import replace
 
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.lifecycle import Cause, State
-from yoked_actor.domain.lobby.machine.dates import end_date_by, hang_up, relay, start_date
+from yoked_actor.domain.lobby.machine.calls import (
+    accept_call,
+    cancel_call,
+    decline_call,
+    hang_up_call,
+    start_call,
+)
+from yoked_actor.domain.lobby.machine.dates import end_date_by, hang_up, relay
 from yoked_actor.domain.lobby.machine.departure import erase, expel
 from yoked_actor.domain.lobby.machine.explain import explain
 from yoked_actor.domain.lobby.machine.matches import (
@@ -50,8 +57,8 @@ def _attached(step: Step, event: ev.Attached) -> Reply | None:
 def _detached(step: Step, event: ev.Detached) -> Reply:
     floor, user_id = step.floor, event.user_id
     if floor.presence(user_id).device == event.device:
-        if floor.seat(user_id).date_id is not None:
-            # A user on a date sends no heartbeats: the grace begins when the socket is gone.
+        if floor.seat(user_id).date_id is not None or floor.calls.of(user_id) is not None:
+            # An idle user sends no heartbeats: the grace begins when the socket is gone.
             floor.record_life(user_id, step.now)
         floor.put_presence(user_id, Presence())
     return Done()
@@ -103,6 +110,9 @@ def _spin(step: Step, event: ev.Spin) -> Reply | None:
         if not match.acknowledged_by(user_id):
             return None
         leave_match(step, match, user_id, Cause.SPUN)
+    call = floor.calls.of(user_id)
+    if call is not None and call.caller == user_id:
+        hang_up_call(step, user_id)
     step.queue(user_id, Cause.SPUN, WaitReason.SPUN, fresh=True)
     return None
 
@@ -131,7 +141,19 @@ def _end_date(step: Step, event: ev.EndDate) -> Reply:
 
 
 def _start_date(step: Step, event: ev.StartDate) -> Reply:
-    return start_date(step, event.user_id, event.partner)
+    return start_call(step, event.user_id, event.partner, event.connection_id)
+
+
+def _accept_call(step: Step, event: ev.AcceptCall) -> Reply:
+    return accept_call(step, event.user_id, event.call_id)
+
+
+def _decline_call(step: Step, event: ev.DeclineCall) -> Reply:
+    return decline_call(step, event.user_id, event.call_id)
+
+
+def _cancel_call(step: Step, event: ev.CancelCall) -> Reply:
+    return cancel_call(step, event.user_id, event.call_id)
 
 
 def _block(step: Step, event: ev.Block) -> Reply:
@@ -154,6 +176,9 @@ def _block(step: Step, event: ev.Block) -> Reply:
     date = floor.open_date(user_id)
     if date is not None and date.partner_of(user_id) == other:
         hang_up(step, date, user_id)
+    call = floor.calls.of(user_id)
+    if call is not None and call.partner_of(user_id) == other:
+        hang_up_call(step, user_id)
     step.try_again(user_id)
     return Done()
 
@@ -202,6 +227,9 @@ HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.Signal: _signal,
     ev.EndDate: _end_date,
     ev.StartDate: _start_date,
+    ev.AcceptCall: _accept_call,
+    ev.DeclineCall: _decline_call,
+    ev.CancelCall: _cancel_call,
     ev.Block: _block,
     ev.BlockFor: _block,
     ev.Unblock: _unblock,

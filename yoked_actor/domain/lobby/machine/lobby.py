@@ -26,6 +26,7 @@ from yoked_actor.domain.lobby.floor.clock_step import (
 )
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import State
+from yoked_actor.domain.lobby.machine.calls import end_call
 from yoked_actor.domain.lobby.machine.due import run_deadline
 from yoked_actor.domain.lobby.machine.handlers import HANDLERS, NO_SIGN_OF_LIFE, state_reply
 from yoked_actor.domain.lobby.machine.nudges import nudge_idlers
@@ -37,7 +38,7 @@ from yoked_actor.domain.lobby.notices import (
     Effects,
     Notice,
 )
-from yoked_actor.domain.lobby.records import Changes, Known, Match, Presence, VideoDate
+from yoked_actor.domain.lobby.records import CallEnd, Changes, Known, Match, Presence, VideoDate
 from yoked_actor.domain.people import WITHOUT_SECRET, ShownPlaces
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, after
@@ -47,14 +48,19 @@ class Lobby:
     """The state of all users in memory, and every decision about them."""
 
     def __init__(
-        self, rules: Rules, next_number: int = 1, places: ShownPlaces = WITHOUT_SECRET
+        self,
+        rules: Rules,
+        next_number: int = 1,
+        places: ShownPlaces = WITHOUT_SECRET,
+        boot: int = 1,
     ) -> None:
-        self.floor = Floor(rules, next_number, places)
+        """`boot` numbers the processes: ids of calls, which are not stored, contain it."""
+        self.floor = Floor(rules, next_number, places, boot)
         self.rules = rules
         self._pairs = True
 
     def stop_pairing(self) -> None:
-        """Make no more matches: the server is shutting down."""
+        """Make no more matches, and end the calls that ring: the server is shutting down."""
         self._pairs = False
 
     def handle(self, event: ev.Event, now: Instant) -> Effects:
@@ -76,10 +82,17 @@ class Lobby:
     def wake(self, now: Instant) -> list[tuple[str, Notice]]:
         """Run every deadline that is due, in order, each as its own step."""
         notices: list[tuple[str, Notice]] = []
+        step = Step(self.floor, now)
         while (deadline := self.floor.deadlines.pop_due(now)) is not None:
-            step = Step(self.floor, now)
             run_deadline(step, deadline)
-            self._try(step)
+            # Most deadlines no longer apply when they come due: then the step is still unused.
+            if step.notices or step.attempts:
+                self._try(step)
+                notices += step.notices
+                step = Step(self.floor, now)
+        if not self._pairs:
+            for call in list(self.floor.calls.ringing.rows.values()):
+                end_call(step, call, CallEnd.LOST)
             notices += step.notices
         return notices
 

@@ -46,9 +46,10 @@ def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
             match = replace(match, a_acknowledged=True)
         else:
             match = replace(match, b_acknowledged=True)
-        step.floor.put_match(match)
         if match.both_acknowledged and not match.awaiting:
             match = open_voting(step, match)
+        else:
+            step.floor.put_match(match)
     voting = match.status is MatchStatus.VOTING
     state = step.floor.seat(user_id).state
     return AcknowledgeReply(state, match.closes_at if voting else None)
@@ -79,8 +80,8 @@ def vote(step: Step, user_id: str, match_id: str, choice: Vote) -> Reply:
     if given is not None:
         return VoteReply() if given is choice else _already_voted(given)
     match = _with_vote(match, user_id, choice)
-    step.floor.put_match(match)
     if match.a_vote is None or match.b_vote is None:
+        step.floor.put_match(match)
         return VoteReply()
     return VoteReply(conclude(step, match))
 

@@ -1,7 +1,8 @@
 """Making matches: attempts in the order of the policy, each for the best of all partners (R9).
 
 A seeker searches inside the limits of its own tier. Past the forced edge it searches inside those
-of tier 3 first, and only then without limits. A candidate accepts by their own tier.
+of tier 3 first, and only then without limits, except the strict ones. A candidate accepts by their
+own tier.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import Cause, move
+from yoked_actor.domain.lobby.machine.calls import stop_call
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import Matched
-from yoked_actor.domain.lobby.records import Match, MatchStatus, Quality
+from yoked_actor.domain.lobby.records import CallEnd, Match, MatchStatus, Quality
 from yoked_actor.domain.matching import (
-    EVERYBODY,
     POINT,
     Choice,
     Limits,
@@ -28,8 +29,9 @@ from yoked_actor.domain.matching import (
     density_points,
     group_of,
     nearness,
+    terms_of,
 )
-from yoked_actor.domain.people import Person, age_at, band_km, distance_km
+from yoked_actor.domain.people import Person, age_at, card_of, distance_km
 from yoked_actor.domain.time import Instant, after, seconds_between
 
 _WEIGHTED = Weighted()
@@ -50,7 +52,7 @@ def make_attempts(step: Step) -> None:
         for user_id in choice.passed_over:
             line = floor.lines.rows[user_id]
             floor.put_line(user_id, replace(line, skips=line.skips + 1))
-        pair(step, seeker, choice.ticket)
+        pair(step, seeker, choice)
 
 
 def find_partner(
@@ -73,7 +75,8 @@ def find_partner(
     limits = floor.tiers.limits(seeker.person, tier)
     choice = floor.pool.best_partner(seeker, limits, now, allowed, beyond=known)
     if choice is None and seeker.tier is Tier.FORCED:
-        choice = floor.pool.best_partner(seeker, EVERYBODY, now, allowed, beyond=limits)
+        anybody = floor.tiers.limits(seeker.person, Tier.FORCED)
+        choice = floor.pool.best_partner(seeker, anybody, now, allowed, beyond=limits)
     return choice
 
 
@@ -100,39 +103,48 @@ def may_be_paired(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
     )
 
 
-def pair(step: Step, one: Ticket, other: Ticket) -> Match:
+def pair(step: Step, one: Ticket, choice: Choice) -> Match:
     """Make a match of two waiting users."""
-    floor, now = step.floor, step.now
+    floor, now, other = step.floor, step.now, choice.ticket
     a, b = (one, other) if one.user_id < other.user_id else (other, one)
     acknowledge_by = after(now, floor.rules.acknowledge_window_s)
     match = Match(floor.new_id("m"), a.user_id, b.user_id, MatchStatus.MATCHED, now, acknowledge_by)
-    floor.quality.put(match.match_id, _quality(floor, match, a, b, chosen=other, now=now))
+    ages = age_at(a.person, now), age_at(b.person, now)
+    shown_km = floor.places.shown_km(a.person, b.person, now)
+    floor.quality.put(match.match_id, _quality(floor, match, a, b, choice, ages, shown_km))
     floor.put_match(match)
-    for person, partner in ((a.person, b.person), (b.person, a.person)):
-        seat = floor.seat(person.user_id)
+    cards = card_of(b.person, ages[1], shown_km), card_of(a.person, ages[0], shown_km)
+    for user_id, card in zip(match.users, cards, strict=True):
+        stop_call(step, user_id, CallEnd.BUSY)
+        seat = floor.seat(user_id)
         floor.put_seat(replace(seat, state=move(seat.state, Cause.PAIRED), match_id=match.match_id))
-        step.attempts.pop(person.user_id, None)
-        card = floor.places.card(partner, person, now)
-        step.tell(person.user_id, Matched(match.match_id, card, acknowledge_by))
+        step.attempts.pop(user_id, None)
+        step.tell(user_id, Matched(match.match_id, card, acknowledge_by))
     return match
 
 
 def _quality(
-    floor: Floor, match: Match, a: Ticket, b: Ticket, *, chosen: Ticket, now: Instant
+    floor: Floor,
+    match: Match,
+    a: Ticket,
+    b: Ticket,
+    choice: Choice,
+    ages: tuple[int, int],
+    shown_km: int,
 ) -> Quality:
     """The quality of a match; the priority is the points (R10) of the chosen partner."""
-    a_age, b_age = age_at(a.person, now), age_at(b.person, now)
-    km = distance_km(a.person, b.person)
-    terms = _WEIGHTED.pair_terms(a.person, a_age, b.person, b_age, km)
-    points = (_WEIGHTED.points(chosen, now) + terms) // POINT + density_points(len(floor.pool))
+    now, km = match.paired_at, choice.km
+    fit = age_fit(a.person, ages[1]) + age_fit(b.person, ages[0])
+    near = nearness(a.person, b.person, km)
+    points = _WEIGHTED.points(choice.ticket, now) + terms_of(fit, near)
     return Quality(
         match_id=match.match_id,
         policy=floor.rules.policy,
-        priority=points,
-        preference_match=(age_fit(a.person, b_age) + age_fit(b.person, a_age)) / 200,
-        distance_score=nearness(a.person, b.person, km) / 1000,
+        priority=points // POINT + density_points(len(floor.pool)),
+        preference_match=fit / 200,
+        distance_score=near / 1000,
         distance_km=round(km, 3),
-        shown_km=band_km(floor.places.km(a.person, b.person, now)),
+        shown_km=shown_km,
         a_tier=_tier_used(floor, a, b.person, km, now),
         b_tier=_tier_used(floor, b, a.person, km, now),
         a_wait_s=seconds_between(a.waiting_since, now),

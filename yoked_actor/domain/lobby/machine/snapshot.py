@@ -6,7 +6,7 @@ from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.notices import Snapshot
 from yoked_actor.domain.lobby.records import MatchStatus
-from yoked_actor.domain.lobby.views import DateView, MatchView
+from yoked_actor.domain.lobby.views import CallView, DateView, MatchView
 from yoked_actor.domain.time import Instant
 
 
@@ -21,6 +21,7 @@ def snapshot_of(floor: Floor, user_id: str, now: Instant) -> Snapshot:
         tier=floor.lines.rows[user_id].tier if seat.state is State.WAITING else None,
         match=_match_view(floor, user_id, now),
         date=_date_view(floor, user_id, now),
+        call=_call_view(floor, user_id, now),
         last_outcome=None if last is None else last.outcome,
         last_match_id=seat.last_match_id,
     )
@@ -52,4 +53,17 @@ def _date_view(floor: Floor, user_id: str, now: Instant) -> DateView | None:
         partner=floor.places.card(people[date.partner_of(user_id)], people[user_id], now),
         initiator=user_id == date.a,
         ends_at=date.ends_at,
+    )
+
+
+def _call_view(floor: Floor, user_id: str, now: Instant) -> CallView | None:
+    call = floor.calls.of(user_id)
+    if call is None:
+        return None
+    people = floor.people.rows
+    return CallView(
+        call_id=call.call_id,
+        partner=floor.places.card(people[call.partner_of(user_id)], people[user_id], now),
+        ring_until=call.ring_until,
+        incoming=user_id == call.callee,
     )

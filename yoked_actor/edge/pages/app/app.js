@@ -7,7 +7,7 @@ import { Router } from "./router.js";
 import { noticeFor, refusal, SIGN_IN_AGAIN, suspension } from "./words.js";
 
 const KEY = "yoked.token";
-const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "date_started", "date_ended", "signal", "offers", "connection", "draining"];
+const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "call", "call_ended", "date_started", "date_ended", "signal", "offers", "connection", "draining"];
 /** Events that a page shows itself: they are only announced to screen readers. */
 const ANNOUNCED_ONLY = new Set(["tier", "matched", "voting", "date_started"]);
 
@@ -147,8 +147,10 @@ export class App {
   #handle(event) {
     if (event.type === "outcome") this.opening = event.replayed ? null : event.date_id ?? null;
     if (event.type === "date_started") this.opening = null;
+    if (event.type === "call" && !event.replayed) return this.#ring(event);
     const notice = this.#noticeFor(event);
     if (event.type === "outcome") this.last_vote = null;
+    if (event.type === "call_ended" && !notice) return this.notify("");
     // "Welcome back" must not replace a notice about something that happened meanwhile.
     if (!notice || (event.reason === "resumed" && !this.noticeBox.hidden)) return;
     if (ANNOUNCED_ONLY.has(event.type)) {
@@ -161,6 +163,14 @@ export class App {
       if (link?.[1] === location.pathname && event.type !== "nudge") announce(notice);
       else this.notify(notice, link);
     }
+  }
+
+  /** A call rings: nothing is opened before the user accepts. */
+  #ring({ call_id, partner }) {
+    this.notify(`${partner.display_name} is calling.`);
+    this.noticeBox.append(
+      button("Accept", () => this.attempt(() => this.client.acceptCall(call_id)), "main"),
+      button("Decline", () => this.attempt(() => this.client.declineCall(call_id))));
   }
 
   #noticeFor(event) {

@@ -51,6 +51,14 @@ function outcomeNotice({ outcome, next, credit }, vote) {
   return "You passed, and they didn't vote. Looking for someone new.";
 }
 
+const CALL_ENDED = {
+  declined: "The call was declined.",
+  missed: "Nobody answered the call.",
+  cancelled: "The call was cancelled.",
+  busy: "The other person is busy right now.",
+  lost: "The call was lost.",
+};
+
 /**
  * The notice about an event; empty if it needs none.
  * @param {any} event
@@ -66,6 +74,8 @@ export function noticeFor(event, vote) {
     case "voting": return "You're both here. Yes or pass?";
     case "outcome": return event.reason === "you_left" ? LEFT[event.next] ?? "" : outcomeNotice(event, vote);
     case "match_cancelled": return event.reason === "you_left" ? LEFT[event.next] ?? "" : `${CANCELLED[event.reason] ?? "The match is over."}${event.next === "waiting" ? " You kept your place in line." : ""}`;
+    case "call": return `${event.partner.display_name} is calling.`;
+    case "call_ended": return CALL_ENDED[event.reason] ?? "";
     case "date_started": return `You're on a video date with ${event.partner.display_name}.`;
     case "date_ended": return DATE_ENDED[event.reason] ?? "The date is over.";
     case "nudge": return "Someone you might like is waiting right now. Spin for a chance to meet.";
