@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 from random import Random
-from zoneinfo import ZoneInfo
 
 import msgspec
 import trio
@@ -17,6 +16,7 @@ from yoked_actor.simulation.judges.calendar import CalendarOracle
 from yoked_actor.simulation.judges.verdict import Weather
 from yoked_actor.simulation.stage import Stage
 from yoked_actor.simulation.tally import Fault, Tally
+from yoked_actor.simulation.zones import zone_of
 
 _PER_DAY = 6.0
 _GRACE_S = 65.0
@@ -64,7 +64,7 @@ def draw_faults(
 
 def _busy_time(random: Random, near: Instant, zone: str) -> Instant:
     """An instant of a morning or an evening of a zone."""
-    place = ZoneInfo(zone)
+    place = zone_of(zone)
     day = to_datetime(near).astimezone(place).date()
     if random.random() < 0.4:
         moment = datetime.combine(day, time(9, 0), place) + timedelta(

@@ -87,6 +87,18 @@ _RULES = {
         " ON s.day = o.day AND s.user_id = o.user_id WHERE o.candidate NOT GLOB '~*'"
         " GROUP BY 1, 2, 3 HAVING count(*) > 10"
     ),
+    "an offer of somebody whom the receiver had met": (
+        "SELECT o.user_id, o.candidate, o.day FROM offers AS o JOIN offer_sets AS s"
+        " ON s.day = o.day AND s.user_id = o.user_id JOIN met AS m"
+        " ON m.a = min(o.user_id, o.candidate) AND m.b = max(o.user_id, o.candidate)"
+        " WHERE m.met_at < s.offered_at - 3600 * 1000000"
+    ),
+    "an offer against a block": (
+        "SELECT o.user_id, o.candidate, o.day FROM offers AS o JOIN offer_sets AS s"
+        " ON s.day = o.day AND s.user_id = o.user_id JOIN blocks AS k"
+        " ON (k.blocker, k.blocked) IN ((o.user_id, o.candidate), (o.candidate, o.user_id))"
+        " WHERE k.at < s.offered_at - 3600 * 1000000"
+    ),
     "two connections of one pair": (
         "SELECT a, b FROM connections GROUP BY a, b HAVING count(*) > 1"
     ),

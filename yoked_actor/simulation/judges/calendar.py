@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
-from zoneinfo import ZoneInfo
 
 import trio
 
@@ -17,6 +16,7 @@ from yoked_actor.simulation.judges.books import Books
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 from yoked_actor.simulation.stage import Stage
 from yoked_actor.simulation.tally import Morning, Tally
+from yoked_actor.simulation.zones import zone_of
 
 _HOUR = 3600 * MICROSECONDS
 _DUE_AFTER = 3 * _HOUR
@@ -29,7 +29,7 @@ def morning_of(zone: str, day: date, at: time) -> Instant | None:
 
     A time that clocks skip is shown an hour later, as by a clock that nobody has set.
     """
-    place, wanted = ZoneInfo(zone), datetime.combine(day, at)
+    place, wanted = zone_of(zone), datetime.combine(day, at)
     noon = datetime.combine(day, time(12), UTC)
     found: list[datetime] = []
     before: timedelta | None = None

@@ -18,7 +18,9 @@ _EXPECTED = {
     "signal": {"not_found"},
     "end_date": {"not_found"},
     "answer_offer": {"not_found", "wrong_state"},
-    "start_date": {"not_found", "wrong_state", "on_a_date", "draining"},
+    "start_date": {"not_found", "wrong_state", "on_a_date", "draining", "rate_limited"},
+    "accept_call": {"not_found", "wrong_state", "on_a_date", "draining"},
+    "decline_call": {"not_found", "wrong_state"},
     "block": set(),
     "report": {"rate_limited"},
     "heartbeat": set(),
@@ -40,7 +42,7 @@ class Replies:
         match command["type"]:
             case "vote":
                 account.sent_votes.setdefault(command["match_id"], command["vote"])
-            case "leave" | "spin":
+            case "leave" | "spin" | "accept_call":
                 account.left_s = now_s
             case "block":
                 account.left_s = now_s

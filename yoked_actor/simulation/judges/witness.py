@@ -17,6 +17,7 @@ from yoked_actor.simulation.judges.verdict import Bench, Weather
 LIVENESS_S = 10.0
 BAR_S = 60.0
 GRACE_S = 60.0
+_OLD_PLACE = ("partner_left", "partner_lost", "not_acknowledged")
 _CREDIT_STEP, _CREDIT_CAP = 10, 50
 _NEXT = {
     "both_yes": ("idle", "idle"),
@@ -78,8 +79,7 @@ class Witness:
             return  # of a device that another one has replaced: the newer one knows better
         match kind:
             case "waiting":
-                account.state, account.since, account.waiting_s = "waiting", event["since"], now_s
-                account.match_id = None
+                self._waiting(account, event, now_s)
             case "idle":
                 self._idle(account, event, now_s)
             case "matched":
@@ -118,6 +118,17 @@ class Witness:
         if trio.current_time() - since_s > 1.0 and account.freed_s < since_s:
             text = f"{account.user_id} is suspended and is told {kind}"
             self._bench.report("told_while_suspended", text, account.user_id)
+
+    def _waiting(self, account: Account, event: dict[str, Any], now_s: float) -> None:
+        """Who is left behind waits in the old place (R12, R15)."""
+        if event["reason"] in _OLD_PLACE and account.since is not None:
+            self._bench.count("old_place")
+            has_stepped = self._weather.has_stepped_since(account.waiting_s)
+            if event["since"] != account.since and not has_stepped:
+                text = f"{account.user_id} waited since {account.since}, now {event['since']}"
+                self._bench.report("place_lost", text, account.user_id)
+        account.state, account.since, account.waiting_s = "waiting", event["since"], now_s
+        account.match_id = None
 
     def _idle(self, account: Account, event: dict[str, Any], now_s: float) -> None:
         silent_s = now_s - account.spoke_s
@@ -219,7 +230,7 @@ class Witness:
             self._check_credit(account, event)
             self._check_next(account, event)
         account.credit = event["credit"]
-        account.state, account.match_id = event["next"], None
+        account.state, account.match_id, account.since = event["next"], None, None
         if event["next"] == "waiting":
             account.waiting_s = now_s
 
@@ -244,7 +255,8 @@ class Witness:
         if event["outcome"] == "both_yes":
             expected = 0
         elif event["outcome"] in ("yes_pass", "yes_idle") and vote == "yes":
-            expected = min(before + _CREDIT_STEP, _CREDIT_CAP)
+            expected = min(before + _OLD_PLACE = ("partner_left", "partner_lost", "not_acknowledged")
+_CREDIT_STEP, _CREDIT_CAP)
         self._bench.count("credit")
         if event["credit"] != expected:
             text = f"{account.user_id}: credit {event['credit']}, not {expected} (was {before})"

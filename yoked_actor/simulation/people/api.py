@@ -10,6 +10,7 @@ from yoked_actor.simulation.people.company import Company
 from yoked_actor.simulation.people.protocol import Answer, Gone, call
 
 _TRIES = 6
+_EVEN_SUSPENDED = ("/api/me/export", "/api/appeal")
 
 
 class Api:
@@ -45,8 +46,20 @@ class Api:
                 continue
             if answer.code == "suspended":
                 self._check_suspended(path)
+            elif answer.status < 400:
+                self._check_served(path)
             return answer
         return None
+
+    def _check_served(self, path: str) -> None:
+        """A suspended person may only ask for an export, and appeal."""
+        account = self._company.ledger.of(self.user_id)
+        since_s = account.suspended_s
+        if since_s is None or account.suspension_unsure or path in _EVEN_SUSPENDED:
+            return
+        if trio.current_time() - since_s > 2.0 and account.freed_s < since_s:
+            text = f"{self.user_id} is suspended, and {path} is answered"
+            self._company.bench.report("suspended_served", text, self.user_id)
 
     def _check_suspended(self, path: str) -> None:
         account = self._company.ledger.of(self.user_id)

@@ -90,6 +90,8 @@ class Evening(Visit):
                 self._talk(event["date_id"])
             case "date_ended":
                 self.soon(self.random.uniform(1, 15), self._spin)
+            case "call":
+                self._ring(event["call_id"])
             case "nudge":
                 self.soon(self.random.uniform(1, 5), self._spin)
             case "offers":
@@ -233,6 +235,12 @@ class Evening(Visit):
         if self.account.connections:
             connection_id = self.random.choice(sorted(self.account.connections))
             await self.say("start_date", connection_id=connection_id)
+
+    def _ring(self, call_id: str) -> None:
+        """A connection calls: accept, decline, or let it ring."""
+        choice = self.random.choice(("accept_call", "accept_call", "decline_call", None))
+        if choice is not None:
+            self.soon(self.random.uniform(1, 12), partial(self.say, choice, call_id=call_id))
 
     # Both doors
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
-from zoneinfo import ZoneInfo
 
 import msgspec
 import trio
@@ -23,6 +22,7 @@ from yoked_actor.simulation.people.profiles import (
     make_profile,
     near,
 )
+from yoked_actor.simulation.zones import zone_of
 
 _EVENING = time(20, 0)
 Errand = Callable[[], Awaitable[None]]
@@ -95,7 +95,7 @@ class Person:
 
     def _local(self, when: time, days: int = 0) -> Instant:
         """A time of this person's own day."""
-        zone = ZoneInfo(self._zone)
+        zone = zone_of(self._zone)
         today = to_datetime(self._company.stage.wall.true()).astimezone(zone).date()
         moment = datetime.combine(today + timedelta(days=days), when, zone)
         return from_datetime(moment.astimezone(UTC))
