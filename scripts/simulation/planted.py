@@ -219,8 +219,8 @@ MUTANTS = (
         "suspended-stay",
         "a suspended user is not removed",
         "actors/people/suspension.py",
-        '                await remove_user(self._sessions, ev.Expel(suspension.user_id), "suspended")\n',
-        "",
+        "        while still_in := self._still_in():\n",
+        "        while still_in := self._still_in()[:0]:\n",
     ),
     _one(
         "suspended-are-served",

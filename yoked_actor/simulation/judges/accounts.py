@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import trio
+
 Pair = tuple[str, str]
 
 
@@ -110,6 +112,8 @@ class Ledger:
         self.by_pair: dict[Pair, list[Meeting]] = {}
         self.initiators: dict[str, dict[str, bool]] = {}
         """By video date: who was told to begin."""
+        self.report_made = trio.Event()
+        """Set when a person has made a report: the operator may look at once."""
 
     def of(self, user_id: str) -> Account:
         """The account of a person."""

@@ -64,6 +64,7 @@ class Replies:
                 account.blocks[command["user_id"]] = trio.current_time()
             case "report":
                 account.reports += 1
+                self._ledger.report_made.set()
             case "answer_offer":
                 account.answers[command["offer_id"]] = command["answer"]
             case "leave":

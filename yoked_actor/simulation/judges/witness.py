@@ -255,8 +255,7 @@ class Witness:
         if event["outcome"] == "both_yes":
             expected = 0
         elif event["outcome"] in ("yes_pass", "yes_idle") and vote == "yes":
-            expected = min(before + _OLD_PLACE = ("partner_left", "partner_lost", "not_acknowledged")
-_CREDIT_STEP, _CREDIT_CAP)
+            expected = min(before + _CREDIT_STEP, _CREDIT_CAP)
         self._bench.count("credit")
         if event["credit"] != expected:
             text = f"{account.user_id}: credit {event['credit']}, not {expected} (was {before})"

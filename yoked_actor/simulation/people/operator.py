@@ -15,7 +15,7 @@ _EVERY_S = 2 * 3600.0
 
 
 class Operator:
-    """Comes to the console every few hours."""
+    """Comes to the console every few hours, and soon after a report."""
 
     def __init__(self, company: Company, seed: int) -> None:
         self._company = company
@@ -26,7 +26,11 @@ class Operator:
     async def work(self) -> None:
         """Work until the run ends."""
         while True:
-            await trio.sleep(self._random.uniform(0.3, 1.0) * _EVERY_S)
+            ledger = self._company.ledger
+            ledger.report_made = trio.Event()
+            with trio.move_on_after(self._random.uniform(0.3, 1.0) * _EVERY_S):
+                await ledger.report_made.wait()
+                await trio.sleep(self._random.uniform(1, 60))
             await self._review()
             for user_id in list(self._suspended):
                 if self._random.random() < 0.3:
