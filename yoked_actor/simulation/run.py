@@ -14,7 +14,8 @@ import msgspec
 import trio
 
 from yoked_actor.domain.time import to_datetime
-from yoked_actor.simulation.faults.faults import Appointment, Faults, draw_faults
+from yoked_actor.simulation.faults.drawing import Appointment, draw_faults
+from yoked_actor.simulation.faults.faults import Faults
 from yoked_actor.simulation.history import History
 from yoked_actor.simulation.judges.accounts import Ledger
 from yoked_actor.simulation.judges.books import Books

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from yoked_actor.simulation.faults.faults import draw_faults
+from yoked_actor.simulation.faults.drawing import draw_faults
 from yoked_actor.simulation.plan import Wish, make_plan
 from yoked_actor.simulation.run import Result, simulate
 
