@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.cli.main import COMMANDS, main
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.edge.auth import BadToken, Tokens
 
@@ -44,7 +45,9 @@ def test_the_help_shows_how_to_begin(run):
 
 
 def test_the_version_is_shown(run):
-    assert run("--version").output.strip() == f"yoked-actor, version {__version__}"
+    shown = run("--version").output.strip()
+    assert shown.startswith(f"yoked-actor, version {__version__} (")
+    assert ("(compiled)" in shown) != ("(pure Python: " in shown)
 
 
 def imported_by(*arguments: str) -> set[str]:
@@ -66,14 +69,15 @@ def imported_by(*arguments: str) -> set[str]:
 def test_help_of_serve_imports_neither_the_server_nor_another_command():
     found = imported_by("serve", "--help")
     ours = {name for name in found if name.startswith("yoked_actor.")}
-    assert ours == {f"yoked_actor.cli{name}" for name in ("", ".main", ".common", ".serve")}
+    cli = {f"yoked_actor.cli{name}" for name in ("", ".main", ".common", ".serve")}
+    assert ours == cli | {"yoked_actor.compiled"}
     heavy = {"trio", "quart", "numpy", "pydantic", "sqlite3", "msgspec", "rich", "structlog"}
     assert heavy & found == set()
 
 
 def test_the_list_of_commands_imports_no_command():
     found = {name for name in imported_by("--help") if name.startswith("yoked_actor.")}
-    assert found == {"yoked_actor.cli", "yoked_actor.cli.main"}
+    assert found == {"yoked_actor.cli", "yoked_actor.cli.main", "yoked_actor.compiled"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -193,7 +197,7 @@ async def test_a_token_is_valid_for_its_user_until_it_expires(run):
     assert printed.exit_code == 0
     tokens, now = Tokens("HS256", SECRET), Clock.real().now()
     who = tokens.identify(printed.stdout.strip(), now)
-    assert (who.user_id, who.is_admin) == ("ana", False)
+    assert (who.user_id, who.role) == ("ana", None)
     with pytest.raises(BadToken, match="expired"):
         tokens.identify(printed.stdout.strip(), now + 91 * MICROSECONDS)
 
@@ -201,7 +205,7 @@ async def test_a_token_is_valid_for_its_user_until_it_expires(run):
 async def test_a_token_can_have_the_admin_role(run):
     printed = run("token", "root", "--admin", auth__secret=SECRET)
     who = Tokens("HS256", SECRET).identify(printed.stdout.strip(), Clock.real().now())
-    assert (who.user_id, who.is_admin) == ("root", True)
+    assert (who.user_id, who.role) == ("root", Role.ADMIN)
 
 
 async def test_dev_tokens_are_signed_with_the_secret_of_the_data_directory(run, tmp_path):

@@ -169,6 +169,15 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         told.Suspended("rude", None),
         {"type": "suspended", "reason": "rude", "until": None},
     ),
+    (
+        told.Warned("w1", "be kind", 0),
+        {
+            "type": "warning",
+            "warning_id": "w1",
+            "text": "be kind",
+            "given_at": "1970-01-01T00:00:00Z",
+        },
+    ),
 ]
 
 

@@ -24,6 +24,7 @@ from yoked_actor.actors.jobs import (
 from yoked_actor.actors.offers import OfferJobs
 from yoked_actor.actors.ops import Alarm
 from yoked_actor.actors.supervisor import Supervisor
+from yoked_actor.app.worker_report import Reporter
 from yoked_actor.settings import Settings
 from yoked_actor.store import InlineRunner, ThreadRunner, open_store
 from yoked_actor.telemetry import Metrics
@@ -36,6 +37,7 @@ _PATIENCE_S = 10.0
 async def open_worker(
     settings: Settings,
     database: Path,
+    reporter: Reporter | None = None,
     *,
     clock: Clock | None = None,
     name: str | None = None,
@@ -43,8 +45,9 @@ async def open_worker(
 ) -> AsyncIterator[Dispatcher]:
     """Run jobs until the block is left, then let them end or give them back.
 
-    A simulation runs it beside a server in one process: it gives a `clock`, a `name` in place of
-    the process id, and no threads.
+    The worker process of a server has a `reporter`: the server counts its runs and raises alerts.
+    A simulation runs a worker beside a server in one process: it gives a `clock`, a `name` in place
+    of the process id, and no threads.
     """
     clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
     async with open_store(
@@ -68,12 +71,16 @@ async def open_worker(
             owner=None if name is None else f"process {name}",
             threads=threads,
             wake_others=partial(wake_other_processes, directory, name),
+            ended=None if reporter is None else reporter.add_runs,
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
-        # The server knows who is connected: a worker wakes it after each commit, and it delivers.
-        OfferJobs(store.offers, store.jobs, clock, settings, metrics, threads=threads).register(
-            dispatcher
-        )
+        # The server knows who is connected: a worker wakes it after each commit, or reports whose
+        # sets it has stored, and the server delivers.
+        OfferJobs(
+            *(store.offers, store.jobs, clock, settings, metrics),
+            threads=threads,
+            ended=None if reporter is None else reporter.add_set,
+        ).register(dispatcher)
         # Its alerts concern its own jobs and go to its log; the server stores and sends alerts.
         alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=threads)
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake)
@@ -82,11 +89,17 @@ async def open_worker(
             check_every_s = CHECK_EVERY_S if threads else math.inf
             watch_clock = partial(clock.watch, metrics.clock.count, check_every_s)
             nursery.start_soon(run_side, "clock", watch_clock)
-            nursery.start_soon(run_side, "alarm", alarm.run)
+            if reporter is None:
+                nursery.start_soon(run_side, "alarm", alarm.run)
+            else:
+                reporter.greet(dispatcher.owner)
+                nursery.start_soon(run_side, "reporter", reporter.run)
             nursery.start_soon(run_side, "dispatcher", dispatcher.run)
             wake = partial(dispatcher.wake, from_other_process=True)
             listen = partial(listen_for_wakeups, directory, wake, name)
             nursery.start_soon(run_side, "job_bell", listen)
             yield dispatcher
             await dispatcher.drain()
+            if reporter is not None:
+                reporter.flush()
             nursery.cancel_scope.cancel()

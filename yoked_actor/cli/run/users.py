@@ -20,7 +20,7 @@ from yoked_actor.cli.run.common import (
     when,
     with_store,
 )
-from yoked_actor.domain.people import PersonalData, Suspension, UserRow
+from yoked_actor.domain.people import BadText, PersonalData, Suspension, UserRow, check_words
 from yoked_actor.domain.time import from_datetime
 from yoked_actor.store import Store
 
@@ -90,6 +90,10 @@ def suspend(
     source: Source, user_id: str, reason: str, until: datetime | None, *, as_json: bool
 ) -> None:
     """Suspend a user."""
+    try:
+        check_words("--reason", reason)
+    except BadText as error:
+        raise click.UsageError(str(error)) from None
     ends_at = None if until is None else from_datetime(until)
     if ends_at is not None and ends_at <= now():
         raise click.UsageError("--until must be in the future")

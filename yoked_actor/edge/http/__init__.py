@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from yoked_actor.edge.http.admin.configuration import add_setting_calls
 from yoked_actor.edge.http.admin.console import add_console_calls
 from yoked_actor.edge.http.admin.drain import add_admin_drain_calls
 from yoked_actor.edge.http.admin.jobs import add_admin_job_calls
 from yoked_actor.edge.http.admin.lobby import add_admin_lobby_calls
+from yoked_actor.edge.http.admin.matches import add_admin_match_calls
 from yoked_actor.edge.http.admin.objectives import add_objective_calls
 from yoked_actor.edge.http.admin.offers import add_admin_offer_calls
+from yoked_actor.edge.http.admin.people import add_admin_people_calls
 from yoked_actor.edge.http.admin.quality import add_admin_calls
-from yoked_actor.edge.http.admin.users import add_admin_user_calls
+from yoked_actor.edge.http.admin.reports import add_admin_report_calls
 from yoked_actor.edge.http.api import Api
 from yoked_actor.edge.http.app import create_app
 from yoked_actor.edge.http.contract import add_contract_calls
@@ -28,8 +31,10 @@ __all__ = [
     "add_admin_drain_calls",
     "add_admin_job_calls",
     "add_admin_lobby_calls",
+    "add_admin_match_calls",
     "add_admin_offer_calls",
-    "add_admin_user_calls",
+    "add_admin_people_calls",
+    "add_admin_report_calls",
     "add_call_calls",
     "add_console_calls",
     "add_contract_calls",
@@ -42,5 +47,6 @@ __all__ = [
     "add_page_calls",
     "add_profile_calls",
     "add_safety_calls",
+    "add_setting_calls",
     "create_app",
 ]

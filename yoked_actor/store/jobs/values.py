@@ -20,7 +20,7 @@ It may be called more than once; what exactly one of the calls wrote is committe
 
 @runtime_checkable
 class JointEffect(Protocol):
-    """An effect that is cheaper when it is applied for many jobs at once."""
+    """An effect that is cheaper when it is applied for many jobs at once. It enqueues no job."""
 
     def __call__(self, tx: Tx, /) -> None:
         """Apply it for one job."""

@@ -20,10 +20,19 @@ from yoked_actor.wire.ops import (
     AUDIT_CALLS,
     CONSOLE_CALLS,
     HEALTH_CALLS,
+    MATCH_CALLS,
     OBJECTIVE_CALLS,
+    PERSON_CALLS,
     QUALITY_CALLS,
+    SETTING_CALLS,
 )
-from yoked_actor.wire.people import MODERATION_CALLS, PRIVACY_CALLS, PROFILE_CALLS, SAFETY_CALLS
+from yoked_actor.wire.people import (
+    MODERATION_CALLS,
+    PRIVACY_CALLS,
+    PROFILE_CALLS,
+    SAFETY_CALLS,
+    WARNING_CALLS,
+)
 from yoked_actor.wire.problems import Problem
 
 _IN_A_MATCH = ev.Snapshot(
@@ -90,11 +99,15 @@ CALLS: tuple[Call, ...] = (
     Call("POST", "/api/heartbeat", "Spin", "Give a sign of life.", TimeAnswer(moment(3))),
     *OFFER_CALLS,
     *SAFETY_CALLS,
+    *WARNING_CALLS,
     *DEV_CALLS,
     *QUALITY_CALLS,
     *ADMIN_CALLS,
-    *PRIVACY_CALLS,
+    *PERSON_CALLS,
+    *MATCH_CALLS,
+    *SETTING_CALLS,
     *MODERATION_CALLS,
+    *PRIVACY_CALLS,
     *AUDIT_CALLS,
     *CONSOLE_CALLS,
     *OBJECTIVE_CALLS,

@@ -236,6 +236,15 @@ class SuspendedEvent(Event, frozen=True, kw_only=True, tag="suspended"):
     until: datetime | None
 
 
+class WarningEvent(Event, frozen=True, kw_only=True, tag="warning"):
+    """The operator's words for you. Told again after each hello until you say that you have seen
+    it: `POST /api/warnings/{warning_id}/seen`."""
+
+    warning_id: str
+    text: str
+    given_at: datetime
+
+
 class Draining(Event, frozen=True, kw_only=True, tag="draining"):
     """The server is about to stop: come back after a moment."""
 
@@ -260,6 +269,7 @@ EVENTS: tuple[type[Event], ...] = (
     OffersEvent,
     ConnectionEvent,
     SuspendedEvent,
+    WarningEvent,
     Draining,
 )
 

@@ -37,6 +37,7 @@ from yoked_actor.wire.lobby.events import (
     TierEvent,
     Voting,
     Waiting,
+    WarningEvent,
 )
 
 _UNITS_PER_POINT = 10_000
@@ -197,6 +198,9 @@ def event_of(notice: notices.Notice, seq: int, at: datetime, ice_servers: IceSer
             return OffersEvent(seq=seq, at=at, date=day, offers=offer_parts(offers))
         case notices.ConnectionOpened(connection_id, partner):
             return ConnectionEvent(seq=seq, at=at, connection_id=connection_id, partner=partner)
+        case notices.Warned(warning_id, text, given_at):
+            given = to_datetime(given_at)
+            return WarningEvent(seq=seq, at=at, warning_id=warning_id, text=text, given_at=given)
         case notices.Suspended(reason, until):
             return SuspendedEvent(seq=seq, at=at, reason=reason, until=_moment(until))
     raise TypeError(f"no event for {notice!r}")

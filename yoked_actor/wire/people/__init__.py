@@ -8,8 +8,9 @@ from yoked_actor.wire.people.calls import (
     PRIVACY_CALLS,
     PROFILE_CALLS,
     SAFETY_CALLS,
+    WARNING_CALLS,
 )
-from yoked_actor.wire.people.examples import PROFILE
+from yoked_actor.wire.people.examples import PROFILE, REPORTS
 from yoked_actor.wire.people.http import BlockBody
 
 __all__ = [
@@ -17,7 +18,9 @@ __all__ = [
     "PRIVACY_CALLS",
     "PROFILE",
     "PROFILE_CALLS",
+    "REPORTS",
     "SAFETY_CALLS",
+    "WARNING_CALLS",
     "BlockBody",
     "http",
     "moderation",

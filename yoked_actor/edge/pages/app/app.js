@@ -4,10 +4,11 @@
 import { Api, BAD_TOKEN, connect } from "/yoked.js";
 import { announce, button } from "./dom.js";
 import { Router } from "./router.js";
+import { showWarning } from "./warning.js";
 import { noticeFor, refusal, SIGN_IN_AGAIN, suspension } from "./words.js";
 
 const KEY = "yoked.token";
-const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "call", "call_ended", "date_started", "date_ended", "signal", "offers", "connection", "draining"];
+const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "call", "call_ended", "date_started", "date_ended", "signal", "offers", "connection", "warning", "draining"];
 /** Events that a page shows itself: they are only announced to screen readers. */
 const ANNOUNCED_ONLY = new Set(["tier", "matched", "voting", "date_started"]);
 
@@ -147,6 +148,7 @@ export class App {
   #handle(event) {
     if (event.type === "outcome") this.opening = event.replayed ? null : event.date_id ?? null;
     if (event.type === "date_started") this.opening = null;
+    if (event.type === "warning") return showWarning(this, event);
     if (event.type === "call" && !event.replayed) return this.#ring(event);
     const notice = this.#noticeFor(event);
     if (event.type === "outcome") this.last_vote = null;

@@ -28,7 +28,8 @@ export function askToReport(app, partner, match_id) {
   const reason = h("textarea", { id: "report-reason", rows: 4, maxlength: 1000, required: true, "aria-describedby": "report-problem" });
   const problem = h("p", { id: "report-problem", class: "problem", role: "alert" });
   const act = async () => {
-    const text = reason.value.trim();
+    // The server takes no line breaks.
+    const text = reason.value.replace(/\s+/g, " ").trim();
     if (!text) {
       problem.textContent = "Please describe what happened.";
       reason.setAttribute("aria-invalid", "true");
