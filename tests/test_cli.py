@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
+from pathlib import Path
 
 import click
 import pytest
@@ -126,7 +129,7 @@ def test_every_command_explains_its_options(run, command, options):
         (["serve", "--dev", "--host", "example.org"], "loopback only"),
         (
             ["serve", "--dev", "--mock-clock-start", "noon"],
-            "'noon' is not an ISO 8601 date and time",
+            "noon is not an ISO 8601 date and time",
         ),
         (["serve", "--port", "many"], "--port"),
         (["serve", "--config", "nowhere.toml"], "nowhere.toml"),
@@ -140,7 +143,7 @@ def test_every_command_explains_its_options(run, command, options):
         (["bots", "--users", "5001"], "5001 is not in the range 1<=x<=5000"),
         (["bots", "--users", "0"], "not in the range"),
         (["bots", "--persona", "rude"], "rude"),
-        (["bots", "--url", "nonsense"], "'nonsense' is not an address such as"),
+        (["bots", "--url", "nonsense"], "nonsense is not an address such as"),
         (["bots", "--seconds", "0"], "--seconds"),
         (["dance"], "No such command 'dance'"),
     ],
@@ -235,3 +238,30 @@ def test_bots_report_an_unreachable_server(run):
     tried = run("bots", "--url", "http://127.0.0.1:1", "--seconds", "1")
     assert tried.exit_code == 1
     assert "cannot be reached" in tried.stderr
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "99999", "x", "80.5"])
+@pytest.mark.parametrize("command", ["serve", "demo"])
+def test_a_wrong_port_is_a_usage_error(command: str, port: str) -> None:
+    done = CliRunner().invoke(main, [command, "--port", port])
+    assert (done.exit_code, "--port" in done.output) == (2, True)
+
+
+def test_a_port_that_is_taken_names_the_option(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        words = ["serve", "--dev", "--port", str(port), "--data", str(tmp_path)]
+        done = CliRunner().invoke(main, words)
+    assert done.exit_code == 1
+    assert f"port {port} of 127.0.0.1 is in use; choose another one with --port" in done.output
+    assert "Errno" not in done.output
+
+
+def test_a_token_has_the_role_that_was_asked_for(tmp_path: Path) -> None:
+    words = ["token", "olga", "--dev", "--data", str(tmp_path)]
+    made = CliRunner().invoke(main, [*words, "--role", "moderator"])
+    secret = (tmp_path / "dev-secret").read_text()
+    identity = Tokens("HS256", secret).identify(made.output.strip(), time.time_ns() // 1000)
+    assert identity.role is Role.MODERATOR
+    assert CliRunner().invoke(main, [*words, "--role", "king"]).exit_code == 2
+    assert CliRunner().invoke(main, [*words, "--admin", "--role", "viewer"]).exit_code == 2

@@ -69,7 +69,11 @@ class Operator:
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
     """Waiting users send nothing here, and must stay in line for the whole test."""
-    return {"matching__liveness_s": 600, "session__forget_after_s": 900}
+    return {
+        "matching__liveness_s": 600,
+        "matching__acknowledge_window_s": 120,
+        "session__forget_after_s": 900,
+    }
 
 
 @pytest.fixture
@@ -249,11 +253,11 @@ def test_reports_arrive_live_and_are_worked_through_with_keys(
     assert [one["text"] for one in trudy.call("GET", "/api/warnings")["warnings"]] == ["be kind"]
     page.keyboard.press("j")
     # Keys can be switched off.
-    page.get_by_label("Keys").uncheck()
+    page.get_by_role("checkbox", name="Keys").uncheck()
     cards.nth(0).focus()
     page.keyboard.press("s")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.get_by_label("Keys").check()
+    page.get_by_role("checkbox", name="Keys").check()
     cards.nth(0).focus()
     page.keyboard.press("s")
     olga.confirm("Suspend", "rude again")
@@ -390,6 +394,12 @@ def test_every_section_is_accessible(
     ana = Caller(server, f"ana-{name}")
     ana.spin()
     ana.call("POST", "/api/reports", {"user_id": "mallory", "reason": "never looked up"})
+    pair = [
+        Caller(server, f"{one}-{name}", gender="nonbinary", seeking=["nonbinary"])
+        for one in ("kim", "sam")
+    ]
+    for one in pair:
+        one.spin()
     job_id = enqueue_offers_of(server, ana.user_id, "2020-02-20")
     person = new_person("olga", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
     critic, olga = Critic(person, axe, name), Operator(person)
@@ -413,4 +423,5 @@ def test_every_section_is_accessible(
     olga.page.goto(f"{server.url}/admin#drain")
     person.press("Drain and stop…")
     critic.looks("console-8-drain-question")
-    ana.call("POST", "/api/leave")
+    for one in (ana, *pair):
+        one.leave_line()

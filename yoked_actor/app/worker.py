@@ -24,6 +24,7 @@ from yoked_actor.actors.jobs import (
 from yoked_actor.actors.offers import OfferJobs
 from yoked_actor.actors.ops import Alarm
 from yoked_actor.actors.supervisor import Supervisor
+from yoked_actor.app.extensions import register_extensions
 from yoked_actor.app.worker_report import Reporter
 from yoked_actor.settings import Settings
 from yoked_actor.store import InlineRunner, ThreadRunner, open_store
@@ -81,6 +82,7 @@ async def open_worker(
             threads=threads,
             ended=None if reporter is None else reporter.add_set,
         ).register(dispatcher)
+        register_extensions(dispatcher)
         # Its alerts concern its own jobs and go to its log; the server stores and sends alerts.
         alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=threads)
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake)

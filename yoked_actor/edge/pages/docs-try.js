@@ -49,7 +49,7 @@ function form(section) {
     field("body", "Body", body);
   }
   const status = h("p", { role: "status" });
-  const result = h("pre", { tabindex: "0", role: "region", "aria-label": `Response of ${method} ${path}`, hidden: "" });
+  const result = h("pre", { tabindex: "0", role: "group", "aria-label": `Response of ${method} ${path}`, hidden: "" });
   const send = async (event) => {
     event.preventDefault();
     const target = path.replace(/{(\w+)}/g, (_, name) => encodeURIComponent(fields.get(name).value));

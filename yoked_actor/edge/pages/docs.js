@@ -3,7 +3,7 @@
 const search = document.getElementById("search");
 const found = document.getElementById("found");
 const sections = [...document.querySelectorAll("main section[data-search]")];
-const headings = [...document.querySelectorAll("main h2, main h3.group")];
+const headings = [...document.querySelectorAll("main > h2, main > h3.group")];
 
 /** Show the sections that contain every word. */
 function filter() {
@@ -17,7 +17,7 @@ function filter() {
   document.body.classList.toggle("searching", words.length > 0);
   for (const heading of headings) {
     const own = sections.filter((section) => section.dataset.part === heading.id || section.dataset.group === heading.id);
-    heading.hidden = words.length > 0 && own.length > 0 && own.every((section) => section.hidden);
+    heading.hidden = words.length > 0 && own.every((section) => section.hidden);
   }
   found.textContent = words.length === 0 ? "" : count === 1 ? "1 entry found." : `${count} entries found.`;
 }

@@ -52,7 +52,7 @@ class KeyConflict(StoreError):
 
     def __init__(self, job_type: str, key: str, job_id: int | None) -> None:
         by = "another job of the same call" if job_id is None else f"job {job_id}"
-        super().__init__(f"{job_type} {key!r} was used for another payload by {by}")
+        super().__init__(f"{job_type} {key} was used for another payload by {by}")
         self.job_type = job_type
         self.key = key
         self.job_id = job_id

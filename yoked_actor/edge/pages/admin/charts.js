@@ -154,7 +154,7 @@ export function barsChart(title, groups, words, top) {
         above += heights[group];
         return [
           h("text", { class: "name", x: 0, y: start + 14 }, name),
-          bars.map(([bar, value], index) => {
+          ...bars.flatMap(([bar, value], index) => {
             const y = start + 20 + 22 * index;
             return [
               h("rect", { class: "track", x: 62, y: y + 4, width: Math.max(0, width - 62 - 90), height: 8, rx: 4 }),

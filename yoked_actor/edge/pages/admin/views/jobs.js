@@ -41,7 +41,7 @@ const actions = (app, job, then) => app.may("admin") && h("div", { class: "actio
 /** @param {any} app @param {string} wanted the state to select first */
 export function jobsView(app, wanted) {
   const place = h("div", { class: "sections" });
-  const paused = h("div", {});
+  const paused = h("div", { hidden: true });
   const state = h("select", { id: "job-status", onchange: () => load() }, h("option", { value: "" }, "All states"), Object.entries(STATUSES).map(([value, name]) => h("option", { value }, name)), h("option", { value: "dismissed" }, "Dismissed dead letter"));
   const type = h("input", { id: "job-type", placeholder: "offers.user", autocomplete: "off", spellcheck: "false", onchange: () => load() });
   const text = h("input", { id: "job-text", type: "search", maxlength: 200, placeholder: "Europe/Berlin", autocomplete: "off", spellcheck: "false", onchange: () => load() });
@@ -75,6 +75,7 @@ export function jobsView(app, wanted) {
   function show(isMore) {
     const isFiltered = type.value.trim() || text.value.trim();
     const one = type.value.trim() || (new Set(jobs.map((job) => job.type)).size === 1 ? jobs[0].type : "");
+    paused.hidden = pauses.length === 0;
     fill(paused, pauses.map((pause) => h("p", { class: "notice" }, h("strong", {}, pause.type), ` is paused by ${pause.by}, `, when(pause.at), `: ${pause.reason} `, app.may("admin") ? button("Resume", () => resume(pause.type), "small", { "aria-label": `Resume ${pause.type}` }) : null)));
     fill(place,
       table("Jobs", ["Job", "Type", "State", "Attempts", "Due", "Error", ""],

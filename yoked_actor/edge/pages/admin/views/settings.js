@@ -9,7 +9,7 @@ function text(value) {
   if (typeof value === "boolean") return value ? "on" : "off";
   if (Array.isArray(value)) return value.join(", ");
   if (typeof value === "object") return Object.keys(value).length === 0 ? h("span", { class: "note" }, "(empty)") : h("code", {}, Object.entries(value).map(([name, inner]) => `${name}: ${Object.entries(inner).filter(([, one]) => one !== null).map(([key, one]) => `${key} ${one}`).join(", ")}`).join("; "));
-  return typeof value === "number" ? value.toLocaleString(undefined, { maximumFractionDigits: 6 }) : String(value);
+  return typeof value === "number" ? value.toLocaleString(undefined, { maximumFractionDigits: 6, useGrouping: false }) : String(value);
 }
 
 /** @param {any} app */
