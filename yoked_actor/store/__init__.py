@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yoked_actor.store.contacts import Contacts, NoSuchDate, TouchClosed, TouchGiven
 from yoked_actor.store.engine import (
     Batch,
     DatabaseCorrupt,
@@ -82,6 +83,7 @@ __all__ = [
     "CancelAsked",
     "Cancelled",
     "Completed",
+    "Contacts",
     "DataDirectoryInUse",
     "DatabaseCorrupt",
     "DatabaseLost",
@@ -96,6 +98,7 @@ __all__ = [
     "Jobs",
     "KeyConflict",
     "LeaseLost",
+    "NoSuchDate",
     "NoSuchJob",
     "NoSuchOffer",
     "NoSuchRun",
@@ -114,6 +117,8 @@ __all__ = [
     "StoreUnavailable",
     "ThreadRunner",
     "TooManyReports",
+    "TouchClosed",
+    "TouchGiven",
     "Tx",
     "UnreadableRun",
     "WriteRefused",

@@ -153,8 +153,8 @@ class Session(SessionOutput):
             self._reply(id, wire.Ok(re=id, at=to_datetime(now)))
         elif isinstance(command, cmd.Report):
             await self._report(command, now)
-        elif isinstance(command, cmd.AnswerOffer):
-            await self._answer_offer(command, now)
+        elif isinstance(command, cmd.AnswerOffer | cmd.StayInTouch):
+            await self._answer(command, now)
         elif isinstance(command, cmd.StartDate):
             await self._start_date(command, now)
         elif isinstance(command, cmd.Hello):
@@ -222,12 +222,17 @@ class Session(SessionOutput):
             reply = notices.Done()
         self._answered(session_id, command.id, reply, now)
 
-    async def _answer_offer(self, command: cmd.AnswerOffer, now: Instant) -> None:
+    async def _answer(self, command: cmd.AnswerOffer | cmd.StayInTouch, now: Instant) -> None:
+        """Store an answer to an offer, or to the question after a date."""
         self._note_alive()
-        id, session_id, offers = command.id, self.session_id, self._context.offers
+        id, session_id, context = command.id, self.session_id, self._context
         self._pending[id] = 1
+        me, answer = self.user_id, command.answer
         try:
-            reply = await offers.answer(self.user_id, command.offer_id, command.answer)
+            if isinstance(command, cmd.AnswerOffer):
+                reply = await context.offers.answer(me, command.offer_id, answer)
+            else:
+                reply = await context.contacts.stay_in_touch(me, command.date_id, answer)
         except StoreUnavailable:
             reply = _STORE_AWAY
         self._answered(session_id, id, reply, now)

@@ -124,12 +124,14 @@ def _matches(tx: Tx, user: str) -> list[OwnMatch]:
 
 def _dates(tx: Tx, user: str) -> list[OwnDate]:
     query = (
-        "SELECT number, iif(a = ?1, b, a), started_at, ended_at, ended_for FROM dates"
-        " WHERE a = ?1 OR b = ?1 ORDER BY number"
+        "SELECT d.number, iif(d.a = ?1, d.b, d.a), d.started_at, d.ended_at, d.ended_for, t.answer"
+        " FROM dates AS d LEFT JOIN touch_answers AS t"
+        " ON t.date_number = d.number AND t.user_id = ?1"
+        " WHERE d.a = ?1 OR d.b = ?1 ORDER BY d.number"
     )
     return [
-        OwnDate(f"d{number}", partner, to_datetime(began), _moment(ended), why)
-        for number, partner, began, ended, why in tx.execute(query, (user,))
+        OwnDate(f"d{number}", partner, to_datetime(began), _moment(ended), why, answer)
+        for number, partner, began, ended, why, answer in tx.execute(query, (user,))
     ]
 
 
@@ -168,12 +170,12 @@ def _offers_of(kept: KeptSet) -> OwnOffers:
 
 def _connections(tx: Tx, user: str) -> list[OwnConnection]:
     query = (
-        "SELECT number, iif(a = ?1, b, a), opened_at FROM connections WHERE a = ?1 OR b = ?1"
-        " ORDER BY number"
+        "SELECT number, iif(a = ?1, b, a), opened_at, source FROM connections"
+        " WHERE a = ?1 OR b = ?1 ORDER BY number"
     )
     return [
-        OwnConnection(f"c{number}", partner, to_datetime(at))
-        for number, partner, at in tx.execute(query, (user,))
+        OwnConnection(f"c{number}", partner, to_datetime(at), source)
+        for number, partner, at, source in tx.execute(query, (user,))
     ]
 
 

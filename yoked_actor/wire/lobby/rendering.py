@@ -106,7 +106,7 @@ def ok_reply(re: str, reply: notices.Reply) -> Ok | Error:
             return Ok(re=re, vote_by=_moment(vote_by))
         case notices.VoteReply(outcome):
             return Ok(re=re, outcome=outcome)
-        case notices.OfferAnswered(connection_id):
+        case notices.OfferAnswered(connection_id) | notices.TouchAnswered(connection_id):
             return Ok(re=re, connection_id=connection_id)
         case notices.CallPlaced(call_id, ring_until):
             return Ok(re=re, call_id=call_id, ring_until=to_datetime(ring_until))
@@ -190,12 +190,16 @@ def event_of(notice: notices.Notice, seq: int, at: datetime, ice_servers: IceSer
             )
         case notices.Signalled(date_id, data):
             return Signal(seq=seq, at=at, date_id=date_id, data=msgspec.Raw(data))
-        case notices.DateEnded(date_id, ending):
-            return DateEnded(seq=seq, at=at, date_id=date_id, reason=ending)
+        case notices.DateEnded(date_id, ending, touch_until):
+            return DateEnded(
+                seq=seq, at=at, date_id=date_id, reason=ending, touch_until=_moment(touch_until)
+            )
         case notices.OffersMade(day, offers):
             return OffersEvent(seq=seq, at=at, date=day, offers=offer_parts(offers))
-        case notices.ConnectionOpened(connection_id, partner):
-            return ConnectionEvent(seq=seq, at=at, connection_id=connection_id, partner=partner)
+        case notices.ConnectionOpened(connection_id, partner, source):
+            return ConnectionEvent(
+                seq=seq, at=at, connection_id=connection_id, partner=partner, source=source
+            )
         case notices.Suspended(reason, until):
             return SuspendedEvent(seq=seq, at=at, reason=reason, until=_moment(until))
     raise TypeError(f"no event for {notice!r}")
