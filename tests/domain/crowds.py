@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from yoked_actor.domain.matching import MOST_CREDIT, Ticket, Tier
 from yoked_actor.domain.offers import OfferSet, joint_digest
-from yoked_actor.domain.people import Person
+from yoked_actor.domain.people import Person, strict_limits
 from yoked_actor.domain.time import Instant, after, from_datetime
 
 START: Instant = from_datetime(datetime(2026, 1, 1, 8, 0, tzinfo=UTC))
@@ -122,6 +122,10 @@ adults_birth_dates = st.one_of(
     ),
 )
 
+stricts = st.sampled_from(
+    [*[strict_limits(())] * 3, *map(strict_limits, (["age"], ["distance"], ["age", "distance"]))]
+)
+
 age_limits = st.one_of(
     st.sampled_from(((18, 99), (18, 18), (20, 30), (25, 25), (28, 32), (18, 150), (60, 100))),
     st.tuples(st.integers(18, 70), st.integers(0, 40)).map(lambda two: (two[0], sum(two))),
@@ -154,6 +158,7 @@ def people(draw: st.DrawFn, user_id: str) -> Person:
         min_age=min_age,
         max_age=max_age,
         max_distance_km=draw(distances_km),
+        strict=draw(stricts),
     )
 
 
@@ -179,6 +184,7 @@ def guests(draw: st.DrawFn, user_id: str) -> Person:
         min_age=min_age,
         max_age=max_age,
         max_distance_km=draw(st.sampled_from((20.0, 50.0, 55.0, 100.0, 25_000.0))),
+        strict=draw(stricts),
     )
 
 

@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from tests.domain.crowds import START
 from yoked_actor.domain.lobby import (
     Changes,
@@ -72,6 +74,13 @@ class ModelStore:
         for table in (self.met, self.blocks, self.bars):
             for pair in [pair for pair in table if user_id in pair]:
                 del table[pair]
+
+    def seat(self, user_id: str) -> Seat:
+        """A seat as it counts: the stored match says whether its users are voting."""
+        seat = self.seats.get(user_id, Seat(user_id))
+        if seat.match_id is None:
+            return seat
+        return replace(seat, state=State(self.matches[seat.match_id].status))
 
     def known(self, user_id: str) -> Known:
         """What is stored of one user."""

@@ -36,12 +36,23 @@ def age(who: Person, now: Instant) -> int:
 
 
 def bounds(who: Person, tier: int) -> Bounds:
-    """The limits of a person in a tier (R8), with the default numbers."""
-    if tier == 99:
-        return (18, inf, inf)
-    years, factor = {1: (0, 1.0), 2: (2, 1.2), 3: (5, 1.5)}[tier]
-    oldest = max(who.max_age, min(100, who.max_age + years))
-    return (max(18, who.min_age - years), oldest, who.max_distance_km * factor)
+    """The limits of a person in a tier (R8), with the default numbers; a strict one stays."""
+    years, factor = {1: (0, 1.0), 2: (2, 1.2), 3: (5, 1.5), 99: (inf, inf)}[tier]
+    far = who.max_distance_km if "distance" in who.strict else who.max_distance_km * factor
+    if "age" in who.strict:
+        return (who.min_age, who.max_age, far)
+    oldest = inf if tier == 99 else max(who.max_age, min(100, who.max_age + years))
+    return (max(18, who.min_age - years), oldest, far)
+
+
+def within_strict_limits(one: Person, other: Person, now: Instant) -> bool:
+    """Whether neither of two lies outside a strict limit of the other."""
+    km = distance_km(one, other)
+    return all(
+        ("age" not in mine.strict or mine.min_age <= age(theirs, now) <= mine.max_age)
+        and ("distance" not in mine.strict or km <= mine.max_distance_km)
+        for mine, theirs in ((one, other), (other, one))
+    )
 
 
 def lies_inside(limits: Bounds, who: Person, km: float, now: Instant) -> bool:

@@ -123,3 +123,18 @@ def test_a_bar_from_the_future_lasts_no_longer_than_a_bar() -> None:
     assert evening.state("ana") is State.WAITING
     evening.advance(60)
     assert evening.partner_of("ana") == "ben"
+
+
+def test_a_place_that_a_step_has_moved_is_stored_when_voting_opens_in_the_same_round() -> None:
+    evening = SteppedEvening()
+    match_id = evening.pair(PEOPLE[0], PEOPLE[3])
+    evening.acknowledge("ana")
+    since = evening.store.seat("ben").waiting_since
+    assert since is not None
+    evening.now += HOUR
+    evening.lobby.step_clock(HOUR, evening.now)
+    evening.lobby.handle(ev.Acknowledge("ben", match_id), evening.now)
+    evening.lobby.restate()
+    evening.store.save(evening.lobby.changes())
+    assert evening.store.seat("ben").state is State.VOTING
+    assert evening.store.seat("ben").waiting_since == since + HOUR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from datetime import date
 from math import ceil, nextafter
 from time import perf_counter
@@ -24,9 +25,17 @@ from yoked_actor.domain.lobby import (
 )
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.records import Line, Presence
-from yoked_actor.domain.matching import Limits, Rejections, Relaxation, Ticket, Tier, attracted
+from yoked_actor.domain.matching import (
+    Limits,
+    Rejections,
+    Relaxation,
+    StrictCost,
+    Ticket,
+    Tier,
+    attracted,
+)
 from yoked_actor.domain.matching.compatibility import admits_age, admits_distance
-from yoked_actor.domain.people import WITHOUT_SECRET, age_at, band_km
+from yoked_actor.domain.people import WITHOUT_SECRET, Person, StrictLimit, age_at, band_km
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import after
 
@@ -78,6 +87,31 @@ def scanned(floor: Floor, mine: Ticket) -> tuple[int, Rejections, Relaxation | N
     return len(others), Rejections(**counts), nearest_of(own, years, kms)
 
 
+def cost_of(floor: Floor, mine: Ticket, limit: StrictLimit) -> int:
+    """How many could be met, sooner or later, only if this limit of one user were not strict."""
+    me = mine.person
+    if limit not in me.strict:
+        return 0
+
+    def keep_apart(one: Person, other: Person, strict: Set[StrictLimit]) -> bool:
+        """Whether these limits of one user do not admit another, at the shown places."""
+        years, km = age_at(other, START), floor.places.km(one, other, START)
+        too_young_or_old = not one.min_age <= years <= one.max_age
+        return ("age" in strict and too_young_or_old) or (
+            "distance" in strict and km > one.max_distance_km
+        )
+
+    return sum(
+        other.user_id != me.user_id
+        and attracted(me, other.person)
+        and nothing_between(floor, mine, other, START)
+        and not keep_apart(other.person, me, other.person.strict)
+        and not keep_apart(me, other.person, me.strict - {limit})
+        and keep_apart(me, other.person, me.strict)
+        for other in floor.pool.tickets()
+    )
+
+
 def nearest_of(own: Limits, years: list[int], kms: list[float]) -> Relaxation | None:
     options: list[tuple[float, int, Relaxation]] = []
     if years:
@@ -126,6 +160,8 @@ def test_the_counts_are_those_of_a_plain_scan(drawn: tuple[Floor, Ticket]) -> No
     pool, rejected_by, nearest = scanned(floor, mine)
     assert (reply.pool, reply.rejected_by, reply.nearest) == (pool, rejected_by, nearest)
     assert reply.tier is mine.tier
+    costs = StrictCost(cost_of(floor, mine, "age"), cost_of(floor, mine, "distance"))
+    assert reply.strict == costs
 
 
 def test_everybody_is_counted_once_by_the_first_that_rejects() -> None:
@@ -190,6 +226,34 @@ def test_past_the_forced_edge_there_is_nothing_left_to_relax() -> None:
     floor = floor_with([ticket(woman("me"), 20, tier=Tier.FORCED), ticket(far)])
     reply = explained(floor, "me")
     assert (reply.rejected_by.distance, reply.nearest, reply.next_tier_in_s) == (1, None, None)
+
+
+def test_a_strict_limit_costs_those_whom_it_alone_keeps_away() -> None:
+    far = {"lat": 53.55, "lon": 10.0}
+    old = {"birth_date": date(1950, 1, 1)}
+    wide = {"max_distance_km": 900.0}
+    crowd = [
+        ticket(man("fine", **wide)),
+        ticket(man("old", **old, **wide)),
+        ticket(man("older", birth_date=date(1940, 1, 1), **wide)),
+        ticket(man("far", **far, **wide)),
+        ticket(man("far_homebody", **far)),
+        ticket(man("far_and_strict", **far, strict=frozenset({"distance"}))),
+        ticket(man("far_and_old", **far, **old, **wide)),
+        ticket(man("old_and_met", **old, **wide)),
+    ]
+
+    def cost(tier: Tier, *strict: StrictLimit) -> StrictCost:
+        me = woman("me", min_age=25, max_age=35, strict=frozenset(strict))
+        floor = floor_with([ticket(me, tier=tier), *crowd])
+        floor.acquaintance.meet("me", "old_and_met", START)
+        return explained(floor, "me").strict
+
+    for tier in Tier:
+        assert cost(tier) == StrictCost(0, 0)
+        assert cost(tier, "age") == StrictCost(3, 0), "a limit that widens does not count"
+        assert cost(tier, "distance") == StrictCost(0, 3)
+        assert cost(tier, "age", "distance") == StrictCost(2, 2)
 
 
 def test_times_are_told_and_the_next_tier_is_announced() -> None:

@@ -14,6 +14,7 @@ from yoked_actor.domain.lobby import CancelReason, State, WaitReason
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import Matched, NowWaiting, TierReached
 from yoked_actor.domain.matching import Tier, density_points
+from yoked_actor.domain.people import StrictLimit, strict_limits
 from yoked_actor.domain.rules import PolicyName, Rules
 from yoked_actor.domain.time import after, from_datetime
 
@@ -132,19 +133,19 @@ def test_one_who_returns_to_an_old_place_has_the_tier_of_the_old_wait(evening: E
     assert [each.tier for each in told if isinstance(each, TierReached)] == [Tier.WIDER]
 
 
-def test_a_birthday_between_two_edges_hides_nobody() -> None:
+HALF_A_MINUTE_TO_MIDNIGHT = from_datetime(datetime(2026, 1, 1, 23, 59, 30, tzinfo=UTC))
+
+
+def test_a_birthday_between_two_edges_pairs_at_midnight() -> None:
     """Ana turns 23 at midnight. In tier 2 she was checked, and was too young."""
-    evening = Evening(now=from_datetime(datetime(2026, 1, 1, 23, 59, 30, tzinfo=UTC)))
+    evening = Evening(now=HALF_A_MINUTE_TO_MIDNIGHT)
     evening.enter(replace(ANA, birth_date=date(2003, 1, 2)), replace(BEN, min_age=25))
     evening.spin("ana")
     evening.advance(25)
     evening.spin("ben")
-    evening.advance(4)
+    evening.advance(4.999999)
     assert evening.snapshot("ben").tier is Tier.WIDER
-    # Between midnight and the forced edge they wait side by side, unaudited: no event of R9 comes.
-    edge_at = after(evening.now, 6)
-    while (due := evening.lobby.next_deadline()) is not None and due <= edge_at:
-        evening.lobby.wake(due)
+    evening.advance(0.000001)
     assert evening.partner_of("ben") == "ana"
 
 
@@ -207,3 +208,79 @@ def test_a_better_fit_costs_the_one_who_stood_higher_a_skip() -> None:
     assert len(told) == 1
     assert evening.seat("older").waiting_since == START
     assert after(START, 1) == evening.now
+
+
+STRICT = [frozenset({"age"}), frozenset({"distance"}), frozenset({"age", "distance"})]
+
+
+@BOTH_POLICIES
+@pytest.mark.parametrize("strict", STRICT)
+@pytest.mark.parametrize("whose", ["ana", "ben"])
+def test_a_strict_limit_holds_past_every_edge(
+    policy: PolicyName, strict: frozenset[StrictLimit], whose: str
+) -> None:
+    """One of the two is too old and too far; whose limits are strict does not matter."""
+    evening = Evening(Rules(policy=policy))
+    narrow = {"min_age": 25, "max_age": 29, "strict": strict}
+    ana = replace(ANA, **narrow) if whose == "ana" else ANA
+    ben = replace(BEN, lat=NORTH_70_KM, **(narrow if whose == "ben" else {}))
+    evening.enter(ana, ben)
+    evening.spin("ana", "ben")
+    evening.advance(300)
+    assert (evening.state("ana"), evening.state("ben")) == (State.WAITING, State.WAITING)
+    assert _tiers_told(evening, whose) == [Tier.WIDER, Tier.FORCED]
+    user = evening.floor.person(whose)
+    evening.do(ev.ProfileChanged(whose, replace(user, strict=strict_limits(()))))
+    assert evening.partner_of("ana") == "ben", "met as soon as the limit is no longer strict"
+
+
+def test_a_limit_that_is_not_strict_widens_beside_one_that_is(evening: Evening) -> None:
+    ana = replace(ANA, min_age=40, max_age=50, strict=frozenset({"distance"}))
+    evening.enter(ana, replace(BEN, lat=52.6))
+    evening.spin("ana", "ben")
+    evening.advance(10)
+    [row] = evening.store.quality.values()
+    assert (row.a_tier, row.b_tier) == (Tier.FORCED, Tier.EXACT)
+
+
+@pytest.mark.parametrize("fails", [0, 1, 3])
+def test_a_birthday_that_a_strict_limit_waits_for_pairs_at_midnight(fails: int) -> None:
+    """Ana turns 30 at midnight, and Ben has waited for that, also if the store fails then."""
+    evening = Evening(now=HALF_A_MINUTE_TO_MIDNIGHT)
+    evening.enter(
+        replace(ANA, birth_date=date(1996, 1, 2)),
+        replace(BEN, min_age=30, strict=frozenset({"age"})),
+    )
+    evening.spin("ana", "ben")
+    evening.advance(29.999999)
+    assert evening.state("ben") is State.WAITING
+    midnight = after(evening.now, 0.000001)
+    for _ in range(fails):
+        evening.lobby.wake(midnight)
+        evening.lobby.undo()
+        assert evening.state("ben") is State.WAITING
+    evening.advance(0.000001)
+    assert evening.partner_of("ben") == "ana"
+
+
+def test_a_clock_that_steps_over_a_birthday_pairs_at_once() -> None:
+    evening = Evening(now=HALF_A_MINUTE_TO_MIDNIGHT)
+    evening.enter(
+        replace(ANA, birth_date=date(1996, 1, 2)),
+        replace(BEN, min_age=30, strict=frozenset({"age"})),
+    )
+    evening.spin("ana", "ben")
+    evening.advance(12)
+    evening.now = after(evening.now, 3600)
+    evening.lobby.step_clock(3_600_000_000, evening.now)
+    evening.advance(0)
+    assert evening.partner_of("ben") == "ana"
+
+
+def test_nothing_is_due_at_midnight_when_nobody_waits() -> None:
+    evening = Evening(now=HALF_A_MINUTE_TO_MIDNIGHT)
+    evening.enter(ANA)
+    evening.spin("ana")
+    evening.leave("ana")
+    evening.advance(86_400)
+    assert evening.lobby.next_deadline() is None

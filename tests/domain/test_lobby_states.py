@@ -41,7 +41,6 @@ from yoked_actor.domain.lobby import (
     Match,
     Notice,
     NowIdle,
-    Seat,
     State,
     Vote,
     audit_floor,
@@ -60,7 +59,7 @@ from yoked_actor.domain.lobby.notices import (
 from yoked_actor.domain.matching import Choice, Limits, Pool, Ticket, policy_by
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import PolicyName, Rules
-from yoked_actor.domain.time import Instant, after, from_datetime, utc_date
+from yoked_actor.domain.time import Instant, after, from_datetime
 
 USERS = crowd_ids(8)
 PROFILES = {
@@ -483,7 +482,7 @@ class LobbyMachine(RuleBasedStateMachine):
         floor, store = self.lobby.floor, self.store
         here = floor.seats.rows.keys()
         for user_id, seat in floor.seats.rows.items():
-            assert seat == store.seats.get(user_id, Seat(user_id))
+            assert seat == store.seat(user_id)
             assert floor.people.get(user_id) == store.people.get(user_id)
         assert store.quality.keys() == store.matches.keys()
         assert floor.quality.rows == {}
@@ -514,6 +513,8 @@ class LobbyMachine(RuleBasedStateMachine):
         assert floor.calls.ringing.rows == {}
         self._move_on_until(after(silent_at, limits.date_length_s))
         assert floor.dates.rows == {}
+        # The next midnight is the last deadline.
+        self._move_on_until(after(silent_at, DAY_S))
         assert self.lobby.next_deadline() is None
 
     # How it is done
@@ -635,9 +636,9 @@ class LobbyMachine(RuleBasedStateMachine):
 
     def _audit(self) -> list[str]:
         found = audit_floor(self.lobby.floor, self.now)
-        if utc_date(self.now) == utc_date(self.start):
+        if not self._something_is_due():
             return found
-        # A birthday is no event of R9: it may suit two, who then wait for the next event of theirs.
+        # At midnight two may suit each other before the deadline of their birthdays has run.
         return [problem for problem in found if "could meet" not in problem]
 
     def _something_is_due(self) -> bool:

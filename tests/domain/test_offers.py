@@ -44,7 +44,7 @@ from yoked_actor.domain.offers import (
 from yoked_actor.domain.offers.frozen_pool import inputs_digest
 from yoked_actor.domain.offers.scoring import SCORERS, likeness
 from yoked_actor.domain.offers.zone_run import OFFERS, check_stored, offer_id, receivers_in_order
-from yoked_actor.domain.people import Person, age_at, distance_km
+from yoked_actor.domain.people import Person, StrictLimit, age_at, distance_km
 from yoked_actor.domain.time import after, next_run, run_instant, seconds_between
 
 DAY = date(2026, 1, 1)
@@ -271,6 +271,27 @@ def test_limits_open_only_to_fill_a_set_and_only_ones_own():
     assert "a little outside the limits you set" in run["ana"].offers[-1].reasons(None)[-1]
     # She is not inside the limits that he is offered her by: hers do not open for his sake.
     assert offered(run, "old") == []
+
+
+def test_a_strict_limit_does_not_open_and_is_part_of_the_pool():
+    ana = woman("ana", min_age=28, max_age=30)
+    older, farther = man("old", birth_date=date(1993, 6, 1)), man("far", lat=53.015)
+    others = [older, msgspec.structs.replace(farther, max_distance_km=90.0)]
+    expected: list[tuple[tuple[StrictLimit, ...], list[str]]] = [
+        ((), ["far", "old"]),
+        (("age",), ["far"]),
+        (("distance",), ["old"]),
+        (("age", "distance"), []),
+    ]
+    digests = set()
+    for strict, offers in expected:
+        pool = pool_of(msgspec.structs.replace(ana, strict=frozenset(strict)), *others)
+        assert sorted(offered(make_run(pool, RULES), "ana")) == offers
+        again = decode_pool(canonical(pool))
+        assert again == pool
+        assert again.people[0].strict == strict
+        digests.add(inputs_digest(again, RULES))
+    assert len(digests) == len(expected)
 
 
 def test_equal_scores_go_by_candidate_id():

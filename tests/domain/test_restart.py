@@ -372,3 +372,21 @@ def test_an_outcome_reached_while_one_is_still_away_is_told_to_the_other(
     evening.told("ana")
     evening.vote("ana", Vote.YES)
     assert only(evening.told("ana"), OutcomeReached).outcome is Outcome.YES_PASS
+
+
+def test_when_voting_opens_only_the_match_is_stored_and_a_restart_still_votes(
+    evening: Evening,
+) -> None:
+    match_id = evening.pair(ANA, BEN)
+    evening.acknowledge("ana")
+    evening.lobby.handle(ev.Acknowledge("ben", match_id), evening.now)
+    changes = evening.lobby.changes()
+    assert changes.seats == []
+    assert [match.match_id for match in changes.matches] == [match_id]
+    evening.store.save(changes)
+    evening.restart()
+    assert evening.state("ana") is evening.state("ben") is State.VOTING
+    evening.attach("ana")
+    evening.attach("ben")
+    evening.vote("ana", Vote.PASS)
+    assert evening.vote("ben", Vote.PASS) == VoteReply(Outcome.PASS_PASS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,13 +73,23 @@ def test_nobodys_own_wish_is_narrowed_by_the_oldest_age() -> None:
     assert SHIPPED.limits(old, Tier.WIDEST) == Limits(85, 120, 75.0)
 
 
+@pytest.mark.parametrize("tier", Tier)
+def test_a_strict_limit_is_the_same_in_every_tier(tier: Tier) -> None:
+    wishes = {"min_age": 25, "max_age": 40, "max_distance_km": 30.0}
+    soft = SHIPPED.limits(woman("ana", **wishes), tier)
+    for strict in ({"age"}, {"distance"}, {"age", "distance"}):
+        limits = SHIPPED.limits(woman("ana", **wishes, strict=frozenset(strict)), tier)
+        ages = (25, 40) if "age" in strict else (soft.min_age, soft.max_age)
+        assert (limits.min_age, limits.max_age) == ages
+        assert limits.max_km == (30.0 if "distance" in strict else soft.max_km)
+
+
 @given(who=people("ana"), tier=tiers)
 def test_limits_are_as_written_and_only_ever_open(who: Person, tier: Tier) -> None:
     limits = SHIPPED.limits(who, tier)
-    if tier is Tier.FORCED:
-        assert limits == EVERYBODY
-    else:
-        assert (limits.min_age, limits.max_age, limits.max_km) == bounds(who, tier)
+    least, most, far = bounds(who, tier)
+    assert (limits.min_age, limits.max_km) == (least, far)
+    assert limits.max_age == (EVERYBODY.max_age if most == inf else most)
     exact = SHIPPED.limits(who, Tier.EXACT)
     assert limits.min_age <= exact.min_age
     assert limits.max_age >= exact.max_age

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from tests.domain.evening import ModelStore
-from tests.domain.scan import age, bounds, lies_inside, pair_points
+from tests.domain.scan import age, bounds, lies_inside, pair_points, within_strict_limits
 from yoked_actor.domain.lobby import (
     CallEnd,
     Notice,
@@ -211,6 +211,7 @@ class Witness:
             and not {(a, b), (b, a)} & self.blocks
             and self.bars.get(pair, now) <= now
             and (met_at is None or (days is not None and spun_at >= after(met_at, days * DAY_S)))
+            and within_strict_limits(one, other, now)
         )
 
     def check_quality(self, row: Quality, now: Instant) -> None:
@@ -252,6 +253,7 @@ class Witness:
         assert min(age(one, now), age(other, now)) >= 18
         assert one.gender in other.seeking
         assert other.gender in one.seeking
+        assert within_strict_limits(one, other, now)
         assert pair not in self.blocks
         assert pair[::-1] not in self.blocks
         assert self.bars.get(pair, now) <= now
@@ -287,8 +289,8 @@ class Witness:
         """A new process was started; every client gets a snapshot."""
         self.ringing = {}
         self.awaited = {m: set(row.users) for m, row in store.matches.items() if row.is_open}
-        for user_id, seat in store.seats.items():
-            self.believed[user_id] = seat.state
+        for user_id in store.seats:
+            self.believed[user_id] = store.seat(user_id).state
         self.waits = {
             user_id: (seat.waiting_since, self.tier_by(seat.waiting_since, now))
             for user_id, seat in store.seats.items()

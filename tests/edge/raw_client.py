@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
 import h11
+import pytest
 import trio
 import trio.testing
 from quart import request
@@ -16,7 +18,7 @@ from quart_trio import QuartTrio
 
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.net import EdgeLimits
-from yoked_actor.edge.ws import WebSocketConnection
+from yoked_actor.edge.ws import Awaited, MessageHandler, WebSocketConnection
 
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
 LOCAL = ("127.0.0.1", 40000)
@@ -201,19 +203,30 @@ def small_app() -> QuartTrio:
     return app
 
 
-async def echo(connection: WebSocketConnection) -> None:
-    """Send every message back."""
+class Echo:
+    """Sends every message back. A handler that a test needs is made from it."""
 
-    async def on_message(text: bytes) -> None:
-        connection.send(text)
-        connection.flush()
+    def __init__(self, connection: WebSocketConnection) -> None:
+        self.connection = connection
 
-    await connection.run(on_message)
+    def admits_frame(self, now_s: float) -> bool:
+        return True
+
+    def on_ping(self, now_s: float) -> None:
+        pass
+
+    def receive(self, text: bytes, now_s: float) -> Awaited | None:
+        self.connection.send(text)
+        self.connection.flush()
+        return None
+
+    def end(self) -> None:
+        pass
 
 
 @asynccontextmanager
 async def open_door(
-    on_websocket: Callable[[WebSocketConnection], Awaitable[None]] = echo,
+    on_websocket: Callable[[WebSocketConnection], MessageHandler] = Echo,
     limits: EdgeLimits | None = None,
     *,
     app: QuartTrio | None = None,
@@ -228,10 +241,43 @@ async def open_door(
         nursery.cancel_scope.cancel()
 
 
-def dial(
-    door: FrontDoor, nursery: trio.Nursery, peer: tuple[str, int] = LOCAL
-) -> trio.StapledStream[Any, Any]:
-    """The client's end of a new in-memory connection to the door."""
+def tcp_pair() -> tuple[socket.socket, socket.socket]:
+    """The client's and the server's end of a loopback connection, both non-blocking."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        ours = socket.create_connection(listener.getsockname())
+        theirs, _ = listener.accept()
+    for sock in (ours, theirs):
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return ours, theirs
+
+
+def _dial_stream(door: FrontDoor, nursery: trio.Nursery, peer: tuple[str, int]) -> trio.abc.Stream:
     ours, theirs = trio.testing.memory_stream_pair()
     nursery.start_soon(door.serve_stream, theirs, peer)
     return ours
+
+
+def _dial_socket(door: FrontDoor, nursery: trio.Nursery, peer: tuple[str, int]) -> trio.abc.Stream:
+    ours, theirs = tcp_pair()
+    door.admit(theirs, peer)
+    return trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+
+
+PATHS = {"stream": _dial_stream, "hub": _dial_socket}
+"""How WebSockets are served: each by a task, on any stream; or by the hub, on plain sockets."""
+_path = "stream"
+
+
+@pytest.fixture(params=PATHS)
+def both_paths(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Runs a test once for each path: `dial` connects to that one."""
+    global _path
+    _path = request.param
+    yield _path
+    _path = "stream"
+
+
+def dial(door: FrontDoor, nursery: trio.Nursery, peer: tuple[str, int] = LOCAL) -> trio.abc.Stream:
+    """The client's end of a new connection to the door."""
+    return PATHS[_path](door, nursery, peer)

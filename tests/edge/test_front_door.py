@@ -22,11 +22,11 @@ from tests.edge.raw_client import (
     CLOSE,
     LOCAL,
     TEXT,
+    Echo,
     HttpClient,
     RawWebSocket,
     close_frame,
     dial,
-    echo,
     frame,
     open_door,
     small_app,
@@ -35,6 +35,8 @@ from tests.edge.raw_client import (
 from yoked_actor.edge.front_door import FrontDoor
 from yoked_actor.edge.net import EdgeLimits, SilentObserver
 from yoked_actor.edge.ws import WebSocketConnection
+
+pytestmark = pytest.mark.usefixtures("both_paths")
 
 
 class Counts(SilentObserver):
@@ -377,7 +379,7 @@ async def test_a_draining_door_refuses_websockets_and_still_serves_http() -> Non
 
 
 async def test_stopping_says_goodbye_and_returns(listener: socket.socket) -> None:
-    door = FrontDoor(small_app(), echo)
+    door = FrontDoor(small_app(), Echo)
     async with trio.open_nursery() as nursery:
         await nursery.start(door.serve, [listener])
         async with await connect(listener) as first, await connect(listener) as second:
@@ -395,7 +397,7 @@ async def test_stopping_says_goodbye_and_returns(listener: socket.socket) -> Non
 
 
 async def test_stopping_does_not_wait_for_who_does_not_read(listener: socket.socket) -> None:
-    door = FrontDoor(small_app(), echo, EdgeLimits(send_buffer_bytes=8192))
+    door = FrontDoor(small_app(), Echo, EdgeLimits(send_buffer_bytes=8192))
     with trio.fail_after(5):
         async with trio.open_nursery() as nursery:
             await nursery.start(door.serve, [listener])
@@ -526,10 +528,10 @@ async def test_running_out_of_file_descriptors_is_survived() -> None:
 
 
 async def test_a_crash_on_one_connection_leaves_the_others_alone() -> None:
-    async def fragile(connection: WebSocketConnection) -> None:
+    def fragile(connection: WebSocketConnection) -> Echo:
         if connection.peer == "192.0.2.66":
             raise RuntimeError("asked to")
-        await echo(connection)
+        return Echo(connection)
 
     async with open_door(fragile) as door, trio.open_nursery() as nursery:
         other = RawWebSocket(dial(door, nursery))
@@ -546,7 +548,7 @@ async def test_a_crash_on_one_connection_leaves_the_others_alone() -> None:
 async def test_a_door_that_is_not_open_serves_nobody() -> None:
     ours, _ = trio.testing.memory_stream_pair()
     with pytest.raises(RuntimeError, match="not being served"):
-        await FrontDoor(small_app(), echo).serve_stream(ours, LOCAL)
+        await FrontDoor(small_app(), Echo).serve_stream(ours, LOCAL)
 
 
 async def test_the_app_is_started_and_shut_down() -> None:
@@ -561,7 +563,7 @@ async def test_the_app_is_started_and_shut_down() -> None:
     async def end() -> None:
         happened.append("ended")
 
-    door = FrontDoor(app, echo)
+    door = FrontDoor(app, Echo)
     async with trio.open_nursery() as nursery:
         await nursery.start(door.serve)
         assert happened == ["started"]
@@ -635,11 +637,11 @@ async def test_websockets_are_served_over_tls(
 ) -> None:
     ended = trio.Event()
 
-    async def tracked(connection: WebSocketConnection) -> None:
-        await echo(connection)
-        ended.set()
+    class Tracked(Echo):
+        def end(self) -> None:
+            ended.set()
 
-    async with open_door(tracked, listeners=[listener], ssl_context=server_tls):
+    async with open_door(Tracked, listeners=[listener], ssl_context=server_tls):
         url = f"wss://localhost:{listener.getsockname()[1]}/ws"
         async with open_websocket_url(url, client_tls, subprotocols=["yoked.v1"]) as ws:
             for text in ("hello", "x" * 16_000):

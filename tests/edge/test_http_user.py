@@ -115,6 +115,10 @@ PREFERENCES = make_profile()["preferences"]
         ({"preferences": PREFERENCES | {"min_age": 17}}, (400, "bad_request")),
         ({"preferences": PREFERENCES | {"min_age": 40, "max_age": 39}}, (400, "bad_request")),
         ({"preferences": PREFERENCES | {"max_distance_km": 0}}, (400, "bad_request")),
+        ({"preferences": PREFERENCES | {"strict": ["height"]}}, (400, "bad_request")),
+        ({"preferences": PREFERENCES | {"strict": ["age", "age"]}}, (400, "bad_request")),
+        ({"preferences": PREFERENCES | {"strict": "age"}}, (400, "bad_request")),
+        ({"preferences": PREFERENCES | {"strict": None}}, (400, "bad_request")),
         ({"preferences": {}}, (400, "bad_request")),
     ],
 )

@@ -14,15 +14,25 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.edge.listening import CROWD, listening_server, plain_clients
-from tests.edge.raw_client import PING, PONG, TEXT, RawWebSocket, dial, frame, open_door
+from tests.edge.raw_client import (
+    PING,
+    PONG,
+    TEXT,
+    Echo,
+    RawWebSocket,
+    dial,
+    frame,
+    open_door,
+)
 from tests.scenarios.meeting import MAN, WOMAN
 from tests.scenarios.talker import Talker
 from yoked_actor.edge.front_door import FrontDoor
-from yoked_actor.edge.ws import WebSocketConnection
+from yoked_actor.edge.ws import Awaited
 from yoked_actor.store import InlineRunner
 from yoked_actor.testing import World, open_world
 
@@ -252,6 +262,7 @@ async def test_a_client_that_spoke_during_a_stall_is_not_disconnected(mock_clock
             await client.stream.aclose()
 
 
+@pytest.mark.usefixtures("both_paths")
 async def test_nobody_is_dropped_who_was_not_asked_for_a_sign_of_life(mock_clock):
     async with open_door() as door, trio.open_nursery() as nursery:
         client = await in_the_echo(door, nursery)
@@ -265,17 +276,20 @@ async def test_nobody_is_dropped_who_was_not_asked_for_a_sign_of_life(mock_clock
         await client.stream.aclose()
 
 
+@pytest.mark.usefixtures("both_paths")
 async def test_a_client_that_waits_for_the_server_is_not_disconnected(autojump_clock):
     done = trio.Event()
 
-    async def dawdle(connection: WebSocketConnection) -> None:
-        async def on_message(text: bytes) -> None:
+    class Dawdling(Echo):
+        def receive(self, text: bytes, now_s: float) -> Awaited:
+            return self.answer(text)
+
+        async def answer(self, text: bytes) -> None:
             await done.wait()
-            connection.send(text)
+            self.connection.send(text)
+            self.connection.flush()
 
-        await connection.run(on_message)
-
-    async with open_door(dawdle) as door, trio.open_nursery() as nursery:
+    async with open_door(Dawdling) as door, trio.open_nursery() as nursery:
         client = await in_the_echo(door, nursery)
         await client.stream.send_all(frame(TEXT, b"a question"))
         await trio.sleep(300)

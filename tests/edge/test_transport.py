@@ -15,15 +15,15 @@ from tests.edge.raw_client import (
     CLOSE,
     LOCAL,
     TEXT,
+    Echo,
     RawWebSocket,
     dial,
-    echo,
     frame,
     open_door,
     upgrade_request,
 )
-from yoked_actor.edge.net import EdgeLimits, SilentObserver, SocketTransport, StreamTransport
-from yoked_actor.edge.ws import WebSocketConnection
+from yoked_actor.edge.net import EdgeLimits, SilentObserver, StreamTransport
+from yoked_actor.edge.ws import Awaited, WebSocketConnection
 
 SMALL = EdgeLimits(
     send_buffer_bytes=8 * 1024, max_buffered_bytes=64 * 1024, stall_timeout_s=0.2, last_words_s=0.2
@@ -100,118 +100,6 @@ async def read_all(sock: socket.socket) -> bytes:
         data += more
 
 
-async def test_what_is_pushed_arrives_in_order_however_full_the_kernel_is(
-    pair: tuple[socket.socket, socket.socket],
-) -> None:
-    ours, theirs = pair
-    frames = [str(number).encode() * 50 for number in range(5000)]
-    async with trio.open_nursery() as nursery:
-        transport = SocketTransport(ours, nursery, EdgeLimits(max_buffered_bytes=10**7))
-        for start in range(0, len(frames), 7):
-            transport.push(frames[start : start + 7])
-        transport.push_eof()
-        transport.push([b"after the end"])
-        with trio.fail_after(5):
-            assert await read_all(theirs) == b"".join(frames)
-        transport.abort()
-
-
-async def test_all_that_waits_is_sent_before_a_full_close(
-    pair: tuple[socket.socket, socket.socket],
-) -> None:
-    ours, theirs = pair
-    async with trio.open_nursery() as nursery:
-        transport = SocketTransport(ours, nursery, EdgeLimits(max_buffered_bytes=10**7))
-        transport.push([b"x" * 3_000_000])
-        transport.push_eof(close=True)
-        assert not transport.dead
-        with trio.fail_after(5):
-            assert len(await read_all(theirs)) == 3_000_000
-        await trio.testing.wait_all_tasks_blocked()
-        assert transport.dead
-
-
-async def test_one_task_flushes_however_many_pushes_wait(
-    pair: tuple[socket.socket, socket.socket],
-) -> None:
-    ours, _ = pair
-    async with trio.open_nursery() as nursery:
-        transport = SocketTransport(ours, nursery, EdgeLimits(max_buffered_bytes=10**8))
-        transport.push([b"idle"])
-        assert len(nursery.child_tasks) == 0
-        for _ in range(100):
-            transport.push([b"x" * 100_000])
-        assert len(nursery.child_tasks) == 1
-        transport.abort()
-
-
-async def test_an_overflow_is_reported_and_without_a_listener_fatal(
-    pair: tuple[socket.socket, socket.socket],
-) -> None:
-    ours, _ = pair
-    async with trio.open_nursery() as nursery:
-        transport = SocketTransport(ours, nursery, SMALL)
-        recorder = Recorder()
-        transport.listener = recorder
-        transport.push([b"x" * 8_000_000])
-        assert recorder.reports == 1
-        assert not transport.dead
-        transport.listener = None
-        transport.push([b"more"])
-        assert transport.dead
-
-
-async def test_the_last_frame_follows_the_begun_one_and_nothing_else(
-    pair: tuple[socket.socket, socket.socket],
-) -> None:
-    ours, theirs = pair
-    async with trio.open_nursery() as nursery:
-        transport = SocketTransport(ours, nursery, EdgeLimits(max_buffered_bytes=10**8))
-        begun = b"b" * 200_000
-        transport.push([begun, b"never", b"never"])
-        transport.push([b"never"])
-        transport.finish_with(b"LAST")
-        transport.push([b"never"])
-        with trio.fail_after(5):
-            assert await read_all(theirs) == begun + b"LAST"
-        transport.abort()
-
-
-async def test_aborting_ends_the_reader_and_the_flusher(
-    pair: tuple[socket.socket, socket.socket],
-) -> None:
-    ours, _ = pair
-    async with trio.open_nursery() as nursery:
-        transport = SocketTransport(ours, nursery, EdgeLimits(max_buffered_bytes=10**8))
-        transport.push([b"x" * 8_000_000])
-        received: list[bytes] = []
-
-        async def read() -> None:
-            received.append(await transport.receive())
-
-        nursery.start_soon(read)
-        await trio.testing.wait_all_tasks_blocked()
-        transport.abort()
-        transport.abort()
-    assert received == [b""]
-    assert await transport.receive() == b""
-
-
-async def test_a_reset_by_the_peer_is_an_end_like_any_other(
-    pair: tuple[socket.socket, socket.socket],
-) -> None:
-    ours, theirs = pair
-    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    async with trio.open_nursery() as nursery:
-        transport = SocketTransport(ours, nursery, SMALL)
-        theirs.close()
-        with trio.fail_after(5):
-            assert await transport.receive() == b""
-        transport.push([b"into the void"])
-        transport.push([b"into the void"])
-        assert transport.dead
-
-
 async def test_a_stream_transport_keeps_one_flusher_and_the_order() -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
@@ -248,21 +136,25 @@ async def test_a_slow_reader_on_a_stream_that_wakes_up_in_time_reads_4008(
     limits = EdgeLimits(max_buffered_bytes=1000)
     observer = SlowReaders()
 
-    async def flood(connection: WebSocketConnection) -> None:
-        await trio.sleep(0.1)
-        for _ in range(100):
-            connection.send(b"f" * 100)
-            connection.flush()
-        await echo(connection)
+    class Flooding(Echo):
+        def receive(self, text: bytes, now_s: float) -> Awaited:
+            return self.flood()
+
+        async def flood(self) -> None:
+            await trio.sleep(0.1)
+            for _ in range(100):
+                self.connection.send(b"f" * 100)
+                self.connection.flush()
 
     async with (
-        open_door(flood, limits, observer=observer) as door,
+        open_door(Flooding, limits, observer=observer) as door,
         trio.open_nursery() as nursery,
     ):
         ours, theirs = trio.testing.lockstep_stream_pair()
         nursery.start_soon(door.serve_stream, theirs, LOCAL)
         client = RawWebSocket(ours)
         assert b" 101 " in await client.shake_hands()
+        await ours.send_all(frame(TEXT, b"flood"))
         await observer.seen.wait()
         await trio.sleep(0.5)
         assert await client.receive() == (CLOSE, struct.pack("!H", 4008) + b"slow reader")
@@ -283,21 +175,21 @@ async def test_a_slow_reader_is_hung_up_on_with_4008_while_others_go_on(
         last_words_s=0.2,
     )
 
-    async def flood_or_echo(connection: WebSocketConnection) -> None:
-        async def on_message(text: bytes) -> None:
+    class FloodOrEcho(Echo):
+        def receive(self, text: bytes, now_s: float) -> None:
             if text != b"flood":
-                connection.send(text)
+                self.connection.send(text)
             else:
                 for _ in range(500):
-                    connection.send(b"f" * 1000)
-            connection.flush()
+                    self.connection.send(b"f" * 1000)
+            self.connection.flush()
 
-        await connection.run(on_message)
-        if connection.close_code == 4008:
-            over.set()
+        def end(self) -> None:
+            if self.connection.close_code == 4008:
+                over.set()
 
     async with (
-        open_door(flood_or_echo, limits, observer=observer, listeners=[listener]) as door,
+        open_door(FloodOrEcho, limits, observer=observer, listeners=[listener]) as door,
         reluctant_client(listener) as slow,
         trio.open_nursery() as nursery,
     ):
@@ -329,14 +221,15 @@ async def test_a_slow_reader_that_still_sends_and_reads_late_sees_4008(
         last_words_s=0.1,
     )
 
-    async def flood(connection: WebSocketConnection) -> None:
-        for _ in range(500):
-            connection.send(b"f" * 1000)
-            connection.flush()
-        await echo(connection)
+    class Flooding(Echo):
+        def __init__(self, connection: WebSocketConnection) -> None:
+            super().__init__(connection)
+            for _ in range(500):
+                connection.send(b"f" * 1000)
+                connection.flush()
 
     async with (
-        open_door(flood, limits, observer=observer, listeners=[listener]),
+        open_door(Flooding, limits, observer=observer, listeners=[listener]),
         reluctant_client(listener) as slow,
     ):
         reader = RawWebSocket(slow)
@@ -355,20 +248,24 @@ async def test_a_stream_on_which_nothing_was_begun_can_still_say_4008_after_a_st
 ) -> None:
     observer = SlowReaders()
 
-    async def one_word(connection: WebSocketConnection) -> None:
-        await trio.sleep(0.1)
-        connection.send(b"anybody?")
-        connection.flush()
-        await echo(connection)
+    class OneWord(Echo):
+        def receive(self, text: bytes, now_s: float) -> Awaited:
+            return self.ask()
+
+        async def ask(self) -> None:
+            await trio.sleep(0.1)
+            self.connection.send(b"anybody?")
+            self.connection.flush()
 
     async with (
-        open_door(one_word, observer=observer) as door,
+        open_door(OneWord, observer=observer) as door,
         trio.open_nursery() as nursery,
     ):
         ours, theirs = trio.testing.lockstep_stream_pair()
         nursery.start_soon(door.serve_stream, theirs, LOCAL)
         client = RawWebSocket(ours)
         assert b" 101 " in await client.shake_hands()
+        await ours.send_all(frame(TEXT, b"ask"))
         await trio.sleep(EdgeLimits().stall_timeout_s + 2)
         assert observer.count == 1
         assert await client.receive() == (CLOSE, struct.pack("!H", 4008) + b"slow reader")

@@ -21,15 +21,17 @@ from tests.edge.raw_client import (
     PING,
     PONG,
     TEXT,
+    Echo,
     RawWebSocket,
     close_frame,
     dial,
-    echo,
     frame,
     open_door,
 )
-from yoked_actor.edge.net import EdgeLimits, Keepalive, StreamTransport
-from yoked_actor.edge.ws import WebSocketConnection
+from yoked_actor.edge.net import EdgeLimits
+from yoked_actor.edge.ws import Awaited, WebSocketConnection
+
+pytestmark = pytest.mark.usefixtures("both_paths")
 
 LIMIT = EdgeLimits().max_message_bytes
 
@@ -206,13 +208,11 @@ async def test_fragments_over_the_limit_together_are_closed_with_1009() -> None:
 async def test_a_message_before_a_close_is_still_delivered() -> None:
     heard: list[bytes] = []
 
-    async def listen(connection: WebSocketConnection) -> None:
-        async def on_message(text: bytes) -> None:
+    class Listening(Echo):
+        def receive(self, text: bytes, now_s: float) -> None:
             heard.append(text)
 
-        await connection.run(on_message)
-
-    async with open_door(listen) as door, trio.open_nursery() as nursery:
+    async with open_door(Listening) as door, trio.open_nursery() as nursery:
         client = RawWebSocket(dial(door, nursery))
         await client.shake_hands()
         await client.stream.send_all(frame(TEXT, b"last") + close_frame(1000))
@@ -225,19 +225,19 @@ async def test_nothing_is_delivered_after_the_server_hung_up() -> None:
     heard: list[bytes] = []
     ended: list[int | None] = []
 
-    async def hang_up(connection: WebSocketConnection) -> None:
-        async def on_message(text: bytes) -> None:
+    class HangingUp(Echo):
+        def receive(self, text: bytes, now_s: float) -> None:
             heard.append(text)
-            connection.send(b"last words")
-            connection.close(4000, "r\u00e9" * 100)
-            connection.close(4001, "too late")
-            connection.send(b"too late")
-            connection.flush()
+            self.connection.send(b"last words")
+            self.connection.close(4000, "r\u00e9" * 100)
+            self.connection.close(4001, "too late")
+            self.connection.send(b"too late")
+            self.connection.flush()
 
-        await connection.run(on_message)
-        ended.append(connection.close_code)
+        def end(self) -> None:
+            ended.append(self.connection.close_code)
 
-    async with open_door(hang_up) as door, trio.open_nursery() as nursery:
+    async with open_door(HangingUp) as door, trio.open_nursery() as nursery:
         client = RawWebSocket(dial(door, nursery))
         await client.shake_hands()
         await client.stream.send_all(frame(TEXT, b"one") + frame(TEXT, b"two"))
@@ -258,33 +258,35 @@ async def test_nothing_is_delivered_after_the_server_hung_up() -> None:
 async def test_a_peer_that_never_answers_the_close_is_dropped(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    async def hang_up(connection: WebSocketConnection) -> None:
-        connection.close(4003, "bad token")
-        await echo(connection)
+    class HangingUp(Echo):
+        def __init__(self, connection: WebSocketConnection) -> None:
+            super().__init__(connection)
+            connection.close(4003, "bad token")
 
-    async with open_door(hang_up) as door, trio.open_nursery() as nursery:
+    async with open_door(HangingUp) as door, trio.open_nursery() as nursery:
         client = RawWebSocket(dial(door, nursery))
         await client.shake_hands()
         assert await client.receive() == (CLOSE, struct.pack("!H", 4003) + b"bad token")
         with pytest.raises(EOFError):
             await client.receive()
         assert trio.current_time() == pytest.approx(door.limits.close_timeout_s)
+        await client.stream.aclose()
 
 
 async def test_a_stream_that_just_ends_is_an_abnormal_closure() -> None:
     ended = trio.Event()
     codes: list[int | None] = []
 
-    async def listen(connection: WebSocketConnection) -> None:
-        await echo(connection)
-        codes.append(connection.close_code)
-        assert not connection.is_open
-        connection.send(b"into the void")
-        connection.flush()
-        connection.close(1000, "")
-        ended.set()
+    class Listening(Echo):
+        def end(self) -> None:
+            codes.append(self.connection.close_code)
+            assert not self.connection.is_open
+            self.connection.send(b"into the void")
+            self.connection.flush()
+            self.connection.close(1000, "")
+            ended.set()
 
-    async with open_door(listen) as door, trio.open_nursery() as nursery:
+    async with open_door(Listening) as door, trio.open_nursery() as nursery:
         client = RawWebSocket(dial(door, nursery))
         await client.shake_hands()
         await client.stream.aclose()
@@ -292,17 +294,21 @@ async def test_a_stream_that_just_ends_is_an_abnormal_closure() -> None:
     assert codes == [1006]
 
 
-async def test_a_crash_of_the_handler_is_told_as_1011_and_harms_nobody_else() -> None:
-    async def fragile(connection: WebSocketConnection) -> None:
-        async def on_message(text: bytes) -> None:
-            if text == b"die":
-                raise RuntimeError("asked to")
-            connection.send(text)
-            connection.flush()
+@pytest.mark.parametrize("awaited", [False, True], ids=["at once", "awaited"])
+async def test_a_crash_of_the_handler_is_told_as_1011_and_harms_nobody_else(awaited: bool) -> None:
+    async def crash() -> None:
+        await trio.lowlevel.checkpoint()
+        raise RuntimeError("asked to")
 
-        await connection.run(on_message)
+    class Fragile(Echo):
+        def receive(self, text: bytes, now_s: float) -> Awaited | None:
+            if text != b"die":
+                return super().receive(text, now_s)
+            if awaited:
+                return crash()
+            raise RuntimeError("asked to")
 
-    async with open_door(fragile) as door, trio.open_nursery() as nursery:
+    async with open_door(Fragile) as door, trio.open_nursery() as nursery:
         victim, other = (RawWebSocket(dial(door, nursery)) for _ in range(2))
         for client in (victim, other):
             await client.shake_hands()
@@ -315,13 +321,14 @@ async def test_a_crash_of_the_handler_is_told_as_1011_and_harms_nobody_else() ->
 
 
 async def test_messages_are_queued_until_the_flush_and_then_go_together() -> None:
-    async def burst(connection: WebSocketConnection) -> None:
-        for number in range(1000):
-            connection.send(str(number).encode())
-        connection.flush()
-        await echo(connection)
+    class Burst(Echo):
+        def __init__(self, connection: WebSocketConnection) -> None:
+            super().__init__(connection)
+            for number in range(1000):
+                connection.send(str(number).encode())
+            connection.flush()
 
-    async with open_door(burst) as door, trio.open_nursery() as nursery:
+    async with open_door(Burst) as door, trio.open_nursery() as nursery:
         client = RawWebSocket(dial(door, nursery))
         await client.shake_hands()
         for number in range(1000):
@@ -398,21 +405,16 @@ def garbage(chance: random.Random) -> bytes:
 
 async def test_ten_thousand_random_byte_strings_only_end_their_own_connections() -> None:
     chance = random.Random(6455)
-    limits = EdgeLimits()
-    keepalive = Keepalive(limits)
+    async with open_door() as door, trio.open_nursery() as nursery:
 
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(keepalive.run)
+        async def connect() -> RawWebSocket:
+            client = RawWebSocket(dial(door, nursery))
+            await client.shake_hands()
+            return client
 
-        def connect() -> RawWebSocket:
-            ours, theirs = trio.testing.memory_stream_pair()
-            transport = StreamTransport(theirs, nursery, limits)
-            nursery.start_soon(echo, WebSocketConnection(transport, keepalive))
-            return RawWebSocket(ours)
-
-        witness = connect()
+        witness = await connect()
         for _ in range(100):
-            batch = [connect() for _ in range(100)]
+            batch = [await connect() for _ in range(100)]
             for client in batch:
                 await client.stream.send_all(garbage(chance))
             await trio.testing.wait_all_tasks_blocked()
@@ -421,5 +423,5 @@ async def test_ten_thousand_random_byte_strings_only_end_their_own_connections()
             await trio.testing.wait_all_tasks_blocked()
             await witness.stream.send_all(frame(TEXT, b"well?"))
             assert await witness.receive() == (TEXT, b"well?")
-        assert len(keepalive.watched) == 1
-        nursery.cancel_scope.cancel()
+        assert len(door.websockets) == 1
+        await witness.stream.aclose()

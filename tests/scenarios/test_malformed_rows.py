@@ -200,6 +200,7 @@ async def test_a_broken_suspension_keeps_its_user_out_and_nobody_else(
     [
         "interests = '{'",
         "seeking = '7'",
+        "strict = '[\"height\"]'",
         "birth_date = 'spring'",
         "lat = 9e999",
         "lon = 4e9",

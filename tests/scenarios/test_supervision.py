@@ -25,7 +25,7 @@ from yoked_actor.actors.ops import Alarm, StatusBoard
 from yoked_actor.actors.people import SuspensionEnforcer
 from yoked_actor.client import Api, Client, CommandRefused
 from yoked_actor.edge.net import Keepalive
-from yoked_actor.edge.ws import Conversations
+from yoked_actor.edge.ws import Conversations, Hub
 from yoked_actor.edge.ws.expiries import Expiries
 from yoked_actor.testing import World, make_profile, open_world
 
@@ -36,6 +36,7 @@ SIDE_ACTORS = {
     "dispatcher": (Dispatcher, "run"),
     "hello_timeouts": (Conversations, "run"),
     "token_expiries": (Expiries, "run"),
+    "hub": (Hub, "run"),
     "job_bell": (wakeups, "listen_for_wakeups"),
     "keepalive": (Keepalive, "run"),
     "status_board": (StatusBoard, "run"),

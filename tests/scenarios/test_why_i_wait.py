@@ -36,6 +36,7 @@ async def test_the_answer_counts_rejections_by_rule_and_names_the_nearest(autoju
         "pool": 5,
         "rejected_by": {"seeking": 1, "history": 1, "age": 1, "distance": 2},
         "nearest": {"constraint": "distance", "by": 400, "unit": "km", "gives": 1},
+        "strict": {"age": 0, "distance": 0},
     }
     assert answer == {key: reply.fields[key] for key in answer}
 

@@ -49,6 +49,7 @@ ANA = Person(
     min_age=24,
     max_age=36,
     max_distance_km=49.99999999999999,
+    strict=frozenset({"age", "distance"}),
 )
 ENDED = Match(
     match_id="m7",

@@ -18,7 +18,7 @@ from yoked_actor.domain.lobby import (
     State,
 )
 from yoked_actor.domain.lobby import notices as told
-from yoked_actor.domain.matching import Rejections, Relaxation, Tier
+from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.time import MICROSECONDS, to_datetime
 from yoked_actor.wire.lobby import events as wire
@@ -233,7 +233,7 @@ def test_a_reply_carries_what_there_is_and_no_nulls(
 
 def test_an_explanation_says_also_what_there_is_not() -> None:
     rejected = Rejections(1, 2, 3, 4)
-    reply = told.Explanation(10.5, Tier.FORCED, None, 10, rejected, None)
+    reply = told.Explanation(10.5, Tier.FORCED, None, 10, rejected, None, StrictCost(5, 0))
     assert said(rendering.ok_reply("c1", reply)) == {
         "type": "ok",
         "re": "c1",
@@ -243,12 +243,14 @@ def test_an_explanation_says_also_what_there_is_not() -> None:
         "pool": 10,
         "rejected_by": {"seeking": 1, "history": 2, "age": 3, "distance": 4},
         "nearest": None,
+        "strict": {"age": 5, "distance": 0},
     }
 
 
 def test_an_explanation_names_the_nearest_relaxation() -> None:
     nearest = Relaxation("age", 3, "years", 2)
-    reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, Rejections(0, 0, 0, 0), nearest)
+    nobody = Rejections(0, 0, 0, 0)
+    reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, nobody, nearest, StrictCost(0, 0))
     part = said(rendering.ok_reply("c1", reply))
     assert part["nearest"] == {"constraint": "age", "by": 3, "unit": "years", "gives": 2}
     assert part["next_tier_in_s"] == 1.5

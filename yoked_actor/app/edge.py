@@ -82,7 +82,7 @@ async def open_edge(
         app.config.update(BODY_TIMEOUT=None, RESPONSE_TIMEOUT=None)
     front_door = FrontDoor(
         app,
-        conversations.hold,
+        conversations.begin,
         limits,
         origins=Origins(settings.edge.allowed_origins, local_only=dev),
         trusted_proxies=settings.edge.trusted_proxies,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 import structlog
@@ -22,13 +22,13 @@ from yoked_actor.edge.net import (
     Admission,
     EdgeLimits,
     EdgeObserver,
+    IncomingSocket,
     Keepalive,
     MalformedRequest,
     Origins,
     Peer,
     RequestHead,
     SilentObserver,
-    SocketTransport,
     StreamTransport,
     Transport,
     TrustedProxies,
@@ -41,7 +41,15 @@ from yoked_actor.edge.net import (
     says_https,
     wants_websocket,
 )
-from yoked_actor.edge.ws import WebSocketConnection, answer_handshake
+from yoked_actor.edge.ws import (
+    HUB_IS_SUPPORTED,
+    HandshakeAnswer,
+    Hub,
+    MessageHandler,
+    StreamConnection,
+    WebSocketConnection,
+    answer_handshake,
+)
 from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
@@ -53,7 +61,7 @@ class FrontDoor:
     def __init__(
         self,
         app: QuartTrio,
-        on_websocket: Callable[[WebSocketConnection], Awaitable[None]],
+        on_websocket: Callable[[WebSocketConnection], MessageHandler],
         limits: EdgeLimits | None = None,
         *,
         origins: Origins | None = None,
@@ -71,6 +79,7 @@ class FrontDoor:
         self._observer: EdgeObserver = SilentObserver() if observer is None else observer
         self._bridge = HypercornBridge(app, self.limits)
         self._keepalive = Keepalive(self.limits, self._observer)
+        self._hub = Hub(self._keepalive, on_websocket, self._websocket_ended)
         self._admission = Admission(self.limits, self._observer)
         self._open = 0
         self._all_closed = trio.Event()
@@ -127,11 +136,7 @@ class FrontDoor:
         async with trio.open_nursery() as app:
             await app.start(self._bridge.run)
             async with trio.open_nursery() as timers:
-                if self._supervisor is None:
-                    timers.start_soon(self._keepalive.run)
-                else:
-                    run_side = self._supervisor.run_side
-                    timers.start_soon(run_side, "keepalive", self._keepalive.run)
+                self._start_sides(timers)
                 async with trio.open_nursery() as nursery:
                     self._nursery = nursery
                     try:
@@ -150,6 +155,16 @@ class FrontDoor:
                         nursery.cancel_scope.cancel()
                 timers.cancel_scope.cancel()
             self._bridge.finish()
+
+    def _start_sides(self, nursery: trio.Nursery) -> None:
+        sides = {"keepalive": self._keepalive.run}
+        if HUB_IS_SUPPORTED:
+            sides["hub"] = self._hub.run
+        for name, run in sides.items():
+            if self._supervisor is None:
+                nursery.start_soon(run)
+            else:
+                nursery.start_soon(self._supervisor.run_side, name, run)
 
     async def serve_stream(self, stream: trio.abc.Stream, peer: Peer) -> None:
         """Serve one connection on a stream that is already open, until it ends."""
@@ -179,7 +194,7 @@ class FrontDoor:
 
     async def _accept(self, listener: socket.socket, ssl_context: ssl.SSLContext | None) -> None:
         def admit(sock: socket.socket, peer: Peer) -> None:
-            self._admit(sock, peer, ssl_context)
+            self.admit(sock, peer, ssl_context)
 
         await accept_connections(listener, self.limits, admit, lambda: self._open)
 
@@ -187,7 +202,10 @@ class FrontDoor:
         is_proxy = self._proxies.trusts(peer[0])
         return self._admission.refusal(peer[0], self._open, is_proxy=is_proxy)
 
-    def _admit(self, sock: socket.socket, peer: Peer, ssl_context: ssl.SSLContext | None) -> None:
+    def admit(
+        self, sock: socket.socket, peer: Peer, ssl_context: ssl.SSLContext | None = None
+    ) -> None:
+        """Serve a connected socket, or refuse it. Does not block."""
         nursery = self._nursery
         refusal = self._refusal(peer)
         sock.setblocking(False)
@@ -198,18 +216,20 @@ class FrontDoor:
             sock.close()
             return
         transport: Transport
-        if ssl_context is None:
-            transport = SocketTransport(sock, nursery, self.limits)
+        if ssl_context is None and HUB_IS_SUPPORTED:
+            transport = IncomingSocket(sock)
         else:
-            plain = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
-            tls = trio.SSLStream(plain, ssl_context, server_side=True)
-            transport = StreamTransport(tls, nursery, self.limits)
+            stream: trio.abc.Stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+            if ssl_context is not None:
+                stream = trio.SSLStream(stream, ssl_context, server_side=True)
+            transport = StreamTransport(stream, nursery, self.limits)
         self._open += 1
         nursery.start_soon(self._handle, transport, peer)
 
     async def _handle(self, transport: Transport, peer: Peer) -> None:
         """Serve one connection to its end. Errors are logged here and go no further."""
         kind = None
+        is_hubs = False
         behind_tls = False
         try:
             head = await self._read_head(transport)
@@ -229,23 +249,49 @@ class FrontDoor:
                 del head
                 await self._bridge.serve(stream, raw, peer, behind_tls=behind_tls)
                 return
-            connection = await self._upgrade(transport, head, peer)
+            answer = await self._upgrade(transport, head)
+            if answer is None:
+                return
+            kind = "websocket"
+            self._observer.connection_opened(kind)
+            is_hubs = isinstance(transport, IncomingSocket)
+            connection = self._open_websocket(transport, head.trailing, peer, answer.subprotocol)
             # A connection may idle for hours: free what it no longer needs.
-            del head
+            del head, answer
             if connection is not None:
-                kind = "websocket"
-                self._observer.connection_opened(kind)
-                await self._on_websocket(connection)
+                await connection.run(self._on_websocket(connection))
         except Exception:
             _log.exception("connection_crashed", peer=peer[0], kind=kind)
         finally:
             if kind != "http":
                 transport.abort()
-            if kind is not None:
-                self._observer.connection_closed(kind)
-            self._count_closed()
+            if not is_hubs:
+                self._count_closed(kind)
 
-    def _count_closed(self) -> None:
+    def _open_websocket(
+        self, transport: Transport, received: bytes, peer: Peer, subprotocol: str | None
+    ) -> StreamConnection | None:
+        """The connection to run; None when the hub runs it, and reports its end."""
+        if isinstance(transport, IncomingSocket):
+            self._hub.adopt(
+                transport.release(), peer=peer[0], subprotocol=subprotocol, received=received
+            )
+            return None
+        assert isinstance(transport, StreamTransport)
+        return StreamConnection(
+            transport,
+            self._keepalive,
+            peer=peer[0],
+            subprotocol=subprotocol,
+            received=received,
+        )
+
+    def _websocket_ended(self) -> None:
+        self._count_closed("websocket")
+
+    def _count_closed(self, kind: str | None) -> None:
+        if kind is not None:
+            self._observer.connection_closed(kind)
         self._open -= 1
         if not self._open:
             self._all_closed.set()
@@ -260,9 +306,8 @@ class FrontDoor:
             await self._refuse(transport, plain_answer(error.status))
         return None
 
-    async def _upgrade(
-        self, transport: Transport, head: RequestHead, peer: Peer
-    ) -> WebSocketConnection | None:
+    async def _upgrade(self, transport: Transport, head: RequestHead) -> HandshakeAnswer | None:
+        """Answer the handshake; None when it was refused."""
         if not head.bodiless:
             self._observer.connection_refused("malformed")
             await self._refuse(transport, plain_answer(400))
@@ -273,13 +318,7 @@ class FrontDoor:
             await self._refuse(transport, answer.data)
             return None
         transport.push([answer.data])
-        return WebSocketConnection(
-            transport,
-            self._keepalive,
-            peer=peer[0],
-            subprotocol=answer.subprotocol,
-            received=head.trailing,
-        )
+        return answer
 
     async def _refuse(self, transport: Transport, answer: bytes) -> None:
         """Answer and half-close; wait for the client to close, then abort."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from yoked_actor.domain.lobby import Floor, nothing_between
-from yoked_actor.domain.matching import Ticket, Tier, attracted
+from yoked_actor.domain.matching import Ticket, Tier, admits_strictly, attracted
 from yoked_actor.domain.time import Instant
 
 
@@ -25,8 +25,7 @@ def check_guarantee(floor: Floor, now: Instant) -> list[str]:
                 f"{a.user_id} and {b.user_id} both wait past the forced edge"
                 for a in ours
                 for b in theirs
-                if (ours is not theirs or a.user_id < b.user_id)
-                and nothing_between(floor, a, b, now)
+                if (ours is not theirs or a.user_id < b.user_id) and _could_meet(floor, a, b, now)
             ]
     return found
 
@@ -35,6 +34,15 @@ def could_meet_somebody(floor: Floor, user_id: str, now: Instant) -> bool:
     """Whether a hard-compatible user is in the pool for a waiting user."""
     ticket = floor.pool.get(user_id)
     return ticket is not None and any(
-        attracted(ticket.person, other.person) and nothing_between(floor, ticket, other, now)
+        attracted(ticket.person, other.person) and _could_meet(floor, ticket, other, now)
         for other in floor.pool.tickets()
+    )
+
+
+def _could_meet(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:
+    """Whether neither history nor a strict limit keeps apart two users whose genders suit."""
+    return (
+        nothing_between(floor, a, b, now)
+        and admits_strictly(a.person, b.person, now)
+        and admits_strictly(b.person, a.person, now)
     )

@@ -19,6 +19,7 @@ def make_profile(
     min_age: int = 18,
     max_age: int = 100,
     max_distance_km: float = 100.0,
+    strict: Sequence[str] = (),
 ) -> dict[str, Any]:
     """A profile for `PUT /api/profile`; every part has a default."""
     return {
@@ -33,5 +34,6 @@ def make_profile(
             "min_age": min_age,
             "max_age": max_age,
             "max_distance_km": max_distance_km,
+            "strict": list(strict),
         },
     }

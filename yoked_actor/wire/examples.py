@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from yoked_actor.domain.matching import Rejections, Relaxation
+from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost
 from yoked_actor.domain.people import Card
 from yoked_actor.wire.lobby import events as ev
 
@@ -24,6 +24,9 @@ REJECTED = Rejections(seeking=61, history=2, age=40, distance=17)
 
 
 NEAREST = Relaxation("distance", 12, "km", 3)
+
+
+STRICT = StrictCost(age=0, distance=5)
 
 
 CONNECTION = "c4"

@@ -6,9 +6,10 @@ a time. Nothing here waits for a client: a connection closes when its client doe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import trio
 
@@ -28,6 +29,8 @@ from yoked_actor.wire.lobby import events as wire
 from yoked_actor.wire.lobby import problem_with
 
 Renew = Callable[[cmd.Hello], Awaitable[notices.Reply]]
+Awaited = Coroutine[Any, Any, None]
+"""The part of handling a message that has to be awaited."""
 _STORE_AWAY = notices.Refusal(notices.Code.INTERNAL, "the store is not available; try again")
 
 
@@ -100,28 +103,32 @@ class Session(SessionOutput):
         finally:
             self.in_flight -= 1
 
-    def may_speak(self) -> bool:
-        """Whether the user is within the rate limit; if so, count this command or call."""
-        self.spoke_s = trio.current_time()
+    def may_speak(self, now_s: float | None = None) -> bool:
+        """Whether the user is within the rate limit; if so, count this command or call.
+
+        `now_s` is the present on trio's clock, if the caller has read it.
+        """
+        self.spoke_s = trio.current_time() if now_s is None else now_s
         return self._bucket.take(self.spoke_s)
 
     # Commands
 
-    def beat(self) -> None:
+    def beat(self, now_s: float) -> None:
         """Note a sign of life that needs no reply."""
-        if self.may_speak():
+        if self.may_speak(now_s):
             self._note_alive()
 
-    async def receive(self, text: bytes, renew: Renew) -> None:
-        """Handle one message. Raises `NotAnObject` when the protocol is broken.
+    def receive(self, text: bytes, now_s: float, renew: Renew) -> Awaited | None:
+        """Handle one message; returns what has to be awaited for that, if anything.
 
-        `renew` checks the token of a hello on an open socket.
+        Raises `NotAnObject` when the protocol is broken. `renew` checks the token of a hello on an
+        open socket.
         """
-        now = self._context.clock.now()
+        awaited = None
         try:
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
-            if self.may_speak():
+            if self.may_speak(now_s):
                 self._note_alive()
             if bad.id is None:
                 error = wire.Error(re=None, code=notices.Code.BAD_REQUEST, message=bad.message)
@@ -129,38 +136,47 @@ class Session(SessionOutput):
             elif not self._resend(bad.id):
                 self._refuse(bad.id, notices.Code.BAD_REQUEST, bad.message)
         else:
-            await self._handle(command, now, renew)
-        if self.unsent and self.connection is not None:
-            self.unsent = False
+            awaited = self._handle(command, now_s, renew)
+        if self.unsent:
+            self._flush()
+        return None if awaited is None else self._finish(awaited)
+
+    async def _finish(self, awaited: Awaited) -> None:
+        await awaited
+        if self.unsent:
+            self._flush()
+
+    def _flush(self) -> None:
+        self.unsent = False
+        if self.connection is not None:
             self.connection.flush()
 
-    async def _handle(self, command: cmd.Command, now: Instant, renew: Renew) -> None:
-        id, within_rate = command.id, self.may_speak()
+    def _handle(self, command: cmd.Command, now_s: float, renew: Renew) -> Awaited | None:
+        id, within_rate = command.id, self.may_speak(now_s)
         if self._resend(id):
             # A repeated command has no second effect, but it is a sign of life (R14).
             if within_rate:
                 self._note_alive()
-            return
+            return None
         if not within_rate:
             self._refuse(id, notices.Code.RATE_LIMITED, "too many commands; slow down")
-            return
+            return None
         if len(self._pending) >= self._context.settings.session.max_pending_commands:
             self._refuse(id, notices.Code.RATE_LIMITED, "too many commands await their reply")
-            return
+            return None
         kind = type(command)
+        now = self._context.clock.now()
         if kind is cmd.Heartbeat:
             self._note_alive()
             self._reply(id, wire.Ok(re=id, at=to_datetime(now)))
         elif isinstance(command, cmd.Report):
-            await self._report(command, now)
+            return self._report(command, now)
         elif isinstance(command, cmd.AnswerOffer | cmd.StayInTouch):
-            await self._answer(command, now)
+            return self._answer(command, now)
         elif isinstance(command, cmd.StartDate):
-            await self._start_date(command, now)
+            return self._start_date(command, now)
         elif isinstance(command, cmd.Hello):
-            self._note_alive()
-            self._pending[id], session_id = 1, self.session_id
-            self._answered(session_id, id, await renew(command), now)
+            return self._renew(command, now, renew)
         elif kind is cmd.Watch:
             self._note_alive()
             self._refuse(id, notices.Code.WRONG_STATE, "hello was said already")
@@ -171,6 +187,7 @@ class Session(SessionOutput):
             self._refuse(id, refusal.code, refusal.message)
         else:
             self._put(id, event_of(self.user_id, command))
+        return None
 
     def _put(self, id: str, event: ev.Event) -> None:
         """Put the event of a command into the mailbox; the reply is sent when it is decided."""
@@ -202,6 +219,11 @@ class Session(SessionOutput):
         # Heartbeats are repeated: one may be lost when the mailbox is full.
         with suppress(MailboxFull):
             self.post(ev.SignOfLife(self.user_id))
+
+    async def _renew(self, command: cmd.Hello, now: Instant, renew: Renew) -> None:
+        self._note_alive()
+        self._pending[command.id], session_id = 1, self.session_id
+        self._answered(session_id, command.id, await renew(command), now)
 
     async def _report(self, command: cmd.Report, now: Instant) -> None:
         self._note_alive()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+from typing import Any
+
 from msgspec.structs import replace
 
 from yoked_actor.actors.lobby import Connection, Renew
@@ -21,20 +24,27 @@ class Watcher:
         self.user_id = user_id
         self._seq = 0
 
-    async def receive(self, text: bytes, now: Instant, renew: Renew) -> None:
-        """Handle one message. Raises `NotAnObject` when the protocol is broken."""
+    def receive(self, text: bytes, now: Instant, renew: Renew) -> Coroutine[Any, Any, None] | None:
+        """Handle one message; returns what has to be awaited for that, if anything.
+
+        Raises `NotAnObject` when the protocol is broken.
+        """
         try:
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
             self.say(Error(re=bad.id, code=Code.BAD_REQUEST, message=bad.message))
-            return
+            return None
+        if isinstance(command, cmd.Hello):
+            return self._renew(command, renew)
         if isinstance(command, cmd.Heartbeat):
             self.say(Ok(re=command.id, at=to_datetime(now)))
-        elif isinstance(command, cmd.Hello):
-            self.say(ok_reply(command.id, await renew(command)))
         else:
             message = "this socket only watches"
             self.say(Error(re=command.id, code=Code.WRONG_STATE, message=message))
+        return None
+
+    async def _renew(self, hello: cmd.Hello, renew: Renew) -> None:
+        self.say(ok_reply(hello.id, await renew(hello)))
 
     def say(self, message: Ok | Error) -> None:
         """Send the reply to a command."""

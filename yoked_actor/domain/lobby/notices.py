@@ -11,7 +11,7 @@ from yoked_actor.domain.lobby.ballot import Outcome
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import CallEnd, CancelReason
 from yoked_actor.domain.lobby.views import CallView, DateView, MatchView, OfferView
-from yoked_actor.domain.matching import Rejections, Relaxation, Tier
+from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.time import Instant
 
@@ -297,6 +297,7 @@ class Explanation(Reply, frozen=True):
     pool: int
     rejected_by: Rejections
     nearest: Relaxation | None
+    strict: StrictCost
 
 
 class Forgotten(Reply, frozen=True):

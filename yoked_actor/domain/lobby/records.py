@@ -30,7 +30,10 @@ def pair_of(a: str, b: str) -> Pair:
 
 
 class Seat(msgspec.Struct, frozen=True, gc=False):
-    """The state of one user. A match keeps `waiting_since`, for a return to the old place."""
+    """The state of one user. A match keeps `waiting_since`, for a return to the old place.
+
+    The stored state of a user in a match may be behind: the status of the match counts.
+    """
 
     user_id: str
     state: State = State.IDLE

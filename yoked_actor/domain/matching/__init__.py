@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from yoked_actor.domain.matching.census import Census, take_census
-from yoked_actor.domain.matching.compatibility import admits, attracted, both_adults
+from yoked_actor.domain.matching.compatibility import (
+    admits,
+    admits_strictly,
+    attracted,
+    both_adults,
+)
 from yoked_actor.domain.matching.fairness import (
     MOST_CREDIT,
     POINT,
@@ -18,7 +23,7 @@ from yoked_actor.domain.matching.fairness import (
 from yoked_actor.domain.matching.idlers import Idlers
 from yoked_actor.domain.matching.pool import Choice, Pool
 from yoked_actor.domain.matching.quality import GroupQuality, Percentiles, QualityReport, group_of
-from yoked_actor.domain.matching.relaxation import Rejections, Relaxation
+from yoked_actor.domain.matching.relaxation import Rejections, Relaxation, StrictCost
 from yoked_actor.domain.matching.tiers import EVERYBODY, Limits, Tier, Tiers, Widening
 
 __all__ = [
@@ -35,12 +40,14 @@ __all__ = [
     "QualityReport",
     "Rejections",
     "Relaxation",
+    "StrictCost",
     "Ticket",
     "Tier",
     "Tiers",
     "Weighted",
     "Widening",
     "admits",
+    "admits_strictly",
     "age_fit",
     "attracted",
     "both_adults",

@@ -20,7 +20,7 @@ from yoked_actor.domain.geometry import angles_of, haversine_km, kms_of, unit_ve
 from yoked_actor.domain.matching.fairness import Ticket
 from yoked_actor.domain.matching.group import SHOWN, Group, reach2
 from yoked_actor.domain.matching.pool import Pool
-from yoked_actor.domain.matching.relaxation import Rejections, Relaxation
+from yoked_actor.domain.matching.relaxation import Rejections, Relaxation, StrictCost
 from yoked_actor.domain.matching.tiers import Limits
 from yoked_actor.domain.people import (
     ADULT_AGE,
@@ -39,6 +39,7 @@ class Census(msgspec.Struct, frozen=True):
     pool: int
     rejected_by: Rejections
     nearest: Relaxation | None
+    strict: StrictCost
 
 
 def take_census(
@@ -71,7 +72,8 @@ def take_census(
         # The user is neither one of the others, nor counted as history.
         suiting, history = suiting - 1, history - 1
     rejected = Rejections(others - suiting, history, count.age, count.distance)
-    return Census(others, rejected, count.nearest())
+    strict = StrictCost(count.strict_age, count.strict_distance)
+    return Census(others, rejected, count.nearest(), strict)
 
 
 class _Count:
@@ -83,6 +85,7 @@ class _Count:
         today = utc_date(now)
         person = ticket.person
         self._limits = limits
+        self._strict = person.strict
         self._age = age_on(person.birth_date, today)
         self._today = born_number(today)
         self._angles = angles_of(*shown)
@@ -91,6 +94,8 @@ class _Count:
         self._kms: list[NDArray[np.float64]] = []
         self.age = 0
         self.distance = 0
+        self.strict_age = 0
+        self.strict_distance = 0
 
     def add(self, group: Group, left_out: list[int]) -> None:
         """Count a group whose genders suit, without some of its rows."""
@@ -98,8 +103,7 @@ class _Count:
         here = np.ones(len(group), np.bool_)
         here[left_out] = False
         born = columns["born"]
-        wanted = born <= self._today - 10_000 * limits.min_age
-        wanted &= born > self._today - 10_000 * (limits.max_age + 1)
+        wanted = self._is_wanted(born)
         wants = here & (columns["min_age"] <= self._age) & (columns["max_age"] >= self._age)
         fit = np.count_nonzero(wants & wanted)
         self.age += int(np.count_nonzero(here) - fit)
@@ -115,6 +119,39 @@ class _Count:
         self._years.append(np.maximum(limits.min_age - ages, ages - limits.max_age))
         too_far = chords2[wanted & near_them & ~near_me]
         self._kms.append(kms_of(too_far))
+        if self._strict:
+            self._add_strict(group, here)
+
+    def _add_strict(self, group: Group, here: Mask) -> None:
+        """Count the users whom nothing but a strict limit of this user keeps away for good.
+
+        Limits that widen do not count, neither the user's nor the others': with time they admit
+        everybody. The others' strict limits have the same columns in every tier.
+        """
+        columns = group.columns
+        wants = (columns["min_age"] <= self._age) & (columns["max_age"] >= self._age)
+        born = columns["born"]
+        adult = born <= self._today - 10_000 * ADULT_AGE
+        rows = np.flatnonzero(here & adult & (wants | ~columns["strict_age"]))
+        chords2 = columns.chords2(SHOWN, rows, self._vector)
+        open_to_me = ~columns["strict_distance"][rows] | self._within(
+            group, rows, chords2, columns["reach2"][rows], theirs=True
+        )
+        near = self._within(group, rows, chords2, reach2(self._limits.max_km), theirs=False)
+        aged = self._is_wanted(born[rows])
+        if "age" in self._strict:
+            near_enough = near if "distance" in self._strict else np.True_
+            self.strict_age += int(np.count_nonzero(open_to_me & near_enough & ~aged))
+        if "distance" in self._strict:
+            fitting = aged if "age" in self._strict else np.True_
+            self.strict_distance += int(np.count_nonzero(open_to_me & fitting & ~near))
+
+    def _is_wanted(self, born: NDArray[np.int32]) -> Mask:
+        """Which birth dates are inside the user's limits."""
+        youngest = self._today - 10_000 * self._limits.min_age
+        oldest = self._today - 10_000 * (self._limits.max_age + 1)
+        wanted: Mask = (born <= youngest) & (born > oldest)
+        return wanted
 
     def nearest(self) -> Relaxation | None:
         """The least change to the user's own limits that would admit somebody."""

@@ -2,13 +2,14 @@
 
 Hard constraints are symmetric and never relaxed. Gender, seeking and adulthood depend on the two
 profiles; blocks, meetings and bars are kept by `acquaintance.Acquaintance`. Soft constraints are
-each user's own limits of age and distance, as wide as their own tier; both must admit the other.
+each user's own limits of age and distance, as wide as their own tier; both must admit the other. A
+strict limit is hard, too: `Tiers.limits` does not widen it.
 """
 
 from __future__ import annotations
 
 from yoked_actor.domain.matching.tiers import Limits
-from yoked_actor.domain.people import Person, age_at, latest_adult
+from yoked_actor.domain.people import Person, age_at, distance_km, latest_adult
 from yoked_actor.domain.time import Instant, utc_date
 
 
@@ -36,3 +37,10 @@ def admits_distance(limits: Limits, km: float) -> bool:
 def admits(limits: Limits, other: Person, km: float, now: Instant) -> bool:
     """Whether a person at this distance is inside these limits."""
     return admits_distance(limits, km) and admits_age(limits, other, now)
+
+
+def admits_strictly(person: Person, other: Person, now: Instant) -> bool:
+    """Whether another person is inside a person's strict limits."""
+    if "age" in person.strict and not person.min_age <= age_at(other, now) <= person.max_age:
+        return False
+    return "distance" not in person.strict or distance_km(person, other) <= person.max_distance_km

@@ -98,6 +98,8 @@ _TYPES: dict[str, Any] = {
     "reach2": np.float64,
     "key": np.int64,
     "phase": np.int8,
+    "strict_age": np.bool_,
+    "strict_distance": np.bool_,
     "wanted_ages": np.int64,
     "wanted_span": np.int64,
     "wanted_km": np.float64,
@@ -154,6 +156,8 @@ class Columns:
         columns["wanted_ages"][row] = person.min_age + person.max_age
         columns["wanted_span"][row] = person.max_age - person.min_age + 2
         columns["wanted_km"][row] = person.max_distance_km
+        columns["strict_age"][row] = "age" in person.strict
+        columns["strict_distance"][row] = "distance" in person.strict
         self.stand(entry)
 
     def chords2(
@@ -163,6 +167,11 @@ class Columns:
         x, y, z = (self[name][rows] - own for name, own in zip(axes, vector, strict=True))
         chords2: NDArray[np.float64] = x * x + y * y + z * z
         return chords2
+
+    def aged(self, before: int, today: int) -> NDArray[np.intp]:
+        """The rows whose age is not the same on two days, given as `born_number` does."""
+        born = self["born"]
+        return np.flatnonzero((before - born) // 10_000 != (today - born) // 10_000)
 
     def stand(self, entry: Entry) -> None:
         """Set the standing of an entry."""

@@ -7,6 +7,7 @@ index (`admit`) only if its search found no partner.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date
 from heapq import heapify, heappop, heappush
 
 import msgspec
@@ -15,7 +16,7 @@ from yoked_actor.domain.matching.fairness import EPOCH, Policy, Ticket
 from yoked_actor.domain.matching.group import Entry, Group
 from yoked_actor.domain.matching.search import Search
 from yoked_actor.domain.matching.tiers import Limits, Tiers
-from yoked_actor.domain.people import WITHOUT_SECRET, Person, ShownPlaces
+from yoked_actor.domain.people import WITHOUT_SECRET, Person, ShownPlaces, born_number
 from yoked_actor.domain.time import Instant, utc_date
 
 MOST_STALE_CHANGES = 64
@@ -68,6 +69,14 @@ class Pool:
     def suiting(self, person: Person) -> Iterator[Group]:
         """The groups whose genders and seeking fit a person's, both ways."""
         return (group for key, group in self._groups.items() if _may_suit(person, key))
+
+    def older(self, before: date, today: date) -> list[str]:
+        """The users in the index whose age is not the same on two days."""
+        return sorted(
+            group.entries[row].user_id
+            for group in self._groups.values()
+            for row in group.columns.aged(born_number(before), born_number(today)).tolist()
+        )
 
     def expect(self, ticket: Ticket, now: Instant) -> None:
         """Add a ticket that can search, and is found by others once it is admitted."""
@@ -153,6 +162,8 @@ class Pool:
         self._catch_up(now)
         if beyond is not None and utc_date(seeker.waiting_since) != utc_date(now):
             beyond = None  # A birthday may have moved a user inside these limits.
+        if limits == beyond:
+            return None
         search = Search(seeker, limits, self._policy, now, allowed, beyond)
         for group in self.suiting(seeker.person):
             search.read(group)

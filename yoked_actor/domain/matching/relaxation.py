@@ -1,4 +1,4 @@
-"""How many users each constraint rejects, and the smallest change that would admit one."""
+"""How many users each constraint rejects, and what other limits of the user would admit."""
 
 from __future__ import annotations
 
@@ -23,3 +23,10 @@ class Relaxation(msgspec.Struct, frozen=True):
     by: int
     unit: Literal["years", "km"]
     gives: int
+
+
+class StrictCost(msgspec.Struct, frozen=True):
+    """How many users each strict limit keeps away; 0 for a limit that is not strict."""
+
+    age: int
+    distance: int

@@ -1,18 +1,20 @@
 """Tiers: how wide a waiting user's own limits are (R4, R8).
 
 The tier grows with the user's own wait, and widens that user's own limits only. The last tier,
-forced, has no limits of age or distance; hard constraints still apply.
+forced, has no limits of age or distance; hard constraints still apply. A limit that the user has
+made strict is a hard constraint: no tier widens it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import IntEnum
 from math import inf
 from typing import Protocol
 
 import msgspec
 
-from yoked_actor.domain.people import ADULT_AGE, OLDEST_AGE
+from yoked_actor.domain.people import ADULT_AGE, OLDEST_AGE, StrictLimit
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, microseconds
 
@@ -44,6 +46,8 @@ class Wishes(Protocol):
     def max_age(self) -> int: ...
     @property
     def max_distance_km(self) -> float: ...
+    @property
+    def strict(self) -> Collection[StrictLimit]: ...
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -94,10 +98,17 @@ class Tiers:
 
     def limits(self, person: Wishes, tier: Tier) -> Limits:
         """The limits of a person in a tier."""
-        if tier is Tier.FORCED:
-            return EVERYBODY
+        exact = Limits(person.min_age, person.max_age, person.max_distance_km)
         if tier is Tier.EXACT:
-            return Limits(person.min_age, person.max_age, person.max_distance_km)
+            return exact
+        widened = EVERYBODY if tier is Tier.FORCED else self._widened(person, tier)
+        if not person.strict:
+            return widened
+        ages = exact if "age" in person.strict else widened
+        distance = exact if "distance" in person.strict else widened
+        return Limits(ages.min_age, ages.max_age, distance.max_km)
+
+    def _widened(self, person: Wishes, tier: Tier) -> Limits:
         widening = self._widenings[tier]
         return Limits(
             max(ADULT_AGE, person.min_age - widening.years),

@@ -13,11 +13,12 @@ from hashlib import sha256
 
 import msgspec
 import numpy as np
+from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
 from yoked_actor.domain.matching import Tier, Tiers, Widening
 from yoked_actor.domain.offers.scoring import SCORERS, Scoring, Votes
-from yoked_actor.domain.people import Person
+from yoked_actor.domain.people import Person, StrictLimit
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant
 
@@ -75,6 +76,13 @@ class FrozenPerson(msgspec.Struct, frozen=True, gc=False):
     receives: bool
     """Whether this person gets a set; the others are candidates only."""
     votes: Votes = NO_VOTES
+    strict_limits: tuple[StrictLimit, ...] | UnsetType = msgspec.field(default=UNSET, name="strict")
+    """Not encoded when there is none, so that pools of earlier versions keep their bytes."""
+
+    @property
+    def strict(self) -> tuple[StrictLimit, ...]:
+        """The limits that are never widened."""
+        return () if self.strict_limits is UNSET else self.strict_limits
 
 
 class FrozenPool(msgspec.Struct, frozen=True):
@@ -125,6 +133,7 @@ def frozen_person(person: Person, *, receives: bool, votes: Votes = NO_VOTES) ->
         max_distance_km=person.max_distance_km,
         receives=receives,
         votes=votes,
+        strict_limits=tuple(sorted(person.strict)) or UNSET,
     )
 
 

@@ -10,6 +10,7 @@ from yoked_actor.domain.people.person import (
     Person,
     ProfileProblem,
     ShownPlace,
+    StrictLimit,
     age_at,
     age_on,
     born_number,
@@ -17,6 +18,7 @@ from yoked_actor.domain.people.person import (
     distance_km,
     is_user_id,
     latest_adult,
+    strict_limits,
 )
 from yoked_actor.domain.people.personal_data import (
     OwnConnection,
@@ -64,6 +66,7 @@ __all__ = [
     "ShownPlace",
     "ShownPlaces",
     "Since",
+    "StrictLimit",
     "Suspension",
     "UserRow",
     "age_at",
@@ -75,4 +78,5 @@ __all__ = [
     "distance_km",
     "is_user_id",
     "latest_adult",
+    "strict_limits",
 ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from calendar import isleap
+from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
+from typing import Literal
 
 import msgspec
 
@@ -17,6 +19,18 @@ OLDEST_AGE = 100
 USER_ID = r"^[A-Za-z0-9_.:@-]{1,64}$"
 """The pattern of user ids, valid in JSON Schema, too."""
 _USER_ID = re.compile(USER_ID)
+
+StrictLimit = Literal["age", "distance"]
+"""A limit that a user can make strict: it is never widened."""
+_STRICT_LIMITS: tuple[frozenset[StrictLimit], ...] = (
+    frozenset(),
+    frozenset({"age"}),
+    frozenset({"distance"}),
+    frozenset({"age", "distance"}),
+)
+_STRICT: dict[frozenset[str], frozenset[StrictLimit]] = {
+    frozenset[str](limits): limits for limits in _STRICT_LIMITS
+}
 
 
 class ShownPlace(msgspec.Struct, frozen=True, gc=False):
@@ -42,6 +56,7 @@ class Person(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     min_age: int
     max_age: int
     max_distance_km: float
+    strict: frozenset[StrictLimit] = _STRICT_LIMITS[0]
     shown: ShownPlace | None = None
     """None in a profile from a client: it is computed when the profile is stored."""
 
@@ -65,6 +80,14 @@ class ProfileProblem(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+def strict_limits(names: Iterable[str]) -> frozenset[StrictLimit]:
+    """A set of strict limits. Equal sets are the same object: most users have none."""
+    found = _STRICT.get(frozenset(names))
+    if found is None:
+        raise ValueError("strict limits are age and distance")
+    return found
 
 
 def is_user_id(text: str) -> bool:

@@ -25,6 +25,7 @@ class OwnProfile(msgspec.Struct, frozen=True):
     min_age: int
     max_age: int
     max_distance_km: float
+    strict: list[str]
 
 
 class OwnSeat(msgspec.Struct, frozen=True):

@@ -88,6 +88,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
                 reply.pool,
                 reply.rejected_by,
                 reply.nearest,
+                reply.strict,
             )
         )
 

@@ -10,6 +10,7 @@ from yoked_actor.edge.net.accepting import (
 )
 from yoked_actor.edge.net.admission import Admission
 from yoked_actor.edge.net.forwarded import TrustedProxies, says_https
+from yoked_actor.edge.net.incoming_socket import IncomingSocket
 from yoked_actor.edge.net.keepalive import EdgeObserver, Keepalive, SilentObserver, Watched
 from yoked_actor.edge.net.limits import AddressLimiter, EdgeLimits
 from yoked_actor.edge.net.listening import (
@@ -30,17 +31,18 @@ from yoked_actor.edge.net.request_head import (
     receive_head,
     wants_websocket,
 )
-from yoked_actor.edge.net.socket_transport import SocketTransport
 from yoked_actor.edge.net.stream_transport import StreamTransport
-from yoked_actor.edge.net.transport import Transport
+from yoked_actor.edge.net.transport import RECEIVE_BYTES, Transport
 
 __all__ = [
+    "RECEIVE_BYTES",
     "WEBSOCKET_PATH",
     "AddressLimiter",
     "Admission",
     "EdgeLimits",
     "EdgeMetrics",
     "EdgeObserver",
+    "IncomingSocket",
     "Keepalive",
     "MalformedRequest",
     "Origins",
@@ -48,7 +50,6 @@ __all__ = [
     "ReplayingStream",
     "RequestHead",
     "SilentObserver",
-    "SocketTransport",
     "StreamTransport",
     "Transport",
     "TrustedProxies",

@@ -17,6 +17,7 @@ import trio
 from yoked_actor.edge.net.limits import EdgeLimits
 
 _SWEEPS_PER_INTERVAL = 4
+_CONNECTIONS_AT_ONCE = 256
 
 _log = structlog.get_logger()
 
@@ -71,6 +72,9 @@ class Watched(Protocol):
     @property
     def close_code(self) -> int | None:
         """The code that ended or is ending the connection, if any."""
+
+    def catch_up(self) -> None:
+        """Handle what has arrived, if that can be read without waiting."""
 
     def ping(self) -> None:
         """Send a ping."""
@@ -133,7 +137,7 @@ class Keepalive:
             while self._expiring and self._expiring[0][0] <= now:
                 self._abort(heapq.heappop(self._expiring)[2])
             if self._next_sweep_at <= now:
-                self._sweep(now)
+                await self._sweep(now)
 
     @property
     def _sweep_every_s(self) -> float:
@@ -160,22 +164,34 @@ class Keepalive:
         if self._sleep is not None and at < self._sleep.deadline:
             self._sleep.deadline = at
 
-    def _sweep(self, now: float) -> None:
-        ping_after_s, drop_after_s = self.limits.ping_interval_s, self.limits.ping_timeout_s
-        for connection in list(self._watched):
-            # A flag costs the hot path less than reading the clock for every message. While a
-            # message is handled nothing is read, so that is not silence.
-            if connection.has_received or connection.busy:
-                connection.has_received = False
-                connection.pinged_at = None
-                connection.silent_since = now
-            elif connection.pinged_at is None:
-                if now - connection.silent_since >= ping_after_s:
-                    connection.pinged_at = now
-                    self._ping(connection)
-            elif now - connection.pinged_at >= drop_after_s:
-                self.observer.silent_peer()
-                silent_s = now - connection.silent_since
-                _log.debug("silent_peer", peer=connection.peer, silent_s=silent_s)
-                self._abort(connection)
+    async def _sweep(self, now: float) -> None:
+        """Look at every connection. Checkpoints, so that other tasks run meanwhile."""
+        for number, connection in enumerate(list(self._watched), 1):
+            if connection in self._watched:
+                self._look_at(connection, now)
+            if number % _CONNECTIONS_AT_ONCE == 0:
+                await trio.lowlevel.checkpoint()
         self._next_sweep_at = now + self._sweep_every_s if self._watched else math.inf
+
+    def _look_at(self, connection: Watched, now: float) -> None:
+        # A flag costs the hot path less than reading the clock for every message. While a message
+        # is handled nothing is read, so that is not silence.
+        if connection.has_received or connection.busy:
+            connection.has_received = False
+            connection.pinged_at = None
+            connection.silent_since = now
+        elif connection.pinged_at is None:
+            if now - connection.silent_since >= self.limits.ping_interval_s:
+                connection.pinged_at = now
+                self._ping(connection)
+        elif now - connection.pinged_at >= self.limits.ping_timeout_s:
+            self._drop(connection, now)
+
+    def _drop(self, connection: Watched, now: float) -> None:
+        """Disconnect a silent client, unless its answer has arrived and was not read yet."""
+        connection.catch_up()
+        if not connection.has_received:
+            self.observer.silent_peer()
+            silent_s = now - connection.silent_since
+            _log.debug("silent_peer", peer=connection.peer, silent_s=silent_s)
+            self._abort(connection)

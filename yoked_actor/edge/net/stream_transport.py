@@ -1,32 +1,67 @@
-"""A transport on any trio stream: TLS, or memory."""
+"""A transport on any trio stream (TLS, memory) whose writing side never blocks and is bounded.
+
+`push` queues frames, and one flusher task sends them. The queue keeps the boundaries of frames, so
+that frames that have not begun can be replaced by a close frame: that tells a slow reader why it is
+disconnected.
+"""
 
 from __future__ import annotations
 
 from collections import deque
+from typing import Protocol
 
 import trio
 
 from yoked_actor.edge.net.limits import EdgeLimits
-from yoked_actor.edge.net.transport import RECEIVE_BYTES, Transport
+from yoked_actor.edge.net.transport import RECEIVE_BYTES
 
 _CHUNK_BYTES = 16 * 1024
 
 
-class StreamTransport(Transport):
-    """A transport on any trio stream. Its flusher runs from the first push to the end."""
+class SlowReaderListener(Protocol):
+    """Is called when the peer does not read what it is sent."""
 
-    __slots__ = ("_pending", "_sending", "_slow", "_stream", "_wakeup")
+    def on_slow_reader(self) -> None:
+        """Send a last frame with `finish_with`, or abort."""
+
+
+class StreamTransport:
+    """A `Transport` on any trio stream. Its flusher runs from the first push to the end."""
+
+    __slots__ = (
+        "_close_after",
+        "_eof",
+        "_flushing",
+        "_limits",
+        "_nursery",
+        "_pending",
+        "_pending_bytes",
+        "_sending",
+        "_slow",
+        "_stream",
+        "_wakeup",
+        "dead",
+        "listener",
+    )
 
     def __init__(self, stream: trio.abc.Stream, nursery: trio.Nursery, limits: EdgeLimits) -> None:
-        super().__init__(nursery, limits)
         self._stream = stream
-        # `_pending_bytes` also counts the chunk that `send_all` has not finished.
+        self._nursery = nursery
+        self._limits = limits
         self._pending: deque[bytes] = deque()
+        self._pending_bytes = 0
+        """Also counts the chunk that `send_all` has not finished."""
+        self._flushing = False
+        self._eof = False
+        self._close_after = False
+        self.dead = False
+        self.listener: SlowReaderListener | None = None
         self._sending: trio.CancelScope | None = None
         self._slow = False
         self._wakeup = trio.lowlevel.ParkingLot()
 
     async def receive(self) -> bytes:
+        """The next bytes; empty at the end of the connection, also when it has broken."""
         if self.dead:
             return b""
         try:
@@ -35,6 +70,7 @@ class StreamTransport(Transport):
             return b""
 
     def push(self, frames: list[bytes]) -> None:
+        """Send whole frames, in order; never blocks, never raises."""
         if self.dead or self._eof:
             return
         self._pending.extend(frames)
@@ -45,12 +81,14 @@ class StreamTransport(Transport):
             self._wake_flusher()
 
     def push_eof(self, *, close: bool = False) -> None:
+        """Half-close, or close, after all frames are sent; later pushes are dropped."""
         if not self.dead:
             self._eof = True
             self._close_after = self._close_after or close
             self._wake_flusher()
 
     def finish_with(self, frame: bytes) -> None:
+        """Drop all frames that have not begun, send this one, half-close."""
         if self.dead or self._eof:
             return
         self._pending_bytes += len(frame) - sum(map(len, self._pending))
@@ -62,6 +100,7 @@ class StreamTransport(Transport):
         self._wake_flusher()
 
     def abort(self) -> None:
+        """Close at once; bytes that the stream has not taken yet are lost."""
         if self.dead:
             return
         self._release()
@@ -71,9 +110,16 @@ class StreamTransport(Transport):
         self._wake_flusher()
 
     def detach(self) -> trio.abc.Stream:
+        """Hand the stream over; the transport is dead afterwards."""
         assert not self._flushing, "a transport that has sent cannot be detached"
         self._release()
         return self._stream
+
+    def _report_slow_reader(self) -> None:
+        if self.listener is None or self._eof:
+            self.abort()
+        else:
+            self.listener.on_slow_reader()
 
     def _release(self) -> None:
         self.dead = True

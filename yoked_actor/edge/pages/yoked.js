@@ -22,7 +22,7 @@
 /** @typedef {{type: "ok", re: string, [field: string]: any}} Reply */
 /** @typedef {"connecting"|"online"|"away"|"closed"} Status */
 /** @typedef {{reason: string, until: string|null}} Suspension The reason, and the end; null if it has no set end. */
-/** @typedef {{display_name: string, birth_date: string, gender: string, location: {lat: number, lon: number}, time_zone: string, interests: string[], preferences: {seeking: string[], min_age: number, max_age: number, max_distance_km: number}}} Profile */
+/** @typedef {{display_name: string, birth_date: string, gender: string, location: {lat: number, lon: number}, time_zone: string, interests: string[], preferences: {seeking: string[], min_age: number, max_age: number, max_distance_km: number, strict?: ("age" | "distance")[]}}} Profile */
 /** @typedef {{type: string, fields: Record<string, any>, text: string, resolve: (reply: Reply) => void, reject: (error: Error) => void, timer: ReturnType<typeof setTimeout>, sent_ms: number}} Pending */
 
 const FIRST_PAUSE_S = 0.3;

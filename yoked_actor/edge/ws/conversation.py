@@ -17,7 +17,7 @@ from yoked_actor.actors.ops import StatusBoard, Watcher
 from yoked_actor.domain.lobby import Code, Refusal, Renewed, Reply
 from yoked_actor.domain.time import TokenBucket
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
-from yoked_actor.edge.ws.connection import WebSocketConnection
+from yoked_actor.edge.ws.connection import Awaited, MessageHandler, WebSocketConnection
 from yoked_actor.edge.ws.expiries import Expiries
 from yoked_actor.edge.ws.hello_timeouts import HelloTimeouts
 from yoked_actor.settings import EdgeSettings
@@ -37,7 +37,7 @@ from yoked_actor.wire.lobby import (
 
 
 class Conversations:
-    """All conversations. `hold` is the WebSocket handler of the front door."""
+    """All conversations. `begin` is the WebSocket handler of the front door."""
 
     def __init__(
         self,
@@ -58,16 +58,11 @@ class Conversations:
         self.expiries = Expiries(clock)
         self.hello_timeouts = HelloTimeouts(settings.hello_timeout_s)
 
-    async def hold(self, connection: WebSocketConnection) -> None:
-        """Serve one client until the connection ends."""
+    def begin(self, connection: WebSocketConnection) -> MessageHandler:
+        """Serve a new connection."""
         conversation = _Conversation(self, connection)
-        connection.frames = conversation
         self.hello_timeouts.expect(conversation)
-        try:
-            await connection.run(conversation.receive)
-        finally:
-            self.hello_timeouts.forget(conversation)
-            conversation.end()
+        return conversation
 
     async def run(self) -> None:
         """Close connections of clients that never say hello. Runs until cancelled."""
@@ -99,35 +94,35 @@ class _Conversation:
         self._watcher: Watcher | None = None
         self._device = 0
 
-    def admits_frame(self) -> bool:
+    def admits_frame(self, now_s: float) -> bool:
         """Whether one more frame, of any kind, is within the rate; if so, it is counted."""
         if self._session is None and self._watcher is None:
             # A hello needs few frames, and the user is not known yet.
             self._early += 1
             if self._early > self._all.settings.frames_before_hello:
                 return False
-        return self._bucket.take(trio.current_time())
+        return self._bucket.take(now_s)
 
-    def on_ping(self) -> None:
+    def on_ping(self, now_s: float) -> None:
         """A ping counts as a `heartbeat` of the user."""
         if self._session is not None and self._may_speak(self._session):
-            self._session.beat()
+            self._session.beat(now_s)
 
     def _may_speak(self, session: Session) -> bool:
         # Messages that arrive after the user was suspended are dropped.
         return self._all.sessions.suspensions.of(session.user_id) is None
 
-    async def receive(self, text: bytes) -> None:
+    def receive(self, text: bytes, now_s: float) -> Awaited | None:
         """Handle one message of the client."""
         try:
             if self._session is not None:
                 if self._may_speak(self._session):
-                    await self._session.receive(text, self._renew)
+                    return self._session.receive(text, now_s, self._renew)
             elif self._watcher is not None:
-                await self._watcher.receive(text, self._all.clock.now(), self._renew)
+                return self._watcher.receive(text, self._all.clock.now(), self._renew)
             else:
                 self._all.hello_timeouts.forget(self)
-                await self._identify(decode_command(text))
+                return self._identify(decode_command(text))
         except NotAnObject as error:
             self._connection.close(CloseCode.PROTOCOL_ERROR, str(error))
         except BadCommand as bad:
@@ -138,6 +133,7 @@ class _Conversation:
                 self._connection.close(CloseCode.UNAUTHORIZED, f"{bad.type} without a token")
             else:
                 self._connection.close(CloseCode.PROTOCOL_ERROR, "hello expected")
+        return None
 
     async def _identify(self, first: Command) -> None:
         connection, sessions = self._connection, self._all.sessions
@@ -218,11 +214,15 @@ class _Conversation:
         self._connection.close(CloseCode.UNAUTHORIZED, "the token has expired")
 
     def hello_timed_out(self) -> None:
-        """No message has come in time."""
-        self._connection.close(CloseCode.PROTOCOL_ERROR, "no hello in time")
+        """No message has been handled in time."""
+        # After a stall of the process a hello may be in the socket.
+        self._connection.catch_up()
+        if not self._connection.busy and self._session is None and self._watcher is None:
+            self._connection.close(CloseCode.PROTOCOL_ERROR, "no hello in time")
 
     def end(self) -> None:
         """The connection has ended."""
+        self._all.hello_timeouts.forget(self)
         self._all.expiries.forget(self)
         if self._session is not None:
             self._session.detach(self._connection, self._device)

@@ -22,11 +22,11 @@ from yoked_actor.domain.lobby import (
     Vote,
 )
 from yoked_actor.domain.matching import GroupQuality, Percentiles, Tier
-from yoked_actor.domain.people import Person, ShownPlace
+from yoked_actor.domain.people import Person, ShownPlace, strict_limits
 from yoked_actor.store.engine import read_row
 
 Row = tuple[Any, ...]
-PERSON_COLUMNS = 15
+PERSON_COLUMNS = 16
 SEAT_COLUMNS = 7
 MATCH_COLUMNS = 14
 # Beyond the limits of a profile, and small enough to compute with.
@@ -119,6 +119,7 @@ def person_row(person: Person) -> Row:
         person.min_age,
         person.max_age,
         person.max_distance_km,
+        _encode(sorted(person.strict)).decode(),
         *((None, None, None) if person.shown is None else msgspec.structs.astuple(person.shown)),
     )
 
@@ -149,7 +150,8 @@ def person_of(row: Row) -> Person:
         min_age=row[9],
         max_age=row[10],
         max_distance_km=row[11],
-        shown=None if len(row) == 12 or row[12] is None else ShownPlace(*row[12:]),
+        strict=strict_limits(_decode_tags(row[12])),
+        shown=None if len(row) == 13 or row[13] is None else ShownPlace(*row[13:]),
     )
 
 

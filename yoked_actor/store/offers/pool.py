@@ -16,6 +16,7 @@ from typing import TypeVar
 import msgspec
 
 from yoked_actor.domain.geometry import Cell
+from yoked_actor.domain.matching import Tier, Tiers
 from yoked_actor.domain.offers import (
     CELLS,
     NO_VOTES,
@@ -70,7 +71,7 @@ def read_pool(
             residents.append(person)
             if not has_set:
                 receivers.append(row[0])
-        cells = _json(sorted(_cells_of(residents, rules.tier3_distance)))
+        cells = _json(sorted(_cells_of(residents, rules.tiers())))
         found = tx.execute(_PEOPLE, {"cells": cells, "zone": zone, "at": offered_at})
         others = read_rows(_yielding(found), person_of, "people")
         votes = {
@@ -120,10 +121,13 @@ def _offered_recently(
             yield user_id, candidate
 
 
-def _cells_of(people: Iterable[Person], widest: float) -> set[int]:
+def _cells_of(people: Iterable[Person], tiers: Tiers) -> set[int]:
     """The cells that the people's widest limits reach, as the index `people_by_cell` counts."""
     circles = {
-        (CELLS.cell_of(person.lat, person.lon), reach_class(person.max_distance_km * widest))
+        (
+            CELLS.cell_of(person.lat, person.lon),
+            reach_class(tiers.limits(person, Tier.WIDEST).max_km),
+        )
         for person in people
     }
     return {_index_of(cell) for circle in circles for cell in CELLS.around_cell(*circle)}

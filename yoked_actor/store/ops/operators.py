@@ -110,12 +110,13 @@ class Operators:
         known = "SELECT user_id FROM people UNION SELECT user_id FROM seats"
         rows = await self._database.read(
             lambda tx: tx.execute(
-                f"SELECT u.user_id, coalesce(s.state, 'idle'), p.user_id IS NOT NULL,"
+                f"SELECT u.user_id, coalesce(m.status, s.state, 'idle'), p.user_id IS NOT NULL,"
                 " coalesce(s.credit, 0),"
                 " (SELECT count(*) FROM reports AS r WHERE r.reported = u.user_id), x.at, x.until"
                 f" FROM ({known} UNION SELECT user_id FROM suspended) AS u"
                 " LEFT JOIN people AS p ON p.user_id = u.user_id"
                 " LEFT JOIN seats AS s ON s.user_id = u.user_id"
+                " LEFT JOIN matches AS m ON m.number = s.match_number"
                 " LEFT JOIN suspended AS x ON x.user_id = u.user_id"
                 " AND (x.until IS NULL OR x.until > ?4)"
                 " WHERE u.user_id > ?1 AND (NOT ?2 OR x.at IS NOT NULL)"

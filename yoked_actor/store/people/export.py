@@ -50,20 +50,22 @@ def export_in(tx: Tx, user: str, now: Instant) -> PersonalData:
 def _profile(tx: Tx, user: str) -> OwnProfile | None:
     row = tx.execute(
         "SELECT display_name, birth_date, gender, lat, lon, time_zone, interests, seeking,"
-        " min_age, max_age, max_distance_km FROM people WHERE user_id = ?",
+        " min_age, max_age, max_distance_km, strict FROM people WHERE user_id = ?",
         (user,),
     ).fetchone()
     if row is None:
         return None
-    interests, seeking = msgspec.json.decode(row[6]), msgspec.json.decode(row[7])
+    interests, seeking, strict = (msgspec.json.decode(row[at]) for at in (6, 7, 11))
     return OwnProfile(
-        *(row[0], date.fromisoformat(row[1]), *row[2:6], interests, seeking, *row[8:])
+        *(row[0], date.fromisoformat(row[1]), *row[2:6], interests, seeking, *row[8:11], strict)
     )
 
 
 def _seat(tx: Tx, user: str) -> OwnSeat | None:
     row = tx.execute(
-        "SELECT state, credit, waiting_since FROM seats WHERE user_id = ?", (user,)
+        "SELECT coalesce(m.status, s.state), s.credit, s.waiting_since FROM seats AS s"
+        " LEFT JOIN matches AS m ON m.number = s.match_number WHERE s.user_id = ?",
+        (user,),
     ).fetchone()
     return None if row is None else OwnSeat(row[0], row[1], _moment(row[2]))
 

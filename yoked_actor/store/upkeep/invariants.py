@@ -30,7 +30,7 @@ INVARIANTS = (
         "people who sit in a match that is not open, or not theirs",
         "SELECT s.user_id FROM seats AS s WHERE s.match_number IS NOT NULL AND NOT EXISTS (SELECT"
         " 1 FROM matches AS m WHERE m.number = s.match_number AND m.ended_at IS NULL"
-        " AND s.user_id IN (m.a, m.b) AND m.status = s.state)",
+        " AND s.user_id IN (m.a, m.b) AND s.state IN ('matched', m.status))",
         _RESTORE,
     ),
     Invariant(

@@ -12,7 +12,7 @@ from yoked_actor.wire.call import Call
 from yoked_actor.wire.common import Empty, TimeAnswer
 from yoked_actor.wire.contacts import CONTACT_CALLS
 from yoked_actor.wire.dev import DEV_CALLS
-from yoked_actor.wire.examples import CARD, DATE, MATCH, NEAREST, REJECTED, moment
+from yoked_actor.wire.examples import CARD, DATE, MATCH, NEAREST, REJECTED, STRICT, moment
 from yoked_actor.wire.lobby import events as ev
 from yoked_actor.wire.lobby import http
 from yoked_actor.wire.offers import OFFER_CALLS
@@ -49,7 +49,7 @@ CALLS: tuple[Call, ...] = (
         "/api/explain",
         "Spin",
         "Ask why nobody has come yet.",
-        http.ExplainAnswer(4.5, Tier.WIDER, 5.5, 120, REJECTED, NEAREST),
+        http.ExplainAnswer(4.5, Tier.WIDER, 5.5, 120, REJECTED, NEAREST, STRICT),
         refusals=(Code.WRONG_STATE,),
     ),
     Call(

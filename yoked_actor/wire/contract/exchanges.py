@@ -31,6 +31,7 @@ from yoked_actor.wire.examples import (
     NEAREST,
     OFFER,
     REJECTED,
+    STRICT,
     TOKEN,
     moment,
 )
@@ -89,8 +90,9 @@ EXCHANGES: tuple[Exchange, ...] = (
             pool=120,
             rejected_by=REJECTED,
             nearest=NEAREST,
+            strict=STRICT,
         ),
-        ("waiting_s", "tier", "next_tier_in_s", "pool", "rejected_by", "nearest"),
+        ("waiting_s", "tier", "next_tier_in_s", "pool", "rejected_by", "nearest", "strict"),
         (Code.WRONG_STATE,),
     ),
     Exchange(cmd.Leave(id="c4"), ev.Ok(re="c4", state=State.IDLE), ("state",), (Code.WRONG_STATE,)),

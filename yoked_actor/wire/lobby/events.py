@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from yoked_actor.domain.lobby import CallEnd, Outcome, State, notices
-from yoked_actor.domain.matching import Rejections, Relaxation, Tier
+from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 
 IceServers = tuple[dict[str, Any], ...]
@@ -281,6 +281,7 @@ class Ok(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     pool: int | None = None
     rejected_by: Rejections | None = None
     nearest: Relaxation | UnsetType | None = UNSET
+    strict: StrictCost | None = None
     connection_id: str | None = None
     date_id: str | None = None
     call_id: str | None = None

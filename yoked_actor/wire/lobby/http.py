@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from yoked_actor.domain.lobby import Outcome, State
-from yoked_actor.domain.matching import Rejections, Relaxation, Tier
+from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.wire.lobby.commands import SubjectId
 
 
@@ -36,6 +36,7 @@ class ExplainAnswer(msgspec.Struct, frozen=True):
     pool: int
     rejected_by: Rejections
     nearest: Relaxation | None
+    strict: StrictCost
 
 
 class AcknowledgeBody(msgspec.Struct, frozen=True):

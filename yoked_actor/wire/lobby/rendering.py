@@ -123,6 +123,7 @@ def ok_reply(re: str, reply: notices.Reply) -> Ok | Error:
                 pool=reply.pool,
                 rejected_by=reply.rejected_by,
                 nearest=reply.nearest,
+                strict=reply.strict,
             )
         case _:
             return Ok(re=re)

@@ -13,7 +13,7 @@ OWN_DATA = PersonalData(
     exported_at=moment(55),
     profile=OwnProfile(
         *("Ana", date(1998, 4, 2), "woman", 52.52, 13.4, "Europe/Berlin"),
-        *(["climbing", "jazz"], ["man"], 24, 36, 50.0),
+        *(["climbing", "jazz"], ["man"], 24, 36, 50.0, ["distance"]),
     ),
     seat=OwnSeat("idle", 10),
     suspended=None,
@@ -47,6 +47,6 @@ PROFILE = http.Profile(
     gender="woman",
     location=http.Location(52.52, 13.4),
     time_zone="Europe/Berlin",
-    preferences=http.Preferences(["man"], 24, 36, 50),
+    preferences=http.Preferences(["man"], 24, 36, 50, ["distance"]),
     interests=["climbing", "jazz"],
 )

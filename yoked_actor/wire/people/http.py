@@ -7,7 +7,14 @@ from typing import Annotated
 
 import msgspec
 
-from yoked_actor.domain.people import ADULT_AGE, Person, ProfileProblem, check_person
+from yoked_actor.domain.people import (
+    ADULT_AGE,
+    Person,
+    ProfileProblem,
+    StrictLimit,
+    check_person,
+    strict_limits,
+)
 from yoked_actor.domain.time import Instant, zone_names
 from yoked_actor.wire.lobby import Reason, SubjectId, UserId
 
@@ -28,6 +35,14 @@ class Preferences(msgspec.Struct, frozen=True):
     min_age: Annotated[int, msgspec.Meta(ge=ADULT_AGE, le=150)]
     max_age: Annotated[int, msgspec.Meta(ge=ADULT_AGE, le=150)]
     max_distance_km: Annotated[float, msgspec.Meta(gt=0, le=25_000)]
+    strict: Annotated[
+        list[StrictLimit],
+        msgspec.Meta(
+            description="The limits that are never widened.",
+            max_length=2,
+            extra_json_schema={"uniqueItems": True},
+        ),
+    ] = []
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -81,6 +96,8 @@ def person_of(
     if len(interests) > max_interests:
         raise ProfileProblem("bad_request", f"at most {max_interests} interests")
     wanted = profile.preferences
+    if len(set(wanted.strict)) < len(wanted.strict):
+        raise ProfileProblem("bad_request", "preferences.strict names a limit twice")
     person = Person(
         user_id=user_id,
         display_name=profile.display_name.strip(),
@@ -94,6 +111,7 @@ def person_of(
         min_age=wanted.min_age,
         max_age=wanted.max_age,
         max_distance_km=wanted.max_distance_km,
+        strict=strict_limits(wanted.strict),
     )
     check_person(person, now, genders)
     return person
@@ -109,6 +127,10 @@ def profile_of(person: Person) -> Profile:
         time_zone=person.time_zone,
         interests=list(person.interests),
         preferences=Preferences(
-            sorted(person.seeking), person.min_age, person.max_age, person.max_distance_km
+            sorted(person.seeking),
+            person.min_age,
+            person.max_age,
+            person.max_distance_km,
+            sorted(person.strict),
         ),
     )

@@ -50,6 +50,10 @@ class Book(Generic[K, V]):
         self._before.setdefault(key, self.rows[key])
         self._restated.add(key)
 
+    def is_restated(self, key: K) -> bool:
+        """Whether the value of a key must be stored again even if it is unchanged."""
+        return key in self._restated
+
     def touched(self) -> Iterable[K]:
         """The keys that were changed since the book last settled."""
         return self._before.keys()

@@ -6,6 +6,8 @@ whole.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from yoked_actor.domain.lobby.floor.acquaintance import Acquaintance
 from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.floor.calls import Calls
@@ -84,7 +86,7 @@ class Books:
         """What must be stored before any reply or notice is delivered."""
         changes = Changes(
             people=self.people.changed(),
-            seats=self.seats.changed(),
+            seats=self._seats_to_store(),
             matches=self.matches.changed(),
             dates=self.dates.changed(),
             quality=self.quality.changed(),
@@ -93,9 +95,29 @@ class Books:
         self.acquaintance.collect(changes)
         return changes
 
+    def _seats_to_store(self) -> list[Seat]:
+        """The changed seats, without those of which the stored match says all that is new."""
+        return [
+            seat
+            for seat in self.seats.changed()
+            if seat.match_id is None
+            or self.seats.is_restated(seat.user_id)
+            or not _differs_in_state(self.seats.settled(seat.user_id), seat)
+        ]
+
     def touched_users(self) -> set[str]:
         """The users whose seats were changed since the books last settled."""
         return set(self.seats.touched())
+
+
+def _differs_in_state(stored: Seat | None, seat: Seat) -> bool:
+    """Whether two seats of one match differ in nothing but the state."""
+    return (
+        stored is not None
+        and stored.match_id == seat.match_id
+        and stored.state is not seat.state
+        and stored == replace(seat, state=stored.state)
+    )
 
 
 def ticket_of(seat: Seat | None, person: Person | None, line: Line) -> Ticket | None:

@@ -27,6 +27,7 @@ class Due(IntEnum):
     BAR = 5
     CALL_COUNT = 6
     LIVENESS = 7
+    BIRTHDAYS = 8
 
 
 Deadline = tuple[Instant, Due, str, str]

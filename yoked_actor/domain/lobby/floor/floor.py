@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.floor.birthdays import Birthdays
 from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.floor.books import ABSENT, FRONT, ticket_of
 from yoked_actor.domain.lobby.floor.timed_books import TimedBooks
@@ -41,6 +42,7 @@ class Floor(TimedBooks):
         self._boot = boot
         self.places = places
         self.idlers = Idlers()
+        self.birthdays = Birthdays(self.deadlines)
         self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
         """The last census for each user who asked why they wait, and the ticket it was for."""
         self.pool = Pool(policy_by(rules), self.tiers, places)
@@ -222,6 +224,7 @@ class Floor(TimedBooks):
         # The quality of a match is not needed in memory once it is stored.
         self.quality = Book()
         self.acquaintance.settle()
+        self.birthdays.settle()
         self.calls.settle()
         # Ended matches stay in memory until they are stored and no seat refers to them.
         for subject in self._superseded:
@@ -246,6 +249,7 @@ class Floor(TimedBooks):
             date = self.dates.rows.get(date_id)
             if date is not None:
                 self._time_date(date)
+        self.birthdays.undo()
         calls, counted = self.calls.undo()
         for call in calls:
             self._time_call(call)
@@ -276,6 +280,7 @@ class Floor(TimedBooks):
         self.explained.clear()
         self.deadlines.shift(by)
         self.pool.shift(by, now)
+        self.birthdays.clock_stepped(now)
 
     def _sync(self, user_id: str) -> None:
         """Update the pool and the idle users who can be nudged."""
@@ -285,6 +290,7 @@ class Floor(TimedBooks):
         if presence.called or presence.device:
             ticket = ticket_of(seat, person, self.lines.rows.get(user_id, FRONT))
         if ticket is not None:
+            self.birthdays.somebody_waits(self.now)
             self.pool.expect(ticket, self.now)
         else:
             self.pool.discard(user_id)

@@ -90,6 +90,14 @@ def _silent(step: Step, deadline: Deadline) -> None:
         go(step, user_id, Cause.LOST, IdleReason.LOST)
 
 
+def _ages_changed(step: Step, deadline: Deadline) -> None:
+    floor = step.floor
+    days = floor.birthdays.run(deadline[0], step.now, wanted=len(floor.pool) > 0)
+    if days is not None:
+        for user_id in floor.pool.older(*days):
+            step.try_again(user_id)
+
+
 _DUTIES: dict[Due, Callable[[Step, Deadline], None]] = {
     Due.VOTE: _window_closed,
     Due.ACKNOWLEDGE: _window_closed,
@@ -99,4 +107,5 @@ _DUTIES: dict[Due, Callable[[Step, Deadline], None]] = {
     Due.TIER: _edge_reached,
     Due.BAR: _bar_over,
     Due.LIVENESS: _silent,
+    Due.BIRTHDAYS: _ages_changed,
 }

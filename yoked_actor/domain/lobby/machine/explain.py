@@ -16,6 +16,9 @@ given (years by the span of ages, kilometres by the distance), and the age if th
 the edge of a band (see `shown_places`), so that no position is revealed. A count may therefore
 differ from a search by exact positions, for users near the edge of a limit.
 
+`strict` says what the user's strict limits cost: for each, how many users would be met, now or when
+the limits of both have widened, if that one limit were not strict.
+
 Counting takes time of the matchmaker, so a count is reused for a second while the user, their wait
 and their tier are the same; only the times are new.
 """
@@ -47,6 +50,7 @@ def explain(floor: Floor, user_id: str, now: Instant, *, remember: bool = True) 
         pool=census.pool,
         rejected_by=census.rejected_by,
         nearest=census.nearest,
+        strict=census.strict,
     )
 
 

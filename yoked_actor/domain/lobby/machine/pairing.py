@@ -1,7 +1,8 @@
 """Making matches: attempts in the order of the policy, each for the best of all partners (R9).
 
 A seeker searches inside the limits of its own tier. Past the forced edge it searches inside those
-of tier 3 first, and only then without limits. A candidate accepts by their own tier.
+of tier 3 first, and only then without limits, except the strict ones. A candidate accepts by their
+own tier.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import Matched
 from yoked_actor.domain.lobby.records import CallEnd, Match, MatchStatus, Quality
 from yoked_actor.domain.matching import (
-    EVERYBODY,
     POINT,
     Choice,
     Limits,
@@ -75,7 +75,8 @@ def find_partner(
     limits = floor.tiers.limits(seeker.person, tier)
     choice = floor.pool.best_partner(seeker, limits, now, allowed, beyond=known)
     if choice is None and seeker.tier is Tier.FORCED:
-        choice = floor.pool.best_partner(seeker, EVERYBODY, now, allowed, beyond=limits)
+        anybody = floor.tiers.limits(seeker.person, Tier.FORCED)
+        choice = floor.pool.best_partner(seeker, anybody, now, allowed, beyond=limits)
     return choice
 
 

@@ -2,7 +2,7 @@
 SELECT
     wanted.value,
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
-    p.seeking, p.min_age, p.max_age, p.max_distance_km, p.shown_lat, p.shown_lon,
+    p.seeking, p.min_age, p.max_age, p.max_distance_km, p.strict, p.shown_lat, p.shown_lon,
     p.shown_at,
     s.user_id, s.state, s.waiting_since, s.credit, s.match_number, s.date_number,
     s.last_match_number,

@@ -1,8 +1,8 @@
 INSERT INTO people (
     user_id, display_name, birth_date, gender, lat, lon, time_zone, interests, seeking,
-    min_age, max_age, max_distance_km, shown_lat, shown_lon, shown_at
+    min_age, max_age, max_distance_km, strict, shown_lat, shown_lon, shown_at
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET
     display_name = excluded.display_name,
     birth_date = excluded.birth_date,
@@ -15,6 +15,7 @@ ON CONFLICT DO UPDATE SET
     min_age = excluded.min_age,
     max_age = excluded.max_age,
     max_distance_km = excluded.max_distance_km,
+    strict = excluded.strict,
     shown_lat = excluded.shown_lat,
     shown_lon = excluded.shown_lon,
     shown_at = excluded.shown_at;

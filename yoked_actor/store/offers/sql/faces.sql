@@ -1,7 +1,7 @@
 -- The profiles of a JSON array of user ids, without users who are suspended now.
 SELECT
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
-    p.seeking, p.min_age, p.max_age, p.max_distance_km, p.shown_lat, p.shown_lon,
+    p.seeking, p.min_age, p.max_age, p.max_distance_km, p.strict, p.shown_lat, p.shown_lon,
     p.shown_at
 FROM json_each(:users) AS wanted
 JOIN people AS p ON p.user_id = wanted.value

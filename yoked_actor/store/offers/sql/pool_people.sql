@@ -2,7 +2,7 @@
 -- See the index people_by_cell.
 SELECT
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
-    p.seeking, p.min_age, p.max_age, p.max_distance_km
+    p.seeking, p.min_age, p.max_age, p.max_distance_km, p.strict
 FROM people AS p
 WHERE
     CAST((p.lat + 90) * 2 AS INTEGER) * 720 + CAST((p.lon + 180) * 2 AS INTEGER) % 720

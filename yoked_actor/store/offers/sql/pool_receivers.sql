@@ -2,7 +2,7 @@
 -- instant (R41).
 SELECT
     p.user_id, p.display_name, p.birth_date, p.gender, p.lat, p.lon, p.time_zone, p.interests,
-    p.seeking, p.min_age, p.max_age, p.max_distance_km,
+    p.seeking, p.min_age, p.max_age, p.max_distance_km, p.strict,
     EXISTS (
         SELECT 1 FROM offer_sets AS s
         WHERE
