@@ -77,10 +77,10 @@ class UserContacts:
 
         Checkpoints, but is shielded: a cancelled caller must not lose a connection that is stored.
         """
-        now = self._clock.now()
+        replies: list[notices.Reply] = []
         with trio.CancelScope(shield=True):
-            reply = await self._answer(user_id, date_id, Touch(answer), now)
-        return reply
+            replies.append(await self._answer(user_id, date_id, Touch(answer), self._clock.now()))
+        return replies[0]
 
     async def _answer(
         self, user_id: str, date_id: str, answer: Touch, now: Instant

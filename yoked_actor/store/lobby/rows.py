@@ -237,7 +237,10 @@ def date_row(video_date: VideoDate) -> Row:
 
 def date_of(row: Row) -> VideoDate:
     """A video date from its row."""
-    return VideoDate(f"d{row[0]}", *row[1:7], _match_id(row[7]))
+    number, a, b, started_at, ends_at, ended_at, ended_for, match = row
+    return VideoDate(
+        f"d{number}", a, b, started_at, ends_at, ended_at, ended_for, _match_id(match)
+    )
 
 
 def quality_row(quality: Quality) -> Row:

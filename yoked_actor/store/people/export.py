@@ -126,10 +126,9 @@ def _matches(tx: Tx, user: str) -> list[OwnMatch]:
 
 def _dates(tx: Tx, user: str) -> list[OwnDate]:
     query = (
-        "SELECT d.number, iif(d.a = ?1, d.b, d.a), d.started_at, d.ended_at, d.ended_for, t.answer"
-        " FROM dates AS d LEFT JOIN touch_answers AS t"
-        " ON t.date_number = d.number AND t.user_id = ?1"
-        " WHERE d.a = ?1 OR d.b = ?1 ORDER BY d.number"
+        "SELECT number, iif(a = ?1, b, a), started_at, ended_at, ended_for,"
+        " (SELECT answer FROM touch_answers WHERE date_number = number AND user_id = ?1)"
+        " FROM dates WHERE a = ?1 OR b = ?1 ORDER BY number"
     )
     return [
         OwnDate(f"d{number}", partner, to_datetime(began), _moment(ended), why, answer)
