@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
+from pathlib import Path
 
 import click
 import pytest
@@ -14,6 +17,7 @@ from click.testing import CliRunner
 from yoked_actor import __version__
 from yoked_actor.actors.clock import Clock
 from yoked_actor.cli.main import COMMANDS, main
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.edge.auth import BadToken, Tokens
 
@@ -44,7 +48,9 @@ def test_the_help_shows_how_to_begin(run):
 
 
 def test_the_version_is_shown(run):
-    assert run("--version").output.strip() == f"yoked-actor, version {__version__}"
+    shown = run("--version").output.strip()
+    assert shown.startswith(f"yoked-actor, version {__version__} (")
+    assert ("(compiled)" in shown) != ("(pure Python: " in shown)
 
 
 def imported_by(*arguments: str) -> set[str]:
@@ -66,14 +72,15 @@ def imported_by(*arguments: str) -> set[str]:
 def test_help_of_serve_imports_neither_the_server_nor_another_command():
     found = imported_by("serve", "--help")
     ours = {name for name in found if name.startswith("yoked_actor.")}
-    assert ours == {f"yoked_actor.cli{name}" for name in ("", ".main", ".common", ".serve")}
+    cli = {f"yoked_actor.cli{name}" for name in ("", ".main", ".common", ".serve")}
+    assert ours == cli | {"yoked_actor.compiled"}
     heavy = {"trio", "quart", "numpy", "pydantic", "sqlite3", "msgspec", "rich", "structlog"}
     assert heavy & found == set()
 
 
 def test_the_list_of_commands_imports_no_command():
     found = {name for name in imported_by("--help") if name.startswith("yoked_actor.")}
-    assert found == {"yoked_actor.cli", "yoked_actor.cli.main"}
+    assert found == {"yoked_actor.cli", "yoked_actor.cli.main", "yoked_actor.compiled"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -122,7 +129,7 @@ def test_every_command_explains_its_options(run, command, options):
         (["serve", "--dev", "--host", "example.org"], "loopback only"),
         (
             ["serve", "--dev", "--mock-clock-start", "noon"],
-            "'noon' is not an ISO 8601 date and time",
+            "noon is not an ISO 8601 date and time",
         ),
         (["serve", "--port", "many"], "--port"),
         (["serve", "--config", "nowhere.toml"], "nowhere.toml"),
@@ -136,7 +143,7 @@ def test_every_command_explains_its_options(run, command, options):
         (["bots", "--users", "5001"], "5001 is not in the range 1<=x<=5000"),
         (["bots", "--users", "0"], "not in the range"),
         (["bots", "--persona", "rude"], "rude"),
-        (["bots", "--url", "nonsense"], "'nonsense' is not an address such as"),
+        (["bots", "--url", "nonsense"], "nonsense is not an address such as"),
         (["bots", "--seconds", "0"], "--seconds"),
         (["dance"], "No such command 'dance'"),
     ],
@@ -193,7 +200,7 @@ async def test_a_token_is_valid_for_its_user_until_it_expires(run):
     assert printed.exit_code == 0
     tokens, now = Tokens("HS256", SECRET), Clock.real().now()
     who = tokens.identify(printed.stdout.strip(), now)
-    assert (who.user_id, who.is_admin) == ("ana", False)
+    assert (who.user_id, who.role) == ("ana", None)
     with pytest.raises(BadToken, match="expired"):
         tokens.identify(printed.stdout.strip(), now + 91 * MICROSECONDS)
 
@@ -201,7 +208,7 @@ async def test_a_token_is_valid_for_its_user_until_it_expires(run):
 async def test_a_token_can_have_the_admin_role(run):
     printed = run("token", "root", "--admin", auth__secret=SECRET)
     who = Tokens("HS256", SECRET).identify(printed.stdout.strip(), Clock.real().now())
-    assert (who.user_id, who.is_admin) == ("root", True)
+    assert (who.user_id, who.role) == ("root", Role.ADMIN)
 
 
 async def test_dev_tokens_are_signed_with_the_secret_of_the_data_directory(run, tmp_path):
@@ -231,3 +238,30 @@ def test_bots_report_an_unreachable_server(run):
     tried = run("bots", "--url", "http://127.0.0.1:1", "--seconds", "1")
     assert tried.exit_code == 1
     assert "cannot be reached" in tried.stderr
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "99999", "x", "80.5"])
+@pytest.mark.parametrize("command", ["serve", "demo"])
+def test_a_wrong_port_is_a_usage_error(command: str, port: str) -> None:
+    done = CliRunner().invoke(main, [command, "--port", port])
+    assert (done.exit_code, "--port" in done.output) == (2, True)
+
+
+def test_a_port_that_is_taken_names_the_option(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        words = ["serve", "--dev", "--port", str(port), "--data", str(tmp_path)]
+        done = CliRunner().invoke(main, words)
+    assert done.exit_code == 1
+    assert f"port {port} of 127.0.0.1 is in use; choose another one with --port" in done.output
+    assert "Errno" not in done.output
+
+
+def test_a_token_has_the_role_that_was_asked_for(tmp_path: Path) -> None:
+    words = ["token", "olga", "--dev", "--data", str(tmp_path)]
+    made = CliRunner().invoke(main, [*words, "--role", "moderator"])
+    secret = (tmp_path / "dev-secret").read_text()
+    identity = Tokens("HS256", secret).identify(made.output.strip(), time.time_ns() // 1000)
+    assert identity.role is Role.MODERATOR
+    assert CliRunner().invoke(main, [*words, "--role", "king"]).exit_code == 2
+    assert CliRunner().invoke(main, [*words, "--admin", "--role", "viewer"]).exit_code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,14 @@ def test_jobs_can_be_changed_while_a_server_is_running(data: Path) -> None:
     run_in_thread = _Requeue()
     trio.run(serve)
     assert run_in_thread.exit_code == 0
+
+
+def test_a_table_of_jobs_fits_80_columns_with_whole_times(data: Path) -> None:
+    source = ["--data", str(data)]
+    payload = '{"text": "' + "x" * 200 + '"}'
+    add = ["jobs", "enqueue", "a.type.with.a.long.name", payload, "--key", "k" * 60, *source]
+    assert CliRunner().invoke(main, add).exit_code == 0
+    assert "known already" in CliRunner().invoke(main, add).output
+    lines = CliRunner().invoke(main, ["jobs", "list", *source]).output.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", line) for line in lines)

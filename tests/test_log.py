@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import structlog
 
-from yoked_actor.telemetry import configure_logging
+from yoked_actor.telemetry import InfoLine, configure_logging, write_lines
+from yoked_actor.telemetry.log import Form, Level
 
 
 class Terminal(io.StringIO):
@@ -107,3 +108,37 @@ def test_configuring_twice_does_not_write_twice() -> None:
     configure_logging("info", "json", stream)
     logging.getLogger("quart.app").warning("once")
     assert len(entries(stream)) == 1
+
+
+class Noted(InfoLine, frozen=True, kw_only=True, tag="noted"):
+    who: str
+    how_often: float | None = None
+
+
+def test_lines_that_are_written_together_are_entries_like_others() -> None:
+    stream = io.StringIO()
+    configure_logging("info", "json", stream)
+    at = datetime(2026, 1, 1, 8, tzinfo=UTC)
+    assert write_lines([Noted(at=at, who="ana"), Noted(at=at, who="ben", how_often=2.5)])
+    structlog.get_logger().info("noted", who="ana", how_often=None)
+    first, second, single = entries(stream)
+    assert first == single | {"at": "2026-01-01T08:00:00Z"}
+    assert second["how_often"] == 2.5
+
+
+@pytest.mark.parametrize(("level", "form"), [("info", "pretty"), ("warning", "json")])
+def test_lines_are_left_to_the_logger_where_they_are_readable_or_filtered(
+    level: Level, form: Form
+) -> None:
+    stream = io.StringIO()
+    configure_logging(level, form, stream)
+    assert not write_lines([Noted(at=datetime.now(UTC), who="ana")])
+    assert stream.getvalue() == ""
+
+
+def test_lines_are_left_to_the_logger_when_another_configuration_is_in_use() -> None:
+    stream = io.StringIO()
+    configure_logging("info", "json", stream)
+    structlog.reset_defaults()
+    assert not write_lines([Noted(at=datetime.now(UTC), who="ana")])
+    assert stream.getvalue() == ""

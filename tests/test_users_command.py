@@ -126,3 +126,27 @@ def test_help_lists_the_exit_codes(words: list[str]) -> None:
     assert "Exit status:\n    0  if " in text
     assert "\n    1  if " in text
     assert "\n    2  on a usage error" in text
+
+
+def test_users_are_searched_by_name_and_id_and_named_then(data: Path) -> None:
+    found = json.loads(run(data, "users", "list", "--search", "ANA", "--json").stdout)
+    assert [one["user_id"] for one in found] == ["ana-7f3b"]
+    assert "display_name" in found[0]
+    assert "display_name" not in run(data, "users", "list", "--json").stdout
+    assert "No users found." in run(data, "users", "list", "--search", "nobody").output
+
+
+def test_a_table_of_users_fits_80_columns_with_whole_times(data: Path) -> None:
+    until = "2099-02-01T09:00:00Z"
+    run(data, "users", "suspend", "ana-7f3b", "--reason", "rude", "--until", until)
+    for words in ([], ["--search", "a"]):
+        lines = run(data, "users", "list", *words).output.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert any(f"until {until}" in line for line in lines)
+
+
+@pytest.mark.parametrize("reason", ["a\u202eb", "a\u200bb", " ", "a\nb"])
+def test_a_reason_that_tricks_its_reader_is_a_usage_error(data: Path, reason: str) -> None:
+    done = run(data, "users", "suspend", "ana-7f3b", "--reason", reason)
+    assert (done.exit_code, "--reason" in done.output) == (2, True)
+    assert rows(data, "SELECT count(*) FROM suspended") == [(0,)]

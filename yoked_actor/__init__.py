@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from yoked_actor import compiled
+
 __all__ = ["__version__"]
+
+compiled.install()
 
 
 def __getattr__(name: str) -> str:

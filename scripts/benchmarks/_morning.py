@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 import trio
 
-from scripts.benchmarks._process import Process, serving
+from scripts.benchmarks._process import children_of, cpu_s_of, serving
 from scripts.benchmarks._spinning import pace
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import wake_other_processes
@@ -54,6 +54,9 @@ class Morning(msgspec.Struct):
     sets: int
     offers: int
     peak_mib: float
+    worker_peak_mib: float
+    cpu_s: float
+    worker_cpu_s: float
     bytes_per_user: float
     waits_ms: list[float]
 
@@ -63,7 +66,10 @@ class Morning(msgspec.Struct):
         lines = [
             f"a morning of {self.people:,} people: {self.seconds:.1f} s ({phases})",
             f"  {self.sets:,} sets with {self.offers:,} offers, {self.bytes_per_user:.0f} bytes"
-            f" of database a user; the server's memory peaked at {self.peak_mib:.0f} MiB",
+            f" of database a user",
+            f"  peak memory: server {self.peak_mib:.0f} MiB, its worker process"
+            f" {self.worker_peak_mib:.0f} MiB",
+            f"  CPU: server {self.cpu_s:.1f} s, its worker process {self.worker_cpu_s:.1f} s",
         ]
         if self.waits_ms:
             shown = " ".join(f"p{p} {percentile(self.waits_ms, p / 100):.1f}" for p in (50, 95, 99))
@@ -71,17 +77,21 @@ class Morning(msgspec.Struct):
         return "\n".join(lines)
 
 
-def measure_morning(folder: Path, people: int, *, spinning: bool = True) -> Morning:
+def measure_morning(
+    folder: Path, people: int, *, spinning: bool = True, worker: str = "auto"
+) -> Morning:
     """Fill a database, start a server on it, and have it run a morning."""
     data = folder / "data"
     data.mkdir()
     trio.run(_fill, data / "yoked.db", people)
     day = (datetime.now(UTC) - timedelta(days=1)).date()
     size = _size(data)
-    with serving(data, {"YOKED_OFFERS__AT": AT}, None) as server:
+    settings = {"YOKED_OFFERS__AT": AT, "YOKED_JOBS__WORKER_PROCESS": worker}
+    with serving(data, settings, None) as server:
         began = time.monotonic()
         trio.run(_ask_for, data, day)
-        watch = _Watch(data / "yoked.db", began)
+        watch = _Watch(data / "yoked.db", began, server.pid)
+        cpu_s = server.cpu_s()
         waits_s: list[float] = []
         if spinning:
             users = [f"{side}{n}" for n in range(SPINNERS // 2) for side in "wm"]
@@ -96,7 +106,10 @@ def measure_morning(folder: Path, people: int, *, spinning: bool = True) -> Morn
             watch.phases(),
             sets,
             offers,
-            _peak_mib(server),
+            _peak_mib(server.pid),
+            watch.worker_peak_mib,
+            server.cpu_s() - cpu_s,
+            watch.worker_cpu_s,
             (_size(data) - size) / people,
             [1000 * one for one in waits_s],
         )
@@ -170,8 +183,11 @@ async def _ask_for(data: Path, day: date) -> None:
 class _Watch(threading.Thread):
     """Records when the phases of the run end."""
 
-    def __init__(self, database: Path, began: float) -> None:
+    def __init__(self, database: Path, began: float, server: int) -> None:
         super().__init__(daemon=True)
+        self._server = server
+        self.worker_peak_mib = 0.0
+        self.worker_cpu_s = 0.0
         self._database = database
         self._began = began
         self._reached: dict[str, float] = {}
@@ -184,6 +200,15 @@ class _Watch(threading.Thread):
             while time.monotonic() < self._began + _PATIENCE_S and self.ended is None:
                 time.sleep(0.1)
                 self._look(connection)
+                self._look_at_worker()
+
+    def _look_at_worker(self) -> None:
+        for pid in children_of(self._server):
+            try:
+                self.worker_peak_mib = max(self.worker_peak_mib, _peak_mib(pid))
+                self.worker_cpu_s = max(self.worker_cpu_s, cpu_s_of(pid))
+            except OSError:
+                pass  # it has just ended
 
     def _look(self, connection: sqlite3.Connection) -> None:
         now = time.monotonic() - self._began
@@ -228,8 +253,8 @@ def _size(data: Path) -> int:
         return int(pages * size)
 
 
-def _peak_mib(server: Process) -> float:
-    status = Path(f"/proc/{server.pid}/status").read_text()
+def _peak_mib(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
     found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
     assert found is not None
     return int(found[1]) / 1024

@@ -42,6 +42,25 @@ def cores() -> tuple[set[int], set[int]] | None:
     return ({allowed[0]}, {allowed[1]}) if len(allowed) > 1 else None
 
 
+def cpu_s_of(pid: int) -> float:
+    """CPU seconds of all threads of a process, in user code and in the kernel, so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started and that run."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue  # it has just ended
+        if parent == pid:
+            found.append(int(status.parent.name))
+    return found
+
+
 class Process:
     """A process that serves a port of the loopback."""
 
@@ -52,8 +71,7 @@ class Process:
 
     def cpu_s(self) -> float:
         """CPU seconds of all its threads, in user code and in the kernel, so far."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+        return cpu_s_of(self.pid)
 
     def rss_kib(self) -> int:
         """Resident memory."""

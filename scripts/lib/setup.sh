@@ -83,3 +83,17 @@ setup() {
 setup
 export PATH="$venv/bin:$PATH"
 export VIRTUAL_ENV="$venv"
+
+# can_compile: whether mypyc can compile here. setuptools comes with Python 3.11, and with PyInstaller.
+can_compile() {
+    "$venv/bin/python" - <<'PYTHON' 2>/dev/null
+import pathlib, shutil, sysconfig
+
+import mypyc
+import setuptools
+
+compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
+assert shutil.which(compiler)
+assert pathlib.Path(sysconfig.get_paths()["include"], "Python.h").exists()
+PYTHON
+}

@@ -174,6 +174,9 @@ class Listener:
         if type(message.event) is not ev.Entered:
             self.answers.append((message.event.user_id, reply))
 
+    def take_signs_of_life(self) -> dict[str, float]:
+        return {}
+
     def may_forget(self, user_id: str) -> bool:
         return True
 

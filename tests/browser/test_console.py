@@ -23,7 +23,10 @@ from yoked_actor.store import enqueue_in
 
 ZONE = "Europe/Berlin"
 SIZES = {"laptop": LAPTOP, "phone": PHONE}
-SECTIONS = ("now", "line", "jobs", "offers", "alerts", "objectives", "reports", "audit", "drain")
+SECTIONS = (
+    *("now", "line", "matches", "users", "reports", "jobs", "offers", "alerts", "quality"),
+    *("objectives", "settings", "audit", "drain"),
+)
 
 
 class Operator:
@@ -66,7 +69,11 @@ class Operator:
 @pytest.fixture(scope="module")
 def settings() -> dict[str, Any]:
     """Waiting users send nothing here, and must stay in line for the whole test."""
-    return {"matching__liveness_s": 600, "session__forget_after_s": 900}
+    return {
+        "matching__liveness_s": 600,
+        "matching__acknowledge_window_s": 120,
+        "session__forget_after_s": 900,
+    }
 
 
 @pytest.fixture
@@ -182,6 +189,8 @@ def test_a_reported_user_is_blocked_suspended_and_unsuspended(
     olga.go("Reports")
     card = olga.page.get_by_role("article", name="ana-reports about mallory")
     expect(card).to_contain_text(reason)
+    expect(card).to_contain_text("Ana")
+    expect(card).to_contain_text("Mallory")
     card.get_by_role("button", name="Block this pair").click()
     olga.confirm("Block")
     olga.person.sees_notice("ana-reports and mallory will not be matched again.")
@@ -196,7 +205,9 @@ def test_a_reported_user_is_blocked_suspended_and_unsuspended(
         "SELECT round((until - at) / 86400e6, 2) FROM suspended WHERE user_id = 'mallory'"
     )
     assert days == 7.0
-    expect(card).to_contain_text("suspended")
+    olga.person.reads("No open reports.")
+    olga.page.get_by_label("Show").select_option("All")
+    expect(card).to_contain_text("suspended: rude to people")
     with pytest.raises(OSError, match="403"):
         mallory.spin()
     card.get_by_role("button", name="Lift the suspension").click()
@@ -204,18 +215,123 @@ def test_a_reported_user_is_blocked_suspended_and_unsuspended(
     olga.person.sees_notice("mallory is no longer suspended.")
     mallory.spin()
     mallory.call("POST", "/api/leave")
-    card.get_by_role("button", name="Close report").click()
-    olga.confirm("Close", "warned")
-    olga.person.sees_notice(re.compile(r"^Report \d+ is closed"))
-    olga.person.reads("No open reports.")
     olga.go("Audit")
-    for what in ("Blocked for", "Suspended", "Lifted the suspension of", "Closed report"):
+    for what in ("Blocked for", "Lifted the suspension of", "Closed report"):
         expect(olga.row(what)).to_contain_text("olga")
+    expect(olga.row("rude to people (until")).to_contain_text("Suspended")
 
 
-def test_a_token_without_the_admin_role_is_refused(olga: Operator) -> None:
+def test_reports_arrive_live_and_are_worked_through_with_keys(
+    olga: Operator, server: ServerProcess
+) -> None:
+    ana, trudy = Caller(server, "ana-keys"), Caller(server, "trudy")
+    olga.come()
+    olga.go("Reports")
+    page = olga.page
+    badge = page.locator("#report-count")
+    expect(badge).to_be_hidden()
+    for reason in ("first", "second", "third"):
+        ana.call("POST", "/api/reports", {"user_id": "trudy", "reason": reason})
+    expect(badge).to_have_text("3", timeout=PATIENCE_MS)
+    cards = page.get_by_role("article")
+    expect(cards).to_have_count(3, timeout=PATIENCE_MS)
+    page.keyboard.press("j")
+    expect(cards.nth(0)).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    expect(cards.nth(0)).to_contain_text("third")
+    page.keyboard.press("d")
+    # A key that is typed into the dialog is text.
+    page.get_by_role("dialog").get_by_role("textbox").press_sequentially("words wd")
+    expect(page.get_by_role("dialog")).to_have_count(1)
+    olga.confirm("Dismiss")
+    expect(cards).to_have_count(2, timeout=PATIENCE_MS)
+    page.keyboard.press("j")
+    page.keyboard.press("w")
+    olga.confirm("Warn", "be kind")
+    olga.person.sees_notice("trudy is warned.")
+    assert [one["text"] for one in trudy.call("GET", "/api/warnings")["warnings"]] == ["be kind"]
+    page.keyboard.press("j")
+    # Keys can be switched off.
+    page.get_by_role("checkbox", name="Keys").uncheck()
+    cards.nth(0).focus()
+    page.keyboard.press("s")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("checkbox", name="Keys").check()
+    cards.nth(0).focus()
+    page.keyboard.press("s")
+    olga.confirm("Suspend", "rude again")
+    olga.person.reads("No open reports.")
+    expect(badge).to_be_hidden(timeout=PATIENCE_MS)
+    trudy.call("POST", "/api/appeal", {"text": "I am sorry"})
+    appeal = page.get_by_role("article", name="Appeal of trudy")
+    expect(appeal).to_contain_text("I am sorry", timeout=PATIENCE_MS)
+    appeal.get_by_role("button", name="Lift the suspension").click()
+    olga.confirm("Lift the suspension")
+    appeal.get_by_role("button", name="Dismiss the appeal").click()
+    olga.confirm("Dismiss", "granted")
+    olga.person.reads("No open reports.")
+    found = server.read("SELECT action, detail FROM audit WHERE subject = 'trudy' ORDER BY number")
+    assert found == [
+        ("warn", "be kind"),
+        ("suspend", "rude again"),
+        ("appeal", "report 4"),
+        ("unsuspend", ""),
+    ]
+
+
+def test_a_person_is_found_and_a_match_is_explained_and_ended(
+    olga: Operator, server: ServerProcess
+) -> None:
+    ana = Caller(server, "ana-found", gender="man", seeking=["man"])
+    ben = Caller(server, "ben-found", gender="man", seeking=["man"])
+    olga.come()
+    olga.go("Users")
+    olga.page.get_by_label("Name or ID").fill("FOUND")
+    olga.person.press("Search")
+    expect(olga.row("ana-found")).to_contain_text("Idle")
+    expect(olga.page.get_by_role("row")).to_have_count(3)
+    olga.page.get_by_role("link", name="ana-found").click()
+    olga.person.headed("ana-found")
+    olga.person.reads("Reports about this user")
+    ana.spin()
+    ben.spin()
+    olga.go("Matches")
+    row = olga.row("ana-found")
+    expect(row).to_contain_text("ben-found", timeout=PATIENCE_MS)
+    row.get_by_role("button", name=re.compile("^Explain")).click()
+    expect(olga.page.get_by_role("dialog")).to_contain_text("fair_queue")
+    olga.page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    row.get_by_role("button", name=re.compile("^End")).click()
+    olga.confirm("End match", "a test")
+    olga.person.sees_notice(re.compile("is ended"))
+    for one in (ana, ben):
+        one.call("POST", "/api/leave")
+
+
+def test_a_viewer_reads_and_finds_no_buttons(olga: Operator, server: ServerProcess) -> None:
+    Caller(server, "ana-viewed").call(
+        "POST", "/api/reports", {"user_id": "victor", "reason": "rude"}
+    )
+    olga.sign_in(olga.token("--role", "viewer"))
+    expect(olga.page.locator("#connection")).to_have_text("Live", timeout=PATIENCE_MS)
+    expect(olga.page.locator("#user-role")).to_have_text("viewer")
+    olga.go("Reports")
+    card = olga.page.get_by_role("article", name="ana-viewed about victor")
+    expect(card).to_contain_text("rude")
+    expect(card.get_by_role("button")).to_have_count(0)
+    olga.go("Drain")
+    expect(olga.page.get_by_role("button", name="Drain and stop…")).to_be_disabled()
+    root = Caller(server, "root-viewed")
+    root.token = olga.token("--admin")
+    [report] = root.call("GET", "/api/admin/reports?open=1")["reports"]
+    path = f"/api/admin/reports/{report['report_id']}/resolve"
+    root.call("POST", path, {"resolution": "a test"})
+
+
+def test_a_token_without_a_role_is_refused(olga: Operator) -> None:
     olga.sign_in(olga.token())
-    expect(olga.page.get_by_role("alert")).to_have_text("This token does not have the admin role.")
+    expect(olga.page.get_by_role("alert")).to_have_text("This is for operators.")
     olga.sign_in("nonsense")
     expect(olga.page.get_by_role("alert")).to_contain_text("This token is invalid")
 
@@ -278,6 +394,12 @@ def test_every_section_is_accessible(
     ana = Caller(server, f"ana-{name}")
     ana.spin()
     ana.call("POST", "/api/reports", {"user_id": "mallory", "reason": "never looked up"})
+    pair = [
+        Caller(server, f"{one}-{name}", gender="nonbinary", seeking=["nonbinary"])
+        for one in ("kim", "sam")
+    ]
+    for one in pair:
+        one.spin()
     job_id = enqueue_offers_of(server, ana.user_id, "2020-02-20")
     person = new_person("olga", viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
     critic, olga = Critic(person, axe, name), Operator(person)
@@ -293,8 +415,13 @@ def test_every_section_is_accessible(
         critic.looks(f"console-{number}-{section}")
     olga.page.goto(f"{server.url}/admin#jobs/{job_id}")
     expect(olga.page.locator("#traceback")).to_be_visible()
-    critic.looks("console-3-job")
+    critic.looks("console-6-job")
+    olga.page.goto(f"{server.url}/admin#users/{ana.user_id}")
+    person.headed(ana.user_id)
+    expect(olga.page.get_by_text("Loading…")).to_have_count(0, timeout=PATIENCE_MS)
+    critic.looks("console-4-user")
     olga.page.goto(f"{server.url}/admin#drain")
     person.press("Drain and stop…")
     critic.looks("console-8-drain-question")
-    ana.call("POST", "/api/leave")
+    for one in (ana, *pair):
+        one.leave_line()

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from datetime import UTC, datetime
 from itertools import combinations
-from typing import Any, cast
+from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -86,20 +86,18 @@ Call = tuple[ev.Event | None, Instant, Effects]
 """An event, or None for a wake; its instant; its output."""
 
 
-class CountedDeadlines:
-    """Deadlines that fail if one wake does not end."""
+class CountedDeadlines(Deadlines):
+    """The deadlines of a lobby, which fail if one wake does not end."""
 
     def __init__(self, deadlines: Deadlines) -> None:
-        self._deadlines = deadlines
+        super().__init__()
+        self._instants, self._by_instant = deadlines._instants, deadlines._by_instant
         self.run = 0
 
     def pop_due(self, now: Instant) -> Deadline | None:
         self.run += 1
         assert self.run <= MOST_DEADLINES_IN_A_WAKE, "a wake that does not end"
-        return self._deadlines.pop_due(now)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._deadlines, name)
+        return super().pop_due(now)
 
 
 class WatchedPool(Pool):
@@ -522,7 +520,7 @@ class LobbyMachine(RuleBasedStateMachine):
     def _take(self, lobby: Lobby) -> None:
         self.lobby = lobby
         self.deadlines = CountedDeadlines(lobby.floor.deadlines)
-        lobby.floor.deadlines = cast(Deadlines, self.deadlines)
+        lobby.floor.deadlines = lobby.floor.birthdays._deadlines = self.deadlines
         # Nobody is here yet, so the pool is empty and can be exchanged.
         self.pool = lobby.floor.pool = WatchedPool(self.limits, lobby.floor)
         self.calls = []

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import SecretStr
 
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.edge.auth import BadToken, Identity, NoSigningKey, Tokens
 from yoked_actor.settings import AuthSettings
@@ -21,7 +22,7 @@ SECRET = "a secret of at least thirty-two bytes"
 NOW_S = 1_800_000_000
 NOW = NOW_S * MICROSECONDS
 tokens = Tokens("HS256", SECRET)
-ANA = Identity("ana", is_admin=False, expires_at=NOW + 60 * MICROSECONDS)
+ANA = Identity("ana", role=None, expires_at=NOW + 60 * MICROSECONDS)
 
 
 def made(key: Any = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
@@ -41,9 +42,12 @@ def test_what_we_sign_we_take():
 
 
 def test_the_role_opens_the_admin_api():
-    assert tokens.identify(made(role="admin"), NOW).is_admin
-    assert not tokens.identify(made(role="user"), NOW).is_admin
-    assert tokens.identify(tokens.sign("root", NOW, 60.0, admin=True), NOW).is_admin
+    for role in Role:
+        assert tokens.identify(made(role=role.value), NOW).role is role
+        assert tokens.identify(tokens.sign("root", NOW, 60.0, role=role), NOW).role is role
+    for other in ("user", "Admin", "", None, 7, ["admin"], {"admin": True}):
+        assert tokens.identify(made(role=other), NOW).role is None
+    assert tokens.identify(tokens.sign("root", NOW, 60.0, admin=True), NOW).role is Role.ADMIN
 
 
 def test_a_token_is_good_until_the_instant_it_expires():

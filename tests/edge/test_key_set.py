@@ -16,6 +16,7 @@ from tests.edge.key_server import AUDIENCE, ISSUER, KeyServer, auth_settings, pu
 from tests.scenarios.talker import Talker
 from yoked_actor.actors.clock import Clock
 from yoked_actor.client import Api, CallRefused
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import MICROSECONDS
 from yoked_actor.edge.auth import BadToken, Tokens
 from yoked_actor.edge.auth.key_set import MOST_KEYS, KeySet, usable_keys
@@ -45,7 +46,7 @@ async def test_a_token_is_judged_by_the_key_that_it_names(autojump_clock):
     tokens = judge(server)
     for kid in ("one", "two"):
         identity = await tokens.check(server.sign(kid, now_s(clock) + 60, role="admin"), clock)
-        assert (identity.user_id, identity.is_admin) == ("ana", True)
+        assert (identity.user_id, identity.role) == ("ana", Role.ADMIN)
     assert server.attempts == 1
     for wrong in ({"aud": "mail"}, {"iss": "https://evil.test"}):
         with pytest.raises(BadToken):

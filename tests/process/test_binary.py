@@ -38,7 +38,8 @@ def digest() -> str:
     """The digest of everything that goes into the binary."""
     found = hashlib.sha256(sys.version.encode())
     files = [path for path in (ROOT / "yoked_actor").rglob("*") if "__pycache__" not in path.parts]
-    files += [ROOT / name for name in ("pyproject.toml", "constraints.txt", "scripts/build-binary")]
+    made_by = ("scripts/build-binary", "scripts/compile", "scripts/lib/compile_modules.py")
+    files += [ROOT / name for name in ("pyproject.toml", "constraints.txt", *made_by)]
     for path in sorted(path for path in files if path.is_file()):
         found.update(f"{path.relative_to(ROOT)}\0".encode())
         found.update(path.read_bytes())
@@ -220,7 +221,13 @@ def test_the_child_process_notifies_systemd_for_the_bootloader(binary, tmp_path)
 def test_it_knows_its_version_and_its_settings_and_has_what_sentry_needs(binary, tmp_path):
     server = BinaryProcess(binary, tmp_path)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert server.run("--version") == f"yoked-actor, version {version}\n"
+    assert server.run("--version") in {
+        f"yoked-actor, version {version} (compiled)\n",
+        f"yoked-actor, version {version} (pure Python: this binary was built without a compiler)\n",
+    }
+    server.given = {"YOKED_PURE_PYTHON": "1"}
+    assert "(pure Python: YOKED_PURE_PYTHON is set)" in server.run("--version")
+    server.given = {}
     assert server.run("config") == (ROOT / "config" / "yoked.toml").read_text("utf-8")
     server.given = {"YOKED_LOG__SENTRY_DSN": "nonsense"}
     assert "is not the DSN of a Sentry project" in server.run("serve", code=1), "the SDK is inside"

@@ -39,7 +39,7 @@ from yoked_actor.wire.contract.exchanges import EXCHANGES
 from yoked_actor.wire.lobby import Hello, Watch
 from yoked_actor.wire.problems import STATUS
 
-OPEN_TO_THE_SUSPENDED = {("GET", "/api/me/export")}
+OPEN_TO_THE_SUSPENDED = {("GET", "/api/me/export"), ("POST", "/api/appeal")}
 
 
 async def suspend(world: World, user_id: str, until_s: float | None = None) -> Any:
@@ -227,7 +227,7 @@ async def test_a_suspended_user_in_any_state_leaves_and_the_partner_sees_a_leave
         assert (event.type, event.reason) == ("suspended", "rude to people")
         assert datetime.fromisoformat(event.until) == datetime.fromisoformat("2026-01-01T09:00:00Z")
         assert isinstance(ben.lost, Suspended)
-        assert (ben.lost.code, ben.lost.reason) == (4003, "suspended")
+        assert (ben.lost.code, ben.lost.reason) == (4003, "suspended: rude to people")
         assert (ben.lost.why, ben.lost.until) == ("rude to people", event.until)
         assert await state_of(world, "ben") == "idle"
         assert world.audit() == []
@@ -264,7 +264,8 @@ async def test_a_hello_of_a_suspended_user_gets_the_reason_and_the_end(autojump_
         await suspend(world, "ben", until_s=3600)
         with pytest.raises(Suspended) as caught:
             await world.connect("ben")
-        assert (caught.value.code, caught.value.reason) == (4003, "suspended")
+        lost = (caught.value.code, caught.value.reason)
+        assert lost == (4003, "suspended: rude to people")
         assert caught.value.why == "rude to people"
         assert caught.value.until == "2026-01-01T09:00:00Z"
         await suspend(world, "ana")

@@ -47,10 +47,17 @@ OVER: dict[str, Any] = {
 NAMES_NOBODY = {
     *("meta.name", "erased.tombstone", "seats.state", "alerts.alert", "lease_clock.boot"),
     *("people.display_name", "people.birth_date", "people.gender", "people.time_zone"),
-    *("people.interests", "people.seeking"),  # deleted with their row
+    *("people.interests", "people.seeking", "people.strict"),  # deleted with their row
     *("matches.status", "matches.a_vote", "matches.b_vote", "matches.outcome"),
-    *("matches.cancelled_for", "dates.ended_for", "reports.match_id", "suspended.reason"),
+    *(
+        "matches.cancelled_for",
+        "dates.ended_for",
+        "reports.match_id",
+        "reports.kind",
+        "suspended.reason",
+    ),
     *("quality.policy", "quality.a_group", "quality.b_group", "audit.action"),
+    *("job_pauses.type", "job_pauses.reason"),
     *("jobs.type", "jobs.status", "jobs.owner", "job_attempts.owner", "job_attempts.cause"),
     *("dead_letter_news.type", "dead_letter_news.kind"),
     *("dead_letter_alerts.type", "dead_letter_alerts.kind"),

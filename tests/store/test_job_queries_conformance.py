@@ -6,11 +6,14 @@ import pytest
 
 from tests.store.conftest import Opener
 from yoked_actor.domain.jobs import (
+    BulkAction,
     ImpossibleJobMove,
     Job,
     JobCause,
+    JobFilter,
     JobStatus,
     NewJob,
+    Pause,
     ReceiverAnswer,
 )
 from yoked_actor.domain.time import after
@@ -163,3 +166,55 @@ async def test_a_lease_is_extended_and_a_snoozed_attempt_is_not_counted(
         back = await store.jobs.get(job.id)
         assert back is not None
         assert (back.attempts, back.scheduled_for, back.lease_until) == (0, NOW + 9, None)
+
+
+async def test_the_leases_of_a_process_that_is_gone_are_ended(open_again: Opener) -> None:
+    async with open_again() as store:
+        await add(store, "mail", 2)
+        [gone] = await claim(store)
+        [other] = (await store.jobs.claim("bob", NOW, LEASE_S, 1)).jobs
+        assert await store.jobs.end_leases("ana", NOW + 1) == 1
+        assert await store.jobs.end_leases("nobody", NOW + 1) == 0
+        claimed = await store.jobs.claim("carl", NOW + 2, LEASE_S, 5)
+        assert [(job.id, job.attempts) for job in claimed.rescued] == [(gone.id, 1)]
+        with pytest.raises(LeaseLost):
+            await store.jobs.complete(gone.id, gone.fence, NOW + 3)
+        await store.jobs.complete(other.id, other.fence, NOW + 3)
+
+
+async def test_the_next_due_job_is_that_of_some_types(open_again: Opener) -> None:
+    async with open_again() as store:
+        await add(store, "mail", at=NOW + 5)
+        await add(store, "call", at=NOW + 9)
+        assert await store.jobs.next_due_at() == NOW + 5
+        assert await store.jobs.next_due_at({"call"}) == NOW + 9
+        assert await store.jobs.next_due_at({"fax"}) is None
+
+
+async def test_a_paused_type_is_not_claimed_and_is_not_due(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.jobs.enqueue([NewJob("a", {}, NOW), NewJob("b", {"town": "Rome"}, NOW)], NOW)
+        pause = Pause("a", NOW, "root", "a move")
+        assert await store.jobs.pause(pause)
+        assert not await store.jobs.pause(pause)
+        assert await store.jobs.pauses() == [pause]
+        claimed = await store.jobs.claim("one", NOW, 60.0, 9)
+        assert ([job.type for job in claimed.jobs], claimed.next_due_at != NOW) == (["b"], True)
+        assert await store.jobs.resume("a", "root", NOW)
+        assert not await store.jobs.resume("a", "root", NOW)
+        claimed = await store.jobs.claim("one", NOW, 60.0, 9)
+        assert [job.type for job in claimed.jobs] == ["a"]
+
+
+async def test_jobs_of_a_filter_are_changed_together(open_again: Opener) -> None:
+    async with open_again() as store:
+        jobs = [NewJob("a", {"town": town}, NOW) for town in ("Rome", "Oslo", "Rome")]
+        await store.jobs.enqueue(jobs, NOW)
+        assert [job.id for job in await store.jobs.list(text="Rome")] == [3, 1]
+        wanted = JobFilter(text="Rome")
+        cancel, requeue = BulkAction.CANCEL, BulkAction.REQUEUE
+        assert await store.jobs.change(cancel, wanted, "root", "", NOW, 1) == ([1], True)
+        assert await store.jobs.change(cancel, wanted, "root", "", NOW, 9) == ([3], False)
+        assert await store.jobs.change(requeue, JobFilter(), "root", "", NOW, 9) == ([1, 3], False)
+        with pytest.raises(ValueError, match="a reason"):
+            await store.jobs.change(BulkAction.DISMISS, wanted, "root", "", NOW, 9)

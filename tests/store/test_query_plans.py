@@ -22,7 +22,7 @@ from yoked_actor.store.engine import migrate, statement
 STORE = Path(yoked_actor.store.__file__).parent
 FILES = sorted(f"{file.parts[-3]}/{file.stem}" for file in STORE.glob("*/sql/*.sql"))
 
-SMALL = {"meta", "alerts", "dead_letter_news", "dead_letter_alerts", "lease_clock"}
+SMALL = {"meta", "job_pauses", "alerts", "dead_letter_news", "dead_letter_alerts", "lease_clock"}
 """Tables that do not grow with people, spins or days."""
 
 BOUNDED = {
@@ -32,6 +32,8 @@ BOUNDED = {
     "zone_runs_one_plan": "one for each inhabited zone",
     "open_matches": "the matches that are open",
     "open_dates": "the dates that are open",
+    "reports_open": "the reports that nobody has closed, up to a limit",
+    "warnings_unseen": "the warnings that were not seen yet",
 }
 """Partial indexes that hold what is under way, and not what has been."""
 
@@ -58,6 +60,7 @@ SCANS = {
     "lobby/busy_users": _START,
     "offers/calendar_list": _OPERATOR,
     "jobs/list": _OPERATOR,
+    "jobs/bulk_find": _OPERATOR,
     "jobs/erased:SELECT type, key FROM job_ledger WHERE instr": _TRACES,
     "jobs/erased:SELECT detail, number FROM audit WHERE action = ?": _ERASURE,
     "upkeep/invariants:": _DOCTOR,
@@ -65,9 +68,11 @@ SCANS = {
     "ops/operators:SELECT user_id FROM people UNION SELECT user_id FROM seats": _OPERATOR,
     "ops/audit:SELECT number, at, who, action": _OPERATOR,
     "ops/operators:SELECT user_id, at, by, reason, until FROM suspended": _START,
-    "ops/operators:SELECT r.number, r.reporter": _OPERATOR,
+    "ops/reviews:SELECT r.number, r.reporter": _OPERATOR,
+    "ops/moderation:SELECT number, user_id, at, by, text": "the beginning of a statement",
     "people/erasure:SELECT day, user_id, rank FROM offers WHERE candidate = ?1": _TRACES,
     "people/erasure:UPDATE suspended SET by": _ERASURE,
+    "people/erasure:UPDATE warnings SET by": _ERASURE,
     "people/erasure:UPDATE audit SET detail = ?2 WHERE detail = ?1": _ERASURE,
     "people/erasure:UPDATE reports SET resolved_by": _ERASURE,
     "jobs/jobs:SELECT type, status, count(*) FROM jobs": "tests and benchmarks",

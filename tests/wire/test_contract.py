@@ -293,35 +293,67 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         now = server.base.clock.now()
         await root.say("watch", token=server.edge.tokens.sign("root", now, 60, admin=True))
         await root.event("status")
-        await http.post(
-            "/api/admin/users/carl/suspend",
-            json={"reason": "rude"},
-            headers={
-                "Authorization": f"Bearer {server.edge.tokens.sign('root', now, 60, admin=True)}"
-            },
-        )
-        await carl.event("suspended")
+        signed = server.edge.tokens.sign("root", now, 60, admin=True)
+        for what, body in (("warn", {"text": "be kind"}), ("suspend", {"reason": "rude"})):
+            await http.post(
+                f"/api/admin/users/carl/{what}",
+                json=body,
+                headers={"Authorization": f"Bearer {signed}"},
+            )
+            await carl.event("warning" if what == "warn" else "suspended")
         server.drain()
         await ben.event("draining")
         seen = set().union(*(check_conversation(client) for client in (ana, ben, carl, root)))
     assert seen == set(MESSAGES)
 
 
+def undescribed(schema: Any, where: str) -> list[str]:
+    """The fields of a schema, and of those inside it, that say nothing of themselves."""
+    found = []
+    for name, field in schema.get("properties", {}).items():
+        if len(field.get("description", "").split()) < 2:
+            found.append(f"{where}.{name}")
+    return found
+
+
+@pytest.mark.parametrize("document", [HTTP, SOCKET], ids=["openapi", "asyncapi"])
+def test_every_field_is_described(document: Any) -> None:
+    """A new field needs a row in `yoked_actor/wire/contract/descriptions.py`."""
+    found = []
+    for name, schema in document["components"]["schemas"].items():
+        found += undescribed(schema, name)
+    for name, message in document["components"].get("messages", {}).items():
+        found += undescribed(message["payload"], name)
+    for path, methods in document.get("paths", {}).items():
+        for method, call in methods.items():
+            for one in call.get("parameters", ()):
+                if not one.get("description"):
+                    found.append(f"{method} {path} {one['name']}")
+    assert found == []
+
+
 async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any) -> None:
     bodies: dict[str, Message] = {
         "/api/profile": profile("Ana", "woman", "man"),
         "/api/dev/login": {"user_id": "ana", "profile": profile("Ana", "woman", "man")},
+        "/api/places/near": {"lat": 48.2, "lon": 16.4},
         "/api/match/acknowledge": {"match_id": "m404"},
         "/api/vote": {"match_id": "m404", "vote": "yes"},
         "/api/date/end": {"date_id": "d404"},
         "/api/blocks": {"user_id": "mallory"},
         "/api/reports": {"user_id": "mallory", "reason": "rude"},
         "/api/dev/clock/advance": {"seconds": 1},
+        "/api/appeal": {"text": "sorry"},
         "/api/admin/users/{user_id}/suspend": {"reason": "rude"},
+        "/api/admin/users/{user_id}/warn": {"text": "be kind"},
         "/api/admin/reports/{number}/resolve": {"resolution": "suspended"},
         "/api/offers/{offer_id}/answer": {"answer": "accept"},
         "/api/dates/{date_id}/stay_in_touch": {"answer": "yes"},
         "/api/admin/jobs/requeue": {"type": "test"},
+        "/api/admin/jobs/bulk": {"action": "requeue"},
+        "/api/admin/jobs/pause": {"type": "jobs.prune", "reason": "known"},
+        "/api/admin/jobs/resume": {"type": "jobs.prune"},
+        "/api/admin/matches/{match_id}/end": {"reason": "known"},
         "/api/admin/jobs/{job_id}/dismiss": {"reason": "known"},
         "/api/admin/users/{user_id}/block": {"user_id": "mallory"},
         "/api/admin/offers/run": {"zone": "Europe/Berlin", "date": "2026-01-01"},
@@ -366,11 +398,16 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
                     )
                     assert set(body) <= known, call.path
     refused = {
+        "/api/places",
         "/api/match/acknowledge",
         "/api/vote",
         "/api/date/end",
         "/api/offers/{offer_id}/answer",
         "/api/connections/{connection_id}/date",
+        "/api/appeal",
+        "/api/admin/matches/{match_id}",
+        "/api/admin/matches/{match_id}/end",
+        "/api/warnings/{warning_id}/seen",
         "/api/calls/{call_id}/accept",
         "/api/calls/{call_id}/decline",
         "/api/calls/{call_id}/cancel",

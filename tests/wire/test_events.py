@@ -22,7 +22,7 @@ from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.time import MICROSECONDS, to_datetime
 from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import rendering
+from yoked_actor.wire.lobby import ok_reply, rendering
 
 NOW = 1_767_254_400 * MICROSECONDS
 LATER = NOW + 5_500_000
@@ -178,6 +178,15 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         told.Suspended("rude", None),
         {"type": "suspended", "reason": "rude", "until": None},
     ),
+    (
+        told.Warned("w1", "be kind", 0),
+        {
+            "type": "warning",
+            "warning_id": "w1",
+            "text": "be kind",
+            "given_at": "1970-01-01T00:00:00Z",
+        },
+    ),
 ]
 
 
@@ -228,13 +237,13 @@ def test_something_that_is_no_notice_has_no_event() -> None:
 def test_a_reply_carries_what_there_is_and_no_nulls(
     reply: told.Reply, fields: dict[str, Any]
 ) -> None:
-    assert said(rendering.ok_reply("c1", reply)) == {"type": "ok", "re": "c1", **fields}
+    assert said(ok_reply("c1", reply)) == {"type": "ok", "re": "c1", **fields}
 
 
 def test_an_explanation_says_also_what_there_is_not() -> None:
     rejected = Rejections(1, 2, 3, 4)
     reply = told.Explanation(10.5, Tier.FORCED, None, 10, rejected, None, StrictCost(5, 0))
-    assert said(rendering.ok_reply("c1", reply)) == {
+    assert said(ok_reply("c1", reply)) == {
         "type": "ok",
         "re": "c1",
         "waiting_s": 10.5,
@@ -251,14 +260,14 @@ def test_an_explanation_names_the_nearest_relaxation() -> None:
     nearest = Relaxation("age", 3, "years", 2)
     nobody = Rejections(0, 0, 0, 0)
     reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, nobody, nearest, StrictCost(0, 0))
-    part = said(rendering.ok_reply("c1", reply))
+    part = said(ok_reply("c1", reply))
     assert part["nearest"] == {"constraint": "age", "by": 3, "unit": "years", "gives": 2}
     assert part["next_tier_in_s"] == 1.5
 
 
 def test_a_refusal_becomes_an_error() -> None:
     reply = told.Refusal(told.Code.ON_A_DATE, "end it first")
-    assert said(rendering.ok_reply("c1", reply)) == {
+    assert said(ok_reply("c1", reply)) == {
         "type": "error",
         "re": "c1",
         "code": "on_a_date",

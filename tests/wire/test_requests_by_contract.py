@@ -32,6 +32,10 @@ BEYOND_WORDS = (
     "you cannot block yourself",
     "until is past",
     "printable characters",
+    "must not contain",
+    "combining marks in a row",
+    "is blank",
+    "surrogate pair",
     "Expected `int`, got `float`",  # 18.0 is an integer there
 )
 

@@ -77,6 +77,10 @@ class Clock:
         """The present instant. It steps only inside `check`, never between two checkpoints."""
         return self._start_at + self._elapsed()
 
+    def at(self, trio_s: float) -> Instant:
+        """A time of trio's clock as an instant."""
+        return self._start_at + round((trio_s - self._trio_start) * MICROSECONDS)
+
     def trio_time(self, at: Instant) -> float:
         """An instant on trio's clock, as long as the clock is not stepped."""
         return self._trio_start + (at - self._start_at) / MICROSECONDS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,8 @@ class Base(msgspec.Struct, frozen=True, kw_only=True):
     directory: Path | None
     """Where the database is; None in memory."""
     mock_clock: MockClock | None = None
+    on_reload: list[Callable[[], None]] = msgspec.field(default_factory=list)
+    """Called after the settings were reloaded."""
 
     @property
     def threads(self) -> bool:

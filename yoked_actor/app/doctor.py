@@ -18,6 +18,7 @@ import msgspec
 import trio
 from cryptography import x509
 
+from yoked_actor import compiled
 from yoked_actor.actors.clock import read_machine_time
 from yoked_actor.app.base import DATABASE
 from yoked_actor.domain.time import MICROSECONDS, Instant, to_datetime, tzdata_version
@@ -53,6 +54,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine(settings: Settings, now: Instant, *, full: bool, dev: bool) -> Iterator[Finding]:
     """Check everything but the configuration file, which is already loaded."""
+    yield Finding("build", "ok", compiled.FINDER.description())
     yield _signing_key(settings, dev)
     if settings.edge.tls_certificate:
         yield _certificate(settings.edge, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -65,7 +65,12 @@ async def open_edge(
         alarm=base.alarm,
         supervisor=supervisor,
     )
-    conversations = Conversations(live.sessions, tokens, clock, settings.edge, delivery.wake, board)
+
+    def arrived(user_ids: Iterable[str]) -> None:
+        delivery.wake(user_ids)
+        people.warnings.wake(user_ids)
+
+    conversations = Conversations(live.sessions, tokens, clock, settings.edge, arrived, board)
     app = create_app(settings.edge, dev=dev)
     api = Api(
         settings=settings,

@@ -26,6 +26,7 @@ def add_calls(
     """Add them all to an app."""
     dispatcher = base.dispatcher
     http.add_profile_calls(app, api)
+    http.add_place_calls(app, api)
     http.add_match_calls(app, api)
     http.add_safety_calls(app, api)
     http.add_offer_calls(app, api, live.offers)
@@ -37,7 +38,10 @@ def add_calls(
     http.add_admin_job_calls(app, api, dispatcher, base.alarm)
     http.add_admin_lobby_calls(app, api, live.view)
     http.add_admin_offer_calls(app, api, calendar, dispatcher, threads=base.threads)
-    http.add_admin_user_calls(app, api, people.enforcer)
+    http.add_admin_match_calls(app, api, live.view)
+    http.add_setting_calls(app, api)
+    http.add_admin_people_calls(app, api, live.view, people.warnings)
+    http.add_admin_report_calls(app, api, people.enforcer)
     http.add_admin_drain_calls(app, api, stop)
     http.add_objective_calls(app, api, base.metrics.objectives)
     http.add_contract_calls(app, api, has_mock_clock=base.mock_clock is not None)

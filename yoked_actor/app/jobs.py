@@ -13,6 +13,7 @@ from yoked_actor.actors.jobs import listen_for_wakeups, prune_job, register_upke
 from yoked_actor.actors.offers import OfferDelivery
 from yoked_actor.actors.people import prune_store_job
 from yoked_actor.app.base import Base
+from yoked_actor.app.extensions import register_extensions
 from yoked_actor.edge.outgoing import Webhook
 
 
@@ -30,6 +31,7 @@ async def open_jobs(
     dispatcher, store, clock = base.dispatcher, base.store, base.clock
     register_upkeep(dispatcher, store.jobs, clock, base.settings.jobs)
     Webhook(base.settings.alerts, store.jobs, clock, webhook_transport).register(dispatcher)
+    register_extensions(dispatcher)
 
     def wake() -> None:
         # Another process may have enqueued or cancelled a job, or stored a set of offers.

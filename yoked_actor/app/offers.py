@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import trio
@@ -10,6 +10,7 @@ import trio
 from yoked_actor.actors.offers import Calendar, OfferDelivery, OfferJobs
 from yoked_actor.app.base import Base
 from yoked_actor.app.lobby import Live
+from yoked_actor.app.worker_process import WorkerProcess, wants_worker
 from yoked_actor.store import enqueue_in
 
 
@@ -32,13 +33,22 @@ async def open_calendar(base: Base) -> AsyncIterator[Calendar]:
 
 
 @asynccontextmanager
-async def open_delivery(base: Base, live: Live) -> AsyncIterator[OfferDelivery]:
-    """Make offers in jobs, and deliver them to connected users, until the block is left."""
+async def open_delivery(
+    base: Base,
+    live: Live,
+    *,
+    worker_command: Sequence[str] | None = None,
+    stop: trio.Event,
+) -> AsyncIterator[OfferDelivery]:
+    """Make offers in jobs, and deliver them to connected users, until the block is left.
+
+    With a `worker_command`, a worker process makes them if the settings say so.
+    """
     store, clock, settings, metrics = base.store, base.clock, base.settings, base.metrics
     delivery = OfferDelivery(
         store, live.sessions, clock, settings, metrics, live.opened, live.places
     )
-    OfferJobs(
+    offer_jobs = OfferJobs(
         store.offers,
         store.jobs,
         clock,
@@ -46,8 +56,13 @@ async def open_delivery(base: Base, live: Live) -> AsyncIterator[OfferDelivery]:
         metrics,
         threads=base.threads,
         stored=delivery.wake,
-    ).register(base.dispatcher)
+    )
+    offer_jobs.register(base.dispatcher)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(base.supervisor.run_side, "desk", delivery.run)
+        if worker_command is not None and wants_worker(settings.jobs):
+            worker = WorkerProcess(worker_command, base, offer_jobs, stop)
+            base.on_reload.append(worker.reload)
+            nursery.start_soon(base.supervisor.run_side, "worker", worker.run)
         yield delivery
         nursery.cancel_scope.cancel()

@@ -1,4 +1,4 @@
-"""Opens erasure and suspension of users."""
+"""Opens erasure and suspension of users, and warnings to them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from contextlib import asynccontextmanager
 import msgspec
 import trio
 
-from yoked_actor.actors.people import Eraser, SuspensionEnforcer, register_people_jobs
+from yoked_actor.actors.people import (
+    Eraser,
+    SuspensionEnforcer,
+    WarningDelivery,
+    register_people_jobs,
+)
 from yoked_actor.app.base import Base
 from yoked_actor.app.lobby import Live
 
 
 class People(msgspec.Struct, frozen=True):
-    """What removes users."""
+    """What removes users, and what warns them."""
 
     eraser: Eraser
     enforcer: SuspensionEnforcer
+    warnings: WarningDelivery
 
 
 @asynccontextmanager
@@ -25,11 +31,13 @@ async def open_people(base: Base, live: Live) -> AsyncIterator[People]:
     """Run until the block is left. Suspended users are removed before the block is entered."""
     eraser = Eraser(live.sessions, base.store, base.clock)
     enforcer = SuspensionEnforcer(live.sessions, base.store, base.clock, base.settings.store)
+    warnings = WarningDelivery(live.sessions, base.store, base.clock, base.settings.store)
     privacy = base.settings.privacy
     register_people_jobs(base.dispatcher, eraser, enforcer, base.store, base.clock, privacy)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(base.supervisor.run_side, "suspensions", enforcer.run)
+        nursery.start_soon(base.supervisor.run_side, "warnings", warnings.run)
         # A user may have been suspended while no server ran.
         await enforcer.open()
-        yield People(eraser, enforcer)
+        yield People(eraser, enforcer, warnings)
         nursery.cancel_scope.cancel()

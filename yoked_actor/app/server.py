@@ -57,6 +57,8 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
             burst=edge.connections_burst,
         )
         self.base.alarm.wake()
+        for reloaded in self.base.on_reload:
+            reloaded()
 
     def hurry(self) -> None:
         """End the drain at once."""
@@ -77,15 +79,19 @@ async def open_server(
     webhook_transport: httpx.AsyncBaseTransport | None = None,
     stop: trio.Event | None = None,
     dev: bool = False,
+    worker_command: Sequence[str] | None = None,
 ) -> AsyncIterator[Server]:
-    """Start the server, and shut it down cleanly on exit. `database` None keeps all in memory."""
+    """Start the server, and shut it down cleanly on exit. `database` None keeps all in memory.
+
+    `worker_command` starts a worker process; without it there is none.
+    """
     stop = trio.Event() if stop is None else stop
     async with (
         open_base(settings, database, clock=clock, mock_clock=mock_clock) as base,
         open_ops(base),
         open_calendar(base) as calendar,
         open_lobby(base, calendar) as live,
-        open_delivery(base, live) as delivery,
+        open_delivery(base, live, worker_command=worker_command, stop=stop) as delivery,
         open_people(base, live) as people,
         open_jobs(base, delivery, webhook_transport=webhook_transport),
         open_edge(

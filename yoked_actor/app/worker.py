@@ -23,6 +23,8 @@ from yoked_actor.actors.jobs import (
 from yoked_actor.actors.offers import OfferJobs
 from yoked_actor.actors.ops import Alarm
 from yoked_actor.actors.supervisor import Supervisor
+from yoked_actor.app.extensions import register_extensions
+from yoked_actor.app.worker_report import Reporter
 from yoked_actor.settings import Settings
 from yoked_actor.store import ThreadRunner, open_store
 from yoked_actor.telemetry import Metrics
@@ -32,8 +34,13 @@ _PATIENCE_S = 10.0
 
 
 @asynccontextmanager
-async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispatcher]:
-    """Run jobs until the block is left, then let them end or give them back."""
+async def open_worker(
+    settings: Settings, database: Path, reporter: Reporter | None = None
+) -> AsyncIterator[Dispatcher]:
+    """Run jobs until the block is left, then let them end or give them back.
+
+    The worker process of a server has a `reporter`: the server counts its runs and raises alerts.
+    """
     clock = Clock.real(settings.server.clock_step_s)
     async with open_store(
         database,
@@ -54,10 +61,16 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
             settings,
             metrics,
             wake_others=lambda: wake_other_processes(directory),
+            ended=None if reporter is None else reporter.add_runs,
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
-        # The server knows who is connected: a worker wakes it after each commit, and it delivers.
-        OfferJobs(store.offers, store.jobs, clock, settings, metrics).register(dispatcher)
+        # The server knows who is connected: a worker wakes it after each commit, or reports whose
+        # sets it has stored, and the server delivers.
+        OfferJobs(
+            *(store.offers, store.jobs, clock, settings, metrics),
+            ended=None if reporter is None else reporter.add_set,
+        ).register(dispatcher)
+        register_extensions(dispatcher)
         # Its alerts concern its own jobs and go to its log; the server stores and sends alerts.
         alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=True)
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake)
@@ -65,10 +78,16 @@ async def open_worker(settings: Settings, database: Path) -> AsyncIterator[Dispa
             run_side = supervisor.run_side
             watch_clock = partial(clock.watch, metrics.clock.count)
             nursery.start_soon(run_side, "clock", watch_clock)
-            nursery.start_soon(run_side, "alarm", alarm.run)
+            if reporter is None:
+                nursery.start_soon(run_side, "alarm", alarm.run)
+            else:
+                reporter.greet(dispatcher.owner)
+                nursery.start_soon(run_side, "reporter", reporter.run)
             nursery.start_soon(run_side, "dispatcher", dispatcher.run)
             wake = partial(dispatcher.wake, from_other_process=True)
             nursery.start_soon(run_side, "job_bell", partial(listen_for_wakeups, directory, wake))
             yield dispatcher
             await dispatcher.drain()
+            if reporter is not None:
+                reporter.flush()
             nursery.cancel_scope.cancel()

@@ -28,7 +28,10 @@ dev_option = click.option(
 )
 host_option = click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 port_option = click.option(
-    "--port", type=int, help="Port to listen on; 0 picks a free port.  [default: 8080]"
+    "--port",
+    type=click.IntRange(0, 65_535),
+    metavar="PORT",
+    help="Port to listen on; 0 picks a free port.  [default: 8080]",
 )
 open_option = click.option(
     "--open", "open_browser", is_flag=True, help="Open the server in a browser."

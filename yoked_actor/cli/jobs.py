@@ -57,6 +57,23 @@ def list_jobs(
 
 
 @jobs.command()
+@click.argument("job_type", metavar="TYPE")
+@click.argument("payload", metavar="JSON")
+@click.option("--key", help="Key: a second job of this type with the same key is not added.")
+@source_options
+@json_option
+def enqueue(job_type: str, payload: str, key: str | None, source: Source, as_json: bool) -> None:
+    """Add a job of TYPE, with the JSON object as its payload.
+
+    It runs as soon as a process that knows TYPE is free. A server knows its own types and those
+    that installed packages register.
+    """
+    from yoked_actor.cli.run import jobs
+
+    jobs.enqueue(source, job_type, payload, key, as_json=as_json)
+
+
+@jobs.command()
 @click.argument("job_id", type=int)
 @source_options
 @json_option

@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 import yoked_actor
+from yoked_actor import compiled
 
 
 class Entry(NamedTuple):
@@ -73,7 +74,8 @@ class LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        click.echo(f"yoked-actor, version {yoked_actor.__version__}")
+        build = compiled.FINDER.description()
+        click.echo(f"yoked-actor, version {yoked_actor.__version__} ({build})")
         ctx.exit()
 
 

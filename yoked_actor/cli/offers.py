@@ -16,7 +16,7 @@ def _day(context: click.Context, parameter: click.Parameter, value: str | None) 
     try:
         return None if value is None else date.fromisoformat(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is not a date such as 2026-03-29") from None
+        raise click.BadParameter(f"{value} is not a date such as 2026-03-29") from None
 
 
 @click.group()

@@ -24,7 +24,7 @@ def _instant(context: click.Context, parameter: click.Parameter, value: str) -> 
         instant = datetime.fromisoformat(value)
     except ValueError:
         raise click.BadParameter(
-            f"{value!r} is not an ISO 8601 date and time such as {MOCK_START}"
+            f"{value} is not an ISO 8601 date and time such as {MOCK_START}"
         ) from None
     return instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
 

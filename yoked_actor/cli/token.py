@@ -21,7 +21,13 @@ def _duration_s(context: click.Context, parameter: click.Parameter, value: str) 
 
 @click.command()
 @user_argument
-@click.option("--admin", is_flag=True, help="Include the role that grants access to the admin API.")
+@click.option("--admin", is_flag=True, help="The same as --role admin.")
+@click.option(
+    "--role",
+    type=click.Choice(["viewer", "moderator", "admin"]),
+    help="Role of an operator: a viewer reads, a moderator also works on reports and suspends, an"
+    " admin may do everything.  [default: none]",
+)
 @click.option(
     "--ttl",
     "ttl_s",
@@ -36,6 +42,7 @@ def _duration_s(context: click.Context, parameter: click.Parameter, value: str) 
 def token(
     user_id: str,
     admin: bool,
+    role: str | None,
     ttl_s: float,
     config_file: Path | None,
     data_dir: Path | None,
@@ -48,5 +55,8 @@ def token(
     """
     from yoked_actor.cli.run.token import signed_token
 
+    if admin and role not in (None, "admin"):
+        raise click.UsageError("--admin cannot be used with another --role")
     flags = {"server": {"data_dir": data_dir}}
-    click.echo(signed_token(user_id, config_file, flags, ttl_s=ttl_s, admin=admin, dev=dev))
+    role = "admin" if admin else role
+    click.echo(signed_token(user_id, config_file, flags, ttl_s=ttl_s, role=role, dev=dev))

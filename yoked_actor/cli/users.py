@@ -27,6 +27,12 @@ def users() -> None:
 
 @users.command("list")
 @click.option("--suspended", "only_suspended", is_flag=True, help="Only suspended users.")
+@click.option(
+    "--search",
+    default="",
+    metavar="TEXT",
+    help="Only users whose ID or name contains TEXT, in upper or lower case.",
+)
 @click.option("--after", default="", metavar="USER", help="Only users with a greater ID.")
 @click.option(
     "--limit",
@@ -37,14 +43,18 @@ def users() -> None:
 )
 @source_options
 @json_option
-def list_users(only_suspended: bool, after: str, limit: int, source: Source, as_json: bool) -> None:
+def list_users(
+    only_suspended: bool, search: str, after: str, limit: int, source: Source, as_json: bool
+) -> None:
     """List users by ID.
 
-    Names and places are not shown. `export` prints them.
+    Names are shown with --search only, places never; `export` prints both.
     """
     from yoked_actor.cli.run import users
 
-    users.list_users(source, after, limit, only_suspended=only_suspended, as_json=as_json)
+    users.list_users(
+        source, after, limit, only_suspended=only_suspended, search=search.strip(), as_json=as_json
+    )
 
 
 @users.command()

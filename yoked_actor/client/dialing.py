@@ -25,7 +25,7 @@ class Address(msgspec.Struct, frozen=True):
         """Parse `http://host:port`, `https://...`, `ws://...` or `wss://...`; a path is ignored."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https", "ws", "wss") or not parts.hostname:
-            raise ValueError(f"{url!r} is not an address such as http://127.0.0.1:8080")
+            raise ValueError(f"{url or '(empty)'} is not an address such as http://127.0.0.1:8080")
         secure = parts.scheme in ("https", "wss")
         return cls(parts.hostname, parts.port or (443 if secure else 80), secure)
 

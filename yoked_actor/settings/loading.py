@@ -21,6 +21,8 @@ from yoked_actor.settings.settings import Settings, sections
 from yoked_actor.settings.tables import NAMES, full_key, name_in_variable, table_model
 
 PREFIX = "YOKED_"
+PURE_PYTHON = "YOKED_PURE_PYTHON"
+"""Not a setting: it is read when the program is loaded, before the settings are."""
 
 # The settings that have a flag, so that a problem can name it.
 FLAGS = {
@@ -87,7 +89,8 @@ class _Gathered:
                     self._add(section, key, value, str(file))
 
     def add_environment(self, environ: Mapping[str, str]) -> None:
-        for variable in sorted(name for name in environ if name.startswith(PREFIX)):
+        given = {name for name in environ if name.startswith(PREFIX)} - {PURE_PYTHON}
+        for variable in sorted(given):
             section, separator, key = variable.removeprefix(PREFIX).lower().partition("__")
             if not separator:
                 form = f"must have the form {PREFIX}SECTION__KEY"
@@ -133,7 +136,16 @@ class _Gathered:
             self._add_conflicts(error, None, failed)
         if self._problems:
             raise SettingsError(self._problems)
+        settings.keep_sources(self._named_sources())
         return settings
+
+    def _named_sources(self) -> dict[str, str]:
+        """The sources by `section.key`; a setting of tables has those of all its tables."""
+        found: dict[str, dict[str, None]] = {}
+        for (section, key), source in self._sources.items():
+            outer = key.partition(".")[0]
+            found.setdefault(f"{section}.{outer}", {})[source] = None
+        return {name: ", ".join(sources) for name, sources in found.items()}
 
     def _validated(self, section: str, values: Mapping[str, object]) -> SettingsModel:
         """A section without its invalid values, which are reported."""

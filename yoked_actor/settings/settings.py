@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec.structs import replace
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from yoked_actor.domain.rules import Rules
 from yoked_actor.settings.base import Conflict, SettingsModel
@@ -50,6 +50,28 @@ class Settings(SettingsModel):
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
     safety: SafetySettings = Field(default_factory=SafetySettings)
     log: LogSettings = Field(default_factory=LogSettings)
+
+    _sources: dict[str, str] = PrivateAttr(default_factory=dict)
+    """Where settings come from that are not the default, by section and key."""
+
+    def source_of(self, section: str, key: str) -> str:
+        """Where a setting comes from: `default`, a file, a variable or a flag."""
+        return self._sources.get(f"{section}.{key}", "default")
+
+    def keep_sources(self, sources: Mapping[str, str], only: Collection[str] | None = None) -> None:
+        """Remember where settings come from; with `only`, of these settings alone."""
+        if only is None:
+            self._sources = dict(sources)
+            return
+        for name in only:
+            self._sources.pop(name, None)
+            if name in sources:
+                self._sources[name] = sources[name]
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Where settings come from that are not the default, by section and key."""
+        return dict(self._sources)
 
     def conflicts(self) -> Iterator[Conflict]:
         """A session dropped while its user is in line; credentials that expire during a date."""

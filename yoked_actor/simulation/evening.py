@@ -178,6 +178,10 @@ class Evening:
     def answer(self, message: Message, reply: Reply, now: Instant) -> None:
         """Replies are ignored: a notice follows every match."""
 
+    def take_signs_of_life(self) -> dict[str, float]:
+        """None: guests send their heartbeats as events."""
+        return {}
+
     def may_forget(self, user_id: str) -> bool:
         """Guests stay in memory."""
         return False

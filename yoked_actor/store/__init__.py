@@ -36,6 +36,7 @@ from yoked_actor.store.jobs import (
     Enqueued,
     Failed,
     Jobs,
+    JointEffect,
     KeyConflict,
     LeaseLost,
     NoSuchJob,
@@ -59,8 +60,16 @@ from yoked_actor.store.offers import (
     prepare_set,
 )
 from yoked_actor.store.opening import open_store
-from yoked_actor.store.ops import Alerts, Audit, NothingToDo, Operators
-from yoked_actor.store.people import Privacy, TooManyReports
+from yoked_actor.store.ops import (
+    Alerts,
+    Audit,
+    Moderation,
+    NoSuchWarning,
+    NothingToDo,
+    Operators,
+    TooManyWarnings,
+)
+from yoked_actor.store.people import Privacy, TooManyAppeals, TooManyReports
 from yoked_actor.store.store import Store
 from yoked_actor.store.upkeep import (
     BadBackup,
@@ -96,12 +105,15 @@ __all__ = [
     "InlineRunner",
     "Inspection",
     "Jobs",
+    "JointEffect",
     "KeyConflict",
     "LeaseLost",
+    "Moderation",
     "NoSuchDate",
     "NoSuchJob",
     "NoSuchOffer",
     "NoSuchRun",
+    "NoSuchWarning",
     "NothingToDo",
     "OfferExpired",
     "Offers",
@@ -116,7 +128,9 @@ __all__ = [
     "StoreSet",
     "StoreUnavailable",
     "ThreadRunner",
+    "TooManyAppeals",
     "TooManyReports",
+    "TooManyWarnings",
     "TouchClosed",
     "TouchGiven",
     "Tx",

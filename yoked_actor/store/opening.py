@@ -17,6 +17,7 @@ from yoked_actor.store.engine import (
     OpenFiles,
     Runner,
     Writer,
+    WriteTurns,
     check_is_current,
     connect,
     connect_for_writing,
@@ -62,6 +63,7 @@ async def open_store(
                 )
             )
         files = OpenFiles(path)
+        turns = WriteTurns(None if path is None else path.parent, patience_s=busy_timeout_s)
         writer = Writer(
             connection,
             runner,
@@ -69,6 +71,7 @@ async def open_store(
             max_batch=max_batch,
             observer=observer,
             check=files.check,
+            turns=turns,
         )
         database = Database(path, writer, connection, runner, reader, reader_runner, files)
         store = Store(database, boot, leases)
@@ -78,6 +81,7 @@ async def open_store(
                 yield store
             finally:
                 await store.aclose()
+                turns.close()
 
 
 def _open(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from yoked_actor.domain.lobby import Changes, Known, Recovered
 from yoked_actor.domain.matching import QualityReport
-from yoked_actor.domain.people import Person, Report, ReportLimits
+from yoked_actor.domain.people import Appeal, Person, Report, ReportLimits
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.contacts import Contacts
 from yoked_actor.store.engine import Database, Tx
@@ -22,8 +22,8 @@ from yoked_actor.store.lobby import (
     recover_in,
 )
 from yoked_actor.store.offers import Calendar, Offers
-from yoked_actor.store.ops import Alerts, Audit, Operators
-from yoked_actor.store.people import Privacy, add_report_in, erase_in
+from yoked_actor.store.ops import Alerts, Audit, Moderation, Operators
+from yoked_actor.store.people import Privacy, add_appeal_in, add_report_in, erase_in
 
 
 class Store:
@@ -42,6 +42,7 @@ class Store:
         self.calendar = Calendar(database)
         self.contacts = Contacts(database)
         self.jobs = Jobs(database, leases)
+        self.moderation = Moderation(database)
         self.offers = Offers(database)
         self.operators = Operators(database)
         self.privacy = Privacy(database)
@@ -84,6 +85,10 @@ class Store:
     async def add_report(self, report: Report, limits: ReportLimits) -> None:
         """Save a report; durable on return. `TooManyReports`: nothing was stored."""
         await self._database.write(lambda tx: add_report_in(tx, report, limits))
+
+    async def add_appeal(self, appeal: Appeal, every_s: float) -> None:
+        """Save an appeal; durable on return. `TooManyAppeals`: nothing was stored."""
+        await self._database.write(lambda tx: add_appeal_in(tx, appeal, every_s))
 
     async def load_user(self, user_id: str) -> Known:
         """What is stored about one user; bars as they were stored, past ones too."""

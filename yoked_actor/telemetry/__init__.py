@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from yoked_actor.telemetry.error_reports import CannotReport, report_errors
-from yoked_actor.telemetry.log import configure_logging
+from yoked_actor.telemetry.log import InfoLine, configure_logging, write_lines
 from yoked_actor.telemetry.metrics import (
     CONTENT_TYPE,
     CalendarMetrics,
@@ -17,10 +17,12 @@ __all__ = [
     "CONTENT_TYPE",
     "CalendarMetrics",
     "CannotReport",
+    "InfoLine",
     "JobMetrics",
     "Metrics",
     "Objectives",
     "configure_logging",
     "count_of",
     "report_errors",
+    "write_lines",
 ]

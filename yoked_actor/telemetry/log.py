@@ -10,8 +10,11 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from typing import Literal, TextIO
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple, TextIO
 
+import msgspec
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
@@ -47,13 +50,18 @@ def configure_logging(
     reading: list[Processor] = [] if report is None else [report]
     last = _pretty(target) if pretty else _json()
     sink = _Sink(target)
+    factory = structlog.WriteLoggerFactory(sink)  # type: ignore[arg-type]
     structlog.configure(
         processors=[*shared, *reading, *last],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(sink),  # type: ignore[arg-type]
+        logger_factory=factory,
         # A cached logger would keep the configuration of its first use.
         cache_logger_on_first_use=False,
     )
+    global _bulk
+    # Reports are made of errors and of failed jobs only, so `report` needs no `info` line.
+    is_bulk = not pretty and LEVELS[level] <= logging.INFO
+    _bulk = _Bulk(sink, factory) if is_bulk else None
     _route_standard_logging(level, [*shared, _add_library, *reading], last, sink)
 
 
@@ -91,6 +99,36 @@ def _add_library(logger: WrappedLogger, method: str, event: EventDict) -> EventD
     """Add the name of the library's logger."""
     event["library"] = event["_record"].name
     return event
+
+
+class InfoLine(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="event"):
+    """An entry of level `info` whose facts are fields: a struct for each event (`tag` names it).
+
+    Many of them are rendered at once, in a fraction of the time that single entries take.
+    """
+
+    at: datetime
+    level: str = "info"
+
+
+def write_lines(lines: Sequence[InfoLine]) -> bool:
+    """Write entries together; False if the configuration needs them one by one: do that then."""
+    if _bulk is None or structlog.get_config()["logger_factory"] is not _bulk.factory:
+        return False
+    _bulk.sink.write(_encode_lines(lines).decode())
+    _bulk.sink.flush()
+    return True
+
+
+class _Bulk(NamedTuple):
+    """Where JSON lines go, and the configuration for which that is true."""
+
+    sink: _Sink
+    factory: object
+
+
+_bulk: _Bulk | None = None
+_encode_lines = msgspec.json.Encoder().encode_lines
 
 
 class _Sink:

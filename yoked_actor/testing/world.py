@@ -16,6 +16,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.app.server import Server, open_server
 from yoked_actor.client import Api, Client, Dial, open_client
 from yoked_actor.domain.lobby import audit_floor
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.settings import Settings, load_settings
@@ -119,9 +120,16 @@ class World:
         """The HTTP client of a user who has signed up."""
         return Api(URL, self.token(user_id), dial=self.dial())
 
-    def token(self, user_id: str, *, ttl_s: float = 86_400.0, admin: bool = False) -> str:
-        """A token of a user."""
-        return self._tokens.sign(user_id, self.now(), ttl_s, admin=admin)
+    def token(
+        self,
+        user_id: str,
+        *,
+        ttl_s: float = 86_400.0,
+        admin: bool = False,
+        role: Role | None = None,
+    ) -> str:
+        """A token of a user, or of an operator."""
+        return self._tokens.sign(user_id, self.now(), ttl_s, admin=admin, role=role)
 
     def dial(self) -> Dial:
         """A way to open streams to the server; fails while it is down."""

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.ops import Role
 
 NUMBER: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": (1 << 63) - 1}
 """The schema of the number of a stored row."""
@@ -39,11 +40,13 @@ class Call(msgspec.Struct, frozen=True):
     only: Condition = "always"
     refusals: tuple[Code, ...] = ()
     query: tuple[Query, ...] = ()
+    needs: Role | None = None
+    """The role that an operator needs at least; None for the calls of users."""
 
     @property
     def is_admin(self) -> bool:
         """Whether it needs the token of an operator."""
-        return self.path.startswith("/api/admin/")
+        return self.needs is not None
 
     @property
     def is_api(self) -> bool:

@@ -41,15 +41,16 @@ class Attempts:
         # A mock clock may jump while a thread works, so there is none then.
         self._limiter = trio.CapacityLimiter(limits.cpu_threads) if threads else None
 
-    async def run(self, held: HeldJob) -> None:
-        """Run the handler of a job.
+    async def run(self, held: HeldJob, scope: trio.CancelScope) -> None:
+        """Run the handler of a job, inside a scope by which it can be stopped.
 
-        Checkpoints only if the handler does. If cancelled, nothing is recorded: the lease ends.
+        Checkpoints only if the handler does. If cancelled, nothing is recorded: when it was `scope`
+        that was cancelled the caller calls `end_stopped`, otherwise the lease ends.
         """
         job = held.job
         kind = self._types[job.type]
         if held.stopped is not None:
-            self.end_stopped(held, 0.0)
+            self.end_stopped(held)
             return
         began = trio.current_time()
         if not kind.quiet:
@@ -63,20 +64,15 @@ class Attempts:
             )
         held.began = began
         # A deadline here would cost more than a small job does: `HeldJobs` stops slow runs.
-        held.scope = scope = trio.CancelScope()
+        held.scope = scope
         try:
-            with scope:
-                held.run = run = kind.begin(job)
-                result = await kind.run(run, self._limiter)
+            held.run = run = kind.begin(job)
+            result = await kind.run(run, self._limiter)
         except Exception as error:
-            held.is_ended = True
-            self._recorder.put_failure(job, kind, error, trio.current_time() - began)
+            self.end_failed(held, error)
             return
-        held.is_ended = True
+        held.end()
         seconds = trio.current_time() - began
-        if scope.cancelled_caught:
-            self.end_stopped(held, seconds)
-            return
         outcome: Outcome
         if result is None:
             outcome = Completed(job.id, job.fence, run.effect)
@@ -89,11 +85,18 @@ class Attempts:
     def give_back(self, held: HeldJob) -> None:
         """Give back a job that has not been started."""
         held.stop(StopReason.STOPPING)
-        self.end_stopped(held, 0.0)
+        self.end_stopped(held)
 
-    def end_stopped(self, held: HeldJob, seconds: float) -> None:
+    def end_failed(self, held: HeldJob, error: Exception) -> None:
+        """Record an attempt that failed."""
+        held.end()
+        seconds = trio.current_time() - held.began
+        self._recorder.put_failure(held.job, self._types[held.job.type], error, seconds)
+
+    def end_stopped(self, held: HeldJob) -> None:
         """Record an attempt that was stopped."""
-        held.is_ended = True
+        seconds = max(0.0, trio.current_time() - held.began)
+        held.end()
         job = held.job
         kind = self._types[job.type]
         if held.stopped is StopReason.LEASE_LOST:

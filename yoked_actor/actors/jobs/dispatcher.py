@@ -21,7 +21,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs.attempts import Attempts
 from yoked_actor.actors.jobs.held_jobs import HeldJob, HeldJobs, StopReason
 from yoked_actor.actors.jobs.job_types import JobRun, JobType
-from yoked_actor.actors.jobs.recorder import JobRecorder
+from yoked_actor.actors.jobs.recorder import EndedRun, JobRecorder
 from yoked_actor.actors.jobs.watch import JobWatch
 from yoked_actor.domain.jobs import Job, JobStatus, NewJob, RetryPolicy
 from yoked_actor.domain.time import Instant
@@ -52,15 +52,20 @@ class Dispatcher:
         owner: str | None = None,
         threads: bool = True,
         wake_others: Callable[[], None] | None = None,
+        ended: Callable[[Sequence[EndedRun]], None] | None = None,
     ) -> None:
+        """`wake_others` wakes other processes; `ended` is called with runs that were recorded."""
         self._jobs = jobs
         self._clock = clock
         self._settings = settings
         self._limits = settings.jobs
         self._metrics = metrics.jobs
-        self._owner = owner or f"process {os.getpid()}"
+        self.owner = owner or f"process {os.getpid()}"
         self._wake_others = wake_others
         self._types: dict[str, JobType] = {}
+        self._left: frozenset[str] = frozenset()
+        """Types whose jobs are left to another process."""
+        self._woken: Callable[[], None] | None = None
         self._ready: deque[HeldJob] = deque()
         self._expected: set[int] = set()
         """Due jobs that this process has enqueued since its last claim."""
@@ -73,7 +78,9 @@ class Dispatcher:
         self._room_made = trio.lowlevel.ParkingLot()
         self._draining = False
         self.watch = JobWatch(jobs, clock, settings.jobs, self._metrics)
-        self._recorder = JobRecorder(jobs, clock, settings, metrics, self.watch, self._release)
+        self._recorder = JobRecorder(
+            *(jobs, clock, settings, metrics, self.watch, self._release, self._types, ended)
+        )
         self._held = HeldJobs(jobs, clock, settings.jobs, self._recorder.count_lost)
         self._attempts = Attempts(
             *(self._types, clock, settings.jobs, self._recorder, self._release), threads=threads
@@ -123,6 +130,25 @@ class Dispatcher:
         """The types that are registered."""
         return frozenset(self._types)
 
+    @property
+    def held(self) -> int:
+        """How many jobs this process has claimed and not yet recorded."""
+        return len(self._held)
+
+    def leave(self, types: frozenset[str]) -> None:
+        """Claim no jobs of these types, and of all others: another process runs them."""
+        if types != self._left:
+            self._left = types
+            self.wake()
+
+    def count(self, runs: Sequence[EndedRun]) -> None:
+        """Count runs that another process has recorded."""
+        self._recorder.count(runs)
+
+    def on_wake(self, woken: Callable[[], None]) -> None:
+        """Call `woken` whenever there may be new jobs; it must not block."""
+        self._woken = woken
+
     async def enqueue(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Validate the payloads, enqueue all jobs or none, and wake.
 
@@ -149,14 +175,19 @@ class Dispatcher:
             held.stop(StopReason.CANCELLED)
         return job
 
-    def wake(self, *, from_other_process: bool = False) -> None:
-        """Look for due jobs now. Another process may also have cancelled one."""
+    def wake(self, *, from_other_process: bool = False, alone: bool = False) -> None:
+        """Look for due jobs now. Another process may also have cancelled one.
+
+        `alone`: do not wake other processes.
+        """
         self._is_woken = True
         self._wakeup.set()
         self.watch.wake()
+        if self._woken is not None:
+            self._woken()
         if from_other_process:
             self._held.wake()
-        elif self._wake_others is not None:
+        elif self._wake_others is not None and not alone:
             self._wake_others()
 
     # Running
@@ -203,11 +234,13 @@ class Dispatcher:
             self._is_woken = False
             limit = self._claim_size
             began = trio.current_time()
-            policies = {name: kind.policy for name, kind in self._types.items()}
+            policies = {
+                name: kind.policy for name, kind in self._types.items() if name not in self._left
+            }
             expected, self._expected = self._expected, set()
             try:
                 claimed = await self._jobs.claim(
-                    self._owner,
+                    self.owner,
                     self._clock.now(),
                     self._limits.lease_s,
                     limit,
@@ -222,7 +255,7 @@ class Dispatcher:
                 continue
             delay_s = self._settings.store.retry_first_s
             self._recorder.count_races(claimed.lost)
-            self._recorder.count_rescued(claimed.rescued, self._types)
+            self._recorder.count_rescued(claimed.rescued)
             self._take(claimed.jobs)
             if len(claimed.jobs) == limit:
                 await self._adapt(began)
@@ -265,16 +298,36 @@ class Dispatcher:
     # Runs
 
     async def _work(self) -> None:
-        runs = 0
         while True:
+            # Many runs share a scope, because a scope costs more than a small job does. A scope
+            # that was cancelled, to stop a run, is not used for another.
+            running: list[HeldJob] = []
+            try:
+                with trio.CancelScope() as scope:
+                    await self._run_jobs(scope, running)
+            except Exception as error:
+                # A run that was stopped has failed as well.
+                if not running:
+                    raise
+                self._attempts.end_failed(running[0], error)
+                continue
+            for held in running:
+                self._attempts.end_stopped(held)
+
+    async def _run_jobs(self, scope: trio.CancelScope, running: list[HeldJob]) -> None:
+        """Run jobs until the scope is cancelled; `running` holds the job that runs."""
+        runs = 0
+        while not scope.cancel_called:
             while not self._ready:
                 await self._jobs_ready.park()
             held = self._ready.popleft()
             if self._room_made and self._has_room():
                 self._room_made.unpark_all()
-            await self._attempts.run(held)
+            running.append(held)
+            await self._attempts.run(held, scope)
+            running.clear()
             runs += 1
-            if runs % _RUNS_BETWEEN_CHECKPOINTS == 0:
+            if runs % _RUNS_BETWEEN_CHECKPOINTS == 0 and not scope.cancel_called:
                 # Handlers that never checkpoint would block all other tasks.
                 await trio.lowlevel.checkpoint()
 

@@ -53,6 +53,11 @@ class HeldJob:
         reported = None if self.run is None else self.run.progress
         return None if reported == self.written else reported
 
+    def end(self) -> None:
+        """The run has ended: its scope may run another job from now on."""
+        self.is_ended = True
+        self.scope = None
+
     def stop(self, reason: StopReason) -> None:
         """Stop the run; the first reason counts."""
         if self.stopped is None:

@@ -27,6 +27,7 @@ from yoked_actor.store import (
     DeadLettered,
     Failed,
     Jobs,
+    JointEffect,
     LeaseLost,
     Outcome,
     Snoozed,
@@ -44,6 +45,14 @@ _RESULTS: dict[type[Outcome], str] = {
     Snoozed: "given_back",
     Cancelled: "cancelled",
 }
+
+
+class EndedRun(msgspec.Struct, frozen=True, array_like=True):
+    """A run that was recorded, for counting; also that of a worker process."""
+
+    type: str
+    result: str
+    seconds: float
 
 
 class EndedAttempt(msgspec.Struct):
@@ -67,13 +76,21 @@ class JobRecorder:
         metrics: Metrics,
         watch: JobWatch,
         recorded: Callable[[list[Job], bool], None],
+        types: Mapping[str, JobType],
+        ended: Callable[[Sequence[EndedRun]], None] | None,
     ) -> None:
+        """`recorded` is called with jobs whose outcome is stored, and whether some wait again.
+
+        `ended` is called with the runs that are counted here.
+        """
         self._jobs = jobs
         self._clock = clock
         self._settings = settings
         self._metrics = metrics.jobs
         self._watch = watch
         self._recorded = recorded
+        self._types = types
+        self._ended = ended
         self._waiting: list[EndedAttempt] = []
         self._filled = trio.lowlevel.ParkingLot()
 
@@ -147,10 +164,17 @@ class JobRecorder:
             else:
                 self.put_failure(one.job, one.kind, failed, one.seconds)
         self._count(done)
-        for one in done:
-            self._report(one)
-        waits = any(_may_leave_work(one.outcome) for one in done)
+        self._report_all(done)
+        waits = any(self._may_leave_work(one.outcome) for one in done)
         self._recorded(gone, waits)
+
+    def _may_leave_work(self, outcome: Outcome) -> bool:
+        """Whether a process has something to do: a retry, or what an effect has written."""
+        if not isinstance(outcome, Completed):
+            return isinstance(outcome, Failed | Snoozed)
+        if self._ended is not None and isinstance(outcome.effect, JointEffect):
+            return False  # it enqueues nothing, and the report says what was stored
+        return outcome.effect is not None
 
     def count_lost(self, job: Job) -> None:
         """Count and log an attempt that has lost its lease."""
@@ -163,7 +187,7 @@ class JobRecorder:
             self._metrics.races_lost.inc()
             _log.debug("job_already_claimed", job_id=job_id)
 
-    def count_rescued(self, rescued: list[Job], types: Mapping[str, JobType]) -> None:
+    def count_rescued(self, rescued: list[Job]) -> None:
         """Count and log jobs whose lease had ended; some have no attempts left."""
         self._metrics.rescued.inc(len(rescued))
         for job in rescued:
@@ -177,45 +201,72 @@ class JobRecorder:
             if dead:
                 self._metrics.ended.labels(job.type, "dead_letter").inc()
                 self._watch.note(completed=0, dead=1, seconds=[])
-                judge = types[job.type].judge
+                judge = self._types[job.type].judge
                 if judge is not None:
                     judge("dead_letter", self._settings.jobs.lease_s)
 
     def _count(self, done: list[EndedAttempt]) -> None:
+        if not done:
+            return
+        runs = [EndedRun(one.kind.name, _RESULTS[type(one.outcome)], one.seconds) for one in done]
+        self.count(runs)
+        if self._ended is not None:
+            self._ended(runs)
+        if len(done) > 1:
+            _log.debug("jobs_recorded", jobs=len(done))
+
+    def count(self, runs: Sequence[EndedRun]) -> None:
+        """Count runs that were recorded, here or in a worker process."""
         counts: Counter[tuple[str, str]] = Counter()
+        results: Counter[str] = Counter()
         seconds: list[float] = []
-        for one in done:
-            counts[one.kind.name, _RESULTS[type(one.outcome)]] += 1
-            if not isinstance(one.outcome, Snoozed):
-                seconds.append(one.seconds)
-                one.kind.observe(one.seconds)
-                if one.kind.judge is not None:
-                    one.kind.judge(_RESULTS[type(one.outcome)], one.seconds)
+        for run in runs:
+            counts[run.type, run.result] += 1
+            if run.result != "given_back":
+                kind = self._types[run.type]
+                seconds.append(run.seconds)
+                kind.observe(run.seconds)
+                if kind.judge is not None:
+                    kind.judge(run.result, run.seconds)
         for (name, result), count in counts.items():
             self._metrics.ended.labels(name, result).inc(count)
-        completed = sum(n for (_, result), n in counts.items() if result == "completed")
-        dead = sum(n for (_, result), n in counts.items() if result == "dead_letter")
-        retried = sum(n for (_, result), n in counts.items() if result == "failed")
-        if done:
-            self._watch.note(completed=completed, dead=dead, seconds=seconds, retried=retried)
-        if len(done) > 1:
-            _log.debug("jobs_recorded", jobs=len(done), completed=completed)
+            results[result] += count
+        self._watch.note(
+            completed=results["completed"],
+            dead=results["dead_letter"],
+            seconds=seconds,
+            retried=results["failed"],
+        )
 
-    def _report(self, one: EndedAttempt) -> None:
-        outcome = one.outcome
-        if isinstance(outcome, Completed):
+    def _report_all(self, done: list[EndedAttempt]) -> None:
+        quiet: Counter[str] = Counter()
+        # Once: a batch can be hundreds of lines.
+        log = _log.bind()
+        for one in done:
+            if not isinstance(one.outcome, Completed):
+                self._report(one)
+                continue
             if one.then is not None:
                 try:
                     one.then()
                 except Exception:
-                    _log.error("job_not_told", exc_info=True, **_names(one.job))
-            _log.info(
-                "job_completed",
-                runs=max_runs(one.kind.policy, one.job),
-                seconds=round(one.seconds, 6),
-                **_names(one.job),
-            )
-        elif isinstance(outcome, Failed):
+                    log.error("job_not_told", exc_info=True, **_names(one.job))
+            if one.kind.quiet:
+                quiet[one.kind.name] += 1
+            else:
+                log.info(
+                    "job_completed",
+                    runs=max_runs(one.kind.policy, one.job),
+                    seconds=round(one.seconds, 6),
+                    **_names(one.job),
+                )
+        for name, jobs in quiet.items():
+            log.info("jobs_completed", type=name, jobs=jobs)
+
+    def _report(self, one: EndedAttempt) -> None:
+        """Log an attempt that did not succeed."""
+        outcome = one.outcome
+        if isinstance(outcome, Failed):
             _log.warning(
                 "job_failed",
                 runs=max_runs(one.kind.policy, one.job),
@@ -234,15 +285,8 @@ class JobRecorder:
             )
         elif isinstance(outcome, Cancelled):
             _log.info("job_cancelled", reason=outcome.reason, **_names(one.job))
-        else:
+        elif isinstance(outcome, Snoozed):
             _log.debug("job_given_back", until=outcome.until, **_names(one.job))
-
-
-def _may_leave_work(outcome: Outcome) -> bool:
-    """Whether a job may be due sooner than before: a retry, or one that an effect enqueued."""
-    if isinstance(outcome, Completed):
-        return outcome.effect is not None
-    return isinstance(outcome, Failed | Snoozed)
 
 
 def _names(job: Job) -> dict[str, object]:

@@ -18,13 +18,14 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.messages import (
+    NOT_FOR_LOBBY,
     Audience,
     Message,
     Probe,
-    is_for_lobby,
     up_to_an_erasure,
 )
 from yoked_actor.actors.lobby.round_report import (
+    NOTHING,
     count_losses,
     count_spins,
     judge_latency,
@@ -157,11 +158,24 @@ class Matchmaker:
         self.mailbox.put_always(Message(Probe(""), None))
 
     async def _wait(self) -> None:
-        self._follow_clock()
-        if self._deferred or self._is_moved:
-            return
-        with self._clock.until(self._lobby.next_deadline()):
-            await self.mailbox.wait()
+        """Wait until there is something to decide. A sign of life alone needs no round."""
+        while True:
+            self._follow_clock()
+            if self._deferred or self._is_moved or self.mailbox:
+                return
+            self._note_signs_of_life()
+            next_at = self._lobby.next_deadline()
+            if next_at is not None and next_at <= self._clock.now():
+                return
+            with self._clock.until(next_at):
+                await self.mailbox.wait()
+
+    def _note_signs_of_life(self) -> None:
+        signs = self._audience.take_signs_of_life()
+        if signs:
+            clock = self._clock
+            heard = {user_id: clock.at(heard_s) for user_id, heard_s in signs.items()}
+            self._lobby.record_life(heard, clock.now())
 
     def _follow_clock(self) -> None:
         """Move the lobby's instants if the clock was stepped. The floor must be settled."""
@@ -181,8 +195,12 @@ class Matchmaker:
             messages += self.mailbox.take_all()
             messages, self._deferred = up_to_an_erasure(messages)
             self._follow_clock()
-            now = self._clock.now()
-            decided = [self._lobby.handle(m.event, now) for m in messages if is_for_lobby(m)]
+            self._note_signs_of_life()
+            now, handle = self._clock.now(), self._lobby.handle
+            decided = [
+                NOTHING if type(m.event) in NOT_FOR_LOBBY else handle(m.event, now)
+                for m in messages
+            ]
             notices = self._lobby.wake(now)
             if self._is_moved:
                 self._lobby.restate()
@@ -228,19 +246,17 @@ class Matchmaker:
         now: Instant,
     ) -> None:
         audience = self._audience
-        remaining = iter(decided)
-        for message in messages:
-            if type(message.event) is Probe:
+        answer, tell = audience.answer, audience.tell
+        for message, effects in zip(messages, decided, strict=True):
+            if effects is NOTHING:
+                if type(message.event) is not Probe:
+                    self._forget(message, now)
                 continue
-            if not is_for_lobby(message):
-                self._forget(message, now)
-                continue
-            effects = next(remaining)
-            audience.answer(message, effects.reply, now)
+            answer(message, effects.reply, now)
             for user_id, notice in effects.notices:
-                audience.tell(user_id, notice, now)
+                tell(user_id, notice, now)
         for user_id, notice in notices:
-            audience.tell(user_id, notice, now)
+            tell(user_id, notice, now)
         audience.flush()
 
     def _release_waiters(self) -> None:

@@ -22,6 +22,10 @@ class Message(msgspec.Struct, gc=False):
     then: Then | None = None
     posted_s: float = -1.0
     """When it was put, on trio's clock; of spins and votes alone."""
+    re: str | None = None
+    """The id of the command, if it is one: the sender, a session, sends the reply to its client."""
+    session_id: str = ""
+    """The session of the command; a newer session of the same user ignores the reply."""
 
 
 class Probe(Event, frozen=True):
@@ -36,6 +40,10 @@ class Audience(Protocol):
 
     def answer(self, message: Message, reply: Reply, now: Instant) -> None:
         """Pass the reply to the sender of the message."""
+
+    def take_signs_of_life(self) -> dict[str, float]:
+        """When users were heard since the last call, on trio's clock."""
+        ...
 
     def may_forget(self, user_id: str) -> bool:
         """Whether nothing is in progress for this user."""
@@ -55,6 +63,5 @@ def up_to_an_erasure(messages: list[Message]) -> tuple[list[Message], list[Messa
     return messages, []
 
 
-def is_for_lobby(message: Message) -> bool:
-    """Whether the lobby decides about it."""
-    return type(message.event) not in (Forget, Probe)
+NOT_FOR_LOBBY = frozenset({Forget, Probe})
+"""The events that the lobby does not decide about."""

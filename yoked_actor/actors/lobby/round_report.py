@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
+import msgspec
 import structlog
 import trio
 
-from yoked_actor.actors.lobby.messages import Message, is_for_lobby
+from yoked_actor.actors.lobby.log_lines import MatchEnded, MatchMade
+from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.domain.lobby import (
     Changes,
     DateEnd,
     DateEnded,
     Effects,
-    Event,
     IdleReason,
     Notice,
     NowIdle,
@@ -21,36 +23,34 @@ from yoked_actor.domain.lobby import (
     SpinReply,
     State,
 )
-from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.ops import Objective
-from yoked_actor.telemetry import Metrics
+from yoked_actor.telemetry import Metrics, write_lines
 
 _log = structlog.get_logger()
-_OBJECTIVES: dict[type[Event], Objective] = {
-    Spin: Objective.SPINS,
-    ev.Vote: Objective.VOTES,
-}
+NOTHING = Effects(told.Done(), [])
+"""Stands for the effects of a message that the lobby does not decide about."""
 
 
 def count_spins(metrics: Metrics, messages: Sequence[Message], decided: Sequence[Effects]) -> None:
     """Count the spins of a round by their result."""
-    spun: dict[str, int] = {}
-    remaining = iter(decided)
-    for message in messages:
-        if not is_for_lobby(message):
-            continue
-        reply = next(remaining).reply
+    waiting = matched = refused = 0
+    for message, effects in zip(messages, decided, strict=True):
         if type(message.event) is Spin:
-            result = "refused"
-            if isinstance(reply, SpinReply):
-                result = "waiting" if reply.state is State.WAITING else "matched"
-            spun[result] = spun.get(result, 0) + 1
-    metrics.lobby.count_spins(spun)
+            reply = effects.reply
+            if type(reply) is not SpinReply:
+                refused += 1
+            elif reply.state is State.WAITING:
+                waiting += 1
+            else:
+                matched += 1
+    if waiting or matched or refused:
+        metrics.lobby.count_spins({"waiting": waiting, "matched": matched, "refused": refused})
 
 
 def count_losses(metrics: Metrics, notices: Sequence[tuple[str, Notice]]) -> None:
     """Count the users who were silent for too long."""
-    lost = sum(1 for _, notice in notices if _is_loss(notice))
+    lost = sum(1 for _, notice in notices if _is_loss(notice)) if notices else 0
     if lost:
         metrics.lobby.liveness_losses.inc(lost)
 
@@ -58,17 +58,24 @@ def count_losses(metrics: Metrics, notices: Sequence[tuple[str, Notice]]) -> Non
 def judge_latency(metrics: Metrics, messages: Sequence[Message]) -> None:
     """Judge how long spins and votes took, from the mailbox until their replies were sent."""
     now_s = trio.current_time()
-    for kind, objective in _OBJECTIVES.items():
-        taken = [now_s - m.posted_s for m in messages if type(m.event) is kind and m.posted_s >= 0]
-        if taken:
-            metrics.objectives.judge(objective, taken, now_s)
+    spins: list[float] = []
+    votes: list[float] = []
+    for message in messages:
+        if message.posted_s >= 0:
+            taken = spins if type(message.event) is Spin else votes
+            taken.append(now_s - message.posted_s)
+    if spins:
+        metrics.objectives.judge(Objective.SPINS, spins, now_s)
+    if votes:
+        metrics.objectives.judge(Objective.VOTES, votes, now_s)
 
 
 def log_matches(changes: Changes) -> None:
     """Log the matches that a round has made and ended."""
-    for quality in changes.quality:
-        _log.info(
-            "match_made",
+    at = datetime.now(UTC)
+    lines: list[MatchMade | MatchEnded] = [
+        MatchMade(
+            at=at,
             match_id=quality.match_id,
             policy=quality.policy,
             tiers=[quality.a_tier.value, quality.b_tier.value],
@@ -77,15 +84,24 @@ def log_matches(changes: Changes) -> None:
             priority=quality.priority,
             preference_match=quality.preference_match,
         )
-    for match in changes.matches:
-        if match.ended_at is not None:
-            _log.info(
-                "match_ended",
-                match_id=match.match_id,
-                status=match.status.value,
-                outcome=match.outcome and match.outcome.value,
-                reason=match.cancelled_for and match.cancelled_for.value,
-            )
+        for quality in changes.quality
+    ]
+    lines += [
+        MatchEnded(
+            at=at,
+            match_id=match.match_id,
+            status=match.status.value,
+            outcome=match.outcome and match.outcome.value,
+            reason=match.cancelled_for and match.cancelled_for.value,
+        )
+        for match in changes.matches
+        if match.ended_at is not None
+    ]
+    if lines and not write_lines(lines):
+        for line in lines:
+            facts = msgspec.to_builtins(line)
+            del facts["at"], facts["level"]
+            _log.info(facts.pop("event"), **facts)
 
 
 def _is_loss(notice: Notice) -> bool:

@@ -7,14 +7,17 @@ a time. Nothing here waits for a client: a connection closes when its client doe
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import trio
 
 from yoked_actor.actors.lobby.messages import Message, Then
-from yoked_actor.actors.lobby.session_context import Connection, SessionContext, event_of
+from yoked_actor.actors.lobby.session_context import (
+    DECIDED_BY_LOBBY,
+    Connection,
+    SessionContext,
+    event_of,
+)
 from yoked_actor.actors.lobby.session_output import SessionOutput
 from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.domain.lobby import events as ev
@@ -31,6 +34,7 @@ from yoked_actor.wire.lobby import problem_with
 Renew = Callable[[cmd.Hello], Awaitable[notices.Reply]]
 Awaited = Coroutine[Any, Any, None]
 """The part of handling a message that has to be awaited."""
+_MEASURED = frozenset({ev.Spin, ev.Vote})
 _STORE_AWAY = notices.Refusal(notices.Code.INTERNAL, "the store is not available; try again")
 
 
@@ -60,12 +64,15 @@ class Session(SessionOutput):
 
         `then` is called with the reply as soon as the decision is stored, before other tasks run.
         """
-        now_s = trio.current_time() if type(event) in (ev.Spin, ev.Vote) else -1.0
+        posted_s = trio.current_time() if type(event) in _MEASURED else -1.0
+        self._post(Message(event, self, then, posted_s))
+
+    def _post(self, message: Message) -> None:
         try:
-            self._context.mailbox.put_nowait(Message(event, self, then, now_s))
+            self._context.mailbox.put_nowait(message)
         except MailboxFull:
-            if type(event) is ev.Spin:
-                self._context.metrics.objectives.count(Objective.SPINS, 0, 1, now_s)
+            if type(message.event) is ev.Spin:
+                self._context.metrics.objectives.count(Objective.SPINS, 0, 1, message.posted_s)
             raise
         self.in_flight += 1
 
@@ -116,7 +123,7 @@ class Session(SessionOutput):
     def beat(self, now_s: float) -> None:
         """Note a sign of life that needs no reply."""
         if self.may_speak(now_s):
-            self._note_alive()
+            self._note_alive(now_s)
 
     def receive(self, text: bytes, now_s: float, renew: Renew) -> Awaited | None:
         """Handle one message; returns what has to be awaited for that, if anything.
@@ -129,7 +136,7 @@ class Session(SessionOutput):
             command = cmd.decode_command(text)
         except cmd.BadCommand as bad:
             if self.may_speak(now_s):
-                self._note_alive()
+                self._note_alive(now_s)
             if bad.id is None:
                 error = wire.Error(re=None, code=notices.Code.BAD_REQUEST, message=bad.message)
                 self._send(wire.encode(error))
@@ -156,49 +163,53 @@ class Session(SessionOutput):
         if self._resend(id):
             # A repeated command has no second effect, but it is a sign of life (R14).
             if within_rate:
-                self._note_alive()
+                self._note_alive(now_s)
             return None
+        context = self._context
         if not within_rate:
             self._refuse(id, notices.Code.RATE_LIMITED, "too many commands; slow down")
-            return None
-        if len(self._pending) >= self._context.settings.session.max_pending_commands:
+        elif len(self._pending) >= context.settings.session.max_pending_commands:
             self._refuse(id, notices.Code.RATE_LIMITED, "too many commands await their reply")
-            return None
-        kind = type(command)
-        now = self._context.clock.now()
-        if kind is cmd.Heartbeat:
-            self._note_alive()
-            self._reply(id, wire.Ok(re=id, at=to_datetime(now)))
+        elif type(command) not in DECIDED_BY_LOBBY:
+            return self._handle_here(command, now_s, renew)
+        elif type(command) is cmd.Spin and context.draining:
+            self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
+        elif isinstance(command, cmd.Signal) and (refusal := self._refusal_of(command, now_s)):
+            self._note_alive(now_s)
+            self._refuse(id, refusal.code, refusal.message)
+        else:
+            self._put(id, event_of(self.user_id, command), now_s)
+        return None
+
+    def _handle_here(self, command: cmd.Command, now_s: float, renew: Renew) -> Awaited | None:
+        """Handle a command that the matchmaker does not decide, or not at first."""
+        self._note_alive(now_s)
+        id, now = command.id, self._context.clock.at(now_s)
+        if type(command) is cmd.Heartbeat:
+            self._reply(id, wire.OkAt(id, to_datetime(now)))
         elif isinstance(command, cmd.Report):
             return self._report(command, now)
         elif isinstance(command, cmd.AnswerOffer | cmd.StayInTouch):
-            return self._answer(command, now)
+            return self._answer(command)
         elif isinstance(command, cmd.StartDate):
-            return self._start_date(command, now)
+            return self._start_date(command, now_s)
         elif isinstance(command, cmd.Hello):
-            return self._renew(command, now, renew)
-        elif kind is cmd.Watch:
-            self._note_alive()
-            self._refuse(id, notices.Code.WRONG_STATE, "hello was said already")
-        elif kind is cmd.Spin and self._context.draining:
-            self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
-        elif isinstance(command, cmd.Signal) and (refusal := self._refusal_of(command)):
-            self._note_alive()
-            self._refuse(id, refusal.code, refusal.message)
+            return self._renew(command, renew)
         else:
-            self._put(id, event_of(self.user_id, command))
+            self._refuse(id, notices.Code.WRONG_STATE, "hello was said already")
         return None
 
-    def _put(self, id: str, event: ev.Event) -> None:
+    def _put(self, id: str, event: ev.Event, now_s: float) -> None:
         """Put the event of a command into the mailbox; the reply is sent when it is decided."""
+        posted_s = now_s if type(event) in _MEASURED else -1.0
         try:
-            self.post(event, partial(self._answered, self.session_id, id))
+            self._post(Message(event, self, None, posted_s, id, self.session_id))
         except MailboxFull:
             self._refuse(id, notices.Code.INTERNAL, "the server is overloaded; try again")
         else:
             self._pending.setdefault(id, 1)
 
-    def _refusal_of(self, command: cmd.Signal) -> notices.Refusal | None:
+    def _refusal_of(self, command: cmd.Signal, now_s: float) -> notices.Refusal | None:
         """Why a signal is refused, if it is; the lobby checks its date."""
         limits = self._context.settings.date
         if len(command.data) > limits.max_signal_bytes:
@@ -208,25 +219,19 @@ class Session(SessionOutput):
         if problem is not None:
             return notices.Refusal(notices.Code.BAD_REQUEST, problem)
         if self._signals is None:
-            self._signals = TokenBucket(
-                limits.signals_per_s, limits.signals_burst, trio.current_time()
-            )
-        if not self._signals.take(trio.current_time()):
+            self._signals = TokenBucket(limits.signals_per_s, limits.signals_burst, now_s)
+        if not self._signals.take(now_s):
             return notices.Refusal(notices.Code.RATE_LIMITED, "too many signals; slow down")
         return None
 
-    def _note_alive(self) -> None:
-        # Heartbeats are repeated: one may be lost when the mailbox is full.
-        with suppress(MailboxFull):
-            self.post(ev.SignOfLife(self.user_id))
+    def _note_alive(self, now_s: float) -> None:
+        self._context.signs_of_life[self.user_id] = now_s
 
-    async def _renew(self, command: cmd.Hello, now: Instant, renew: Renew) -> None:
-        self._note_alive()
+    async def _renew(self, command: cmd.Hello, renew: Renew) -> None:
         self._pending[command.id], session_id = 1, self.session_id
-        self._answered(session_id, command.id, await renew(command), now)
+        self.answered(session_id, command.id, await renew(command))
 
     async def _report(self, command: cmd.Report, now: Instant) -> None:
-        self._note_alive()
         if not is_user_id(command.user_id):
             message = "user_id is not the id of a user"
             self._refuse(command.id, notices.Code.BAD_REQUEST, message)
@@ -242,11 +247,10 @@ class Session(SessionOutput):
             reply = notices.Refusal(notices.Code.INTERNAL, "it could not be stored")
         else:
             reply = notices.Done()
-        self._answered(session_id, command.id, reply, now)
+        self.answered(session_id, command.id, reply)
 
-    async def _answer(self, command: cmd.AnswerOffer | cmd.StayInTouch, now: Instant) -> None:
+    async def _answer(self, command: cmd.AnswerOffer | cmd.StayInTouch) -> None:
         """Store an answer to an offer, or to the question after a date."""
-        self._note_alive()
         id, session_id, context = command.id, self.session_id, self._context
         self._pending[id] = 1
         me, answer = self.user_id, command.answer
@@ -257,10 +261,9 @@ class Session(SessionOutput):
                 reply = await context.contacts.stay_in_touch(me, command.date_id, answer)
         except StoreUnavailable:
             reply = _STORE_AWAY
-        self._answered(session_id, id, reply, now)
+        self.answered(session_id, id, reply)
 
-    async def _start_date(self, command: cmd.StartDate, now: Instant) -> None:
-        self._note_alive()
+    async def _start_date(self, command: cmd.StartDate, now_s: float) -> None:
         id, session_id = command.id, self.session_id
         if self._context.draining:
             self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
@@ -269,7 +272,7 @@ class Session(SessionOutput):
         try:
             partner = await self._context.offers.partner(self.user_id, command.connection_id)
         except StoreUnavailable:
-            self._answered(session_id, id, _STORE_AWAY, now)
+            self.answered(session_id, id, _STORE_AWAY)
             return
         if session_id != self.session_id or self._context.suspensions.of(self.user_id):
             return
@@ -277,7 +280,7 @@ class Session(SessionOutput):
             message = f"you have no connection {command.connection_id!r}"
             self._refuse(id, notices.Code.NOT_FOUND, message)
             return
-        self._put(id, ev.StartDate(self.user_id, partner, command.connection_id))
+        self._put(id, ev.StartDate(self.user_id, partner, command.connection_id), now_s)
 
     # The connection
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -65,6 +65,9 @@ class SessionContext(msgspec.Struct):
     offers: OfferCommands
     contacts: ContactCommands
     suspensions: Suspensions
+    signs_of_life: dict[str, float]
+    """When each user was last heard since the last round, on trio's clock. A sign of life is no
+    message: it changes nothing, so it needs no round."""
     draining: bool = False
 
     def report_limits(self) -> ReportLimits:
@@ -74,28 +77,22 @@ class SessionContext(msgspec.Struct):
 
 
 def event_of(user_id: str, command: cmd.Command) -> ev.Event:
-    """The event of the lobby for a command."""
-    match command:
-        case cmd.Spin():
-            return ev.Spin(user_id)
-        case cmd.Explain():
-            return ev.Explain(user_id)
-        case cmd.Leave():
-            return ev.Leave(user_id)
-        case cmd.Acknowledge(match_id=match_id):
-            return ev.Acknowledge(user_id, match_id)
-        case cmd.Vote(match_id=match_id, vote=vote):
-            return ev.Vote(user_id, match_id, Vote(vote))
-        case cmd.Signal(date_id=date_id, data=data):
-            return ev.Signal(user_id, date_id, bytes(data))
-        case cmd.EndDate(date_id=date_id):
-            return ev.EndDate(user_id, date_id)
-        case cmd.AcceptCall(call_id=call_id):
-            return ev.AcceptCall(user_id, call_id)
-        case cmd.DeclineCall(call_id=call_id):
-            return ev.DeclineCall(user_id, call_id)
-        case cmd.CancelCall(call_id=call_id):
-            return ev.CancelCall(user_id, call_id)
-        case cmd.Block(user_id=other):
-            return ev.Block(user_id, other)
-    raise TypeError(f"no event for {command!r}")
+    """The event of the lobby for a command, one of `DECIDED_BY_LOBBY`."""
+    return _EVENTS[type(command)](user_id, command)
+
+
+_EVENTS: dict[type[cmd.Command], Callable[[str, Any], ev.Event]] = {
+    cmd.Spin: lambda user_id, command: ev.Spin(user_id),
+    cmd.Explain: lambda user_id, command: ev.Explain(user_id),
+    cmd.Leave: lambda user_id, command: ev.Leave(user_id),
+    cmd.Acknowledge: lambda user_id, command: ev.Acknowledge(user_id, command.match_id),
+    cmd.Vote: lambda user_id, command: ev.Vote(user_id, command.match_id, Vote(command.vote)),
+    cmd.Signal: lambda user_id, command: ev.Signal(user_id, command.date_id, bytes(command.data)),
+    cmd.EndDate: lambda user_id, command: ev.EndDate(user_id, command.date_id),
+    cmd.AcceptCall: lambda user_id, command: ev.AcceptCall(user_id, command.call_id),
+    cmd.DeclineCall: lambda user_id, command: ev.DeclineCall(user_id, command.call_id),
+    cmd.CancelCall: lambda user_id, command: ev.CancelCall(user_id, command.call_id),
+    cmd.Block: lambda user_id, command: ev.Block(user_id, command.user_id),
+}
+DECIDED_BY_LOBBY = frozenset(_EVENTS)
+"""The commands that the matchmaker decides."""

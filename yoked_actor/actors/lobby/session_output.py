@@ -15,7 +15,7 @@ from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import rendering
+from yoked_actor.wire.lobby import ok_reply, rendering
 
 
 class SessionOutput:
@@ -53,7 +53,8 @@ class SessionOutput:
     def tell(self, notice: notices.Notice, now: Instant) -> None:
         """Number a notice, keep it, and send it if there is a connection."""
         servers = self._ice_servers(now) if type(notice) is notices.DateStarted else ()
-        self._emit(rendering.event_of(notice, self.seq + 1, to_datetime(now), servers))
+        at = rendering.moment_of(now)
+        self._emit(rendering.event_of(notice, self.seq + 1, at, servers))
 
     def show(self, snapshot: notices.Snapshot, now: Instant) -> wire.Snapshot:
         """A snapshot as the client receives it."""
@@ -95,16 +96,17 @@ class SessionOutput:
             return False
         return True
 
-    def _answered(self, session_id: str, id: str, reply: notices.Reply, now: Instant) -> None:
+    def answered(self, session_id: str, id: str, reply: notices.Reply) -> None:
         """Send the reply to a command, unless the session was reset since it was received."""
         if session_id == self.session_id:
-            self._reply(id, rendering.ok_reply(id, reply))
+            self._reply(id, ok_reply(id, reply))
 
-    def _reply(self, id: str, reply: wire.Ok | wire.Error) -> None:
+    def _reply(self, id: str, reply: wire.OkMessage | wire.Error) -> None:
         text = wire.encode(reply)
-        self._replies[id] = text
-        if len(self._replies) > self._context.settings.session.kept_replies:
-            del self._replies[next(iter(self._replies))]
+        replies = self._replies
+        replies[id] = text
+        if len(replies) > self._context.settings.session.kept_replies:
+            del replies[next(iter(replies))]
         for _ in range(self._pending.pop(id, 1)):
             self._send(text)
 

@@ -69,6 +69,7 @@ class Sessions:
             offers,
             contacts,
             self.suspensions,
+            {},
         )
         """What all sessions share."""
         self.after_round: Callable[[], None] | None = None
@@ -206,14 +207,22 @@ class Sessions:
         session = message.sender
         if isinstance(session, Session):
             session.in_flight -= 1
-        if message.then is None:
-            return
         try:
-            message.then(reply, now)
+            if message.re is not None and isinstance(session, Session):
+                session.answered(message.session_id, message.re, reply)
+            elif message.then is not None:
+                message.then(reply, now)
         except Exception:
             self._fail(session)
         if isinstance(session, Session):
             self._note_unsent(session)
+
+    def take_signs_of_life(self) -> dict[str, float]:
+        """When users were heard since the last call, on trio's clock."""
+        signs = self.context.signs_of_life
+        if signs:
+            self.context.signs_of_life = {}
+        return signs
 
     def flush(self) -> None:
         """Write what was sent in this round, one write for each connection."""

@@ -7,10 +7,12 @@ from yoked_actor.actors.offers.check import NoRun, Verdict, verify_run
 from yoked_actor.actors.offers.delivery import OfferDelivery
 from yoked_actor.actors.offers.turn import NoSuchRun, RequestedRun
 from yoked_actor.actors.offers.user_offers import OpenedConnections, UserOffers
-from yoked_actor.actors.offers.zone_jobs import OfferJobs, refreeze
+from yoked_actor.actors.offers.zone_jobs import MORNING_JOBS, EndedSet, OfferJobs, refreeze
 
 __all__ = [
+    "MORNING_JOBS",
     "Calendar",
+    "EndedSet",
     "NoRun",
     "NoSuchRun",
     "OfferDelivery",

@@ -179,7 +179,7 @@ def start_requested(
         zone = zone_named(name)
         instant = None if zone is None else run_instant(zone, day, at)
         if instant is None:
-            raise NoSuchRun(f"there is no zone {name!r}, or it has no {day}")
+            raise NoSuchRun(f"there is no zone {name}, or it has no {day}")
         if abs(day - utc_date(now)) > LONGEST_LOOK_BACK:
             raise NoSuchRun(f"{day} is more than {LONGEST_LOOK_BACK.days} days from today")
         run = Run(name, day, instant)

@@ -41,6 +41,8 @@ _log = structlog.get_logger()
 
 USER = "offers.user"
 CHECK = "offers.check"
+MORNING_JOBS = frozenset({ZONE_RUN, USER})
+"""The jobs that take the time of a morning. A worker process runs them."""
 POLICY = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
 """An offer is tried four times: a morning is short (R33)."""
 JOBS_AT_ONCE = 100
@@ -74,6 +76,16 @@ class RunCheck(BaseModel):
     date: date
 
 
+class EndedSet(msgspec.Struct, frozen=True, array_like=True):
+    """What became of a user's set: stored, or left out because the user had one already."""
+
+    user_id: str
+    offers: int | None
+    """How many offers were stored; None when the set was left out."""
+    late_s: float = 0.0
+    """How long after the scheduled instant it was stored."""
+
+
 class OfferJobs:
     """The handlers, and what they share."""
 
@@ -87,8 +99,12 @@ class OfferJobs:
         *,
         threads: bool = True,
         stored: Callable[[Sequence[str]], None] | None = None,
+        ended: Callable[[EndedSet], None] | None = None,
     ) -> None:
-        """`stored` is called with the users whose sets were stored."""
+        """`stored` is called with the users whose sets were stored, when they are counted.
+
+        `ended` is called instead of counting them here.
+        """
         self._offers = offers
         self._jobs = jobs
         self._clock = clock
@@ -96,6 +112,7 @@ class OfferJobs:
         self._metrics = metrics.sets
         self._objectives = metrics.objectives
         self._stored = stored
+        self._ended = ended or (lambda one: self.count([one]))
         self._runs = OfferRuns(offers, threads=threads)
 
     def register(self, dispatcher: Dispatcher) -> None:
@@ -138,7 +155,8 @@ class OfferJobs:
         for jobs in _in_parts(user_jobs(name, day, at, receivers), JOBS_AT_ONCE):
             run.report(enqueued, len(receivers), "jobs enqueued")
             await self._jobs.enqueue(jobs, self._clock.now())
-            self._wake_dispatcher()
+            # Other processes are woken by the first part; then they find more by themselves.
+            self._wake_dispatcher(alone=enqueued > 0)
             enqueued += len(jobs)
         run.report(enqueued, len(receivers), "jobs enqueued")
         if run.payload.again:
@@ -176,15 +194,21 @@ class OfferJobs:
         effect = StoreSet(made, self._clock.now())
 
         def then() -> None:
-            self._metrics.count_set(made.offers if effect.is_kept else None)
-            if effect.is_kept:
-                late_s = (self._clock.now() - made.offered_at) / MICROSECONDS
-                self._objectives.judge(Objective.MORNING, [late_s], trio.current_time())
-            if effect.is_kept and self._stored is not None:
-                self._stored([user_id])
+            late_s = (self._clock.now() - made.offered_at) / MICROSECONDS
+            self._ended(EndedSet(user_id, made.offers if effect.is_kept else None, late_s))
 
         run.effect, run.then = effect, then
         return None
+
+    def count(self, sets: Sequence[EndedSet]) -> None:
+        """Count sets that were stored or left out, here or in a worker process."""
+        stored = [one for one in sets if one.offers is not None]
+        for one in sets:
+            self._metrics.count_set(one.offers)
+        late_s = [one.late_s for one in stored]
+        self._objectives.judge(Objective.MORNING, late_s, trio.current_time())
+        if stored and self._stored is not None:
+            self._stored([one.user_id for one in stored])
 
     def _judge_user(self, result: str, seconds: float) -> None:
         """Judge the job of one user: its duration, and whether there will be a set."""

@@ -8,6 +8,7 @@ has no other effect.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from heapq import nsmallest
 
 import structlog
@@ -47,6 +48,8 @@ from yoked_actor.wire.ops import (
 
 _log = structlog.get_logger()
 
+MOST_REPORTS = 1_000
+"""The most open reports that are counted."""
 TICKETS_AT_ONCE = 5_000
 """How many tickets are read between two checkpoints."""
 
@@ -80,6 +83,7 @@ class StatusBoard:
         self._wakeup = trio.Event()
         self._last: Status | None = None
         self._jobs: dict[JobStatus, int] = {}
+        self._reports = 0
         self._waiters: list[WaiterPart] = []
 
     @property
@@ -139,12 +143,12 @@ class StatusBoard:
             if suspension is not None:
                 now = to_datetime(self._clock.now())
                 watcher.tell(event_of(notice_of(suspension), 0, now, ()))
-                watcher.close(CloseCode.UNAUTHORIZED, "suspended")
+                watcher.close(CloseCode.UNAUTHORIZED, f"suspended: {suspension.reason}")
                 del self._watchers[watcher]
 
     async def _read(self) -> Status:
         longest = await self._longest()
-        jobs = await self._count_jobs()
+        jobs, reports = await self._count_jobs(), await self._count_reports()
         now, metrics = self._clock.now(), self._metrics
         minutes = metrics.lobby.recent.since(now)
         commits = list(metrics.store.last_commits_s)
@@ -165,6 +169,7 @@ class StatusBoard:
             alerts=tuple(alert_entries(self._alarm)),
             stalled=self._matchmaker.stalled,
             draining=self._sessions.context.draining,
+            reports=reports,
             degraded=tuple(_degraded_part(one) for one in self._supervisor.degraded()),
         )
 
@@ -212,6 +217,12 @@ class StatusBoard:
             jobs[status] += count
         self._jobs = dict(jobs)
         return self._jobs
+
+    async def _count_reports(self) -> int:
+        # Without the store, the last count; alerts report the store.
+        with suppress(StoreUnavailable):
+            self._reports = await self._store.operators.open_reports(MOST_REPORTS)
+        return self._reports
 
 
 def alert_entries(alarm: Alarm) -> list[http.AlertEntry]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from yoked_actor.actors.lobby import Connection, Renew
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.time import Instant, to_datetime
-from yoked_actor.wire.lobby import Error, Event, Ok, encode, ok_reply
+from yoked_actor.wire.lobby import Error, Event, Ok, OkMessage, encode, ok_reply
 from yoked_actor.wire.lobby import commands as cmd
 
 
@@ -46,7 +46,7 @@ class Watcher:
     async def _renew(self, hello: cmd.Hello, renew: Renew) -> None:
         self.say(ok_reply(hello.id, await renew(hello)))
 
-    def say(self, message: Ok | Error) -> None:
+    def say(self, message: OkMessage | Error) -> None:
         """Send the reply to a command."""
         self._connection.send(encode(message))
         self._connection.flush()

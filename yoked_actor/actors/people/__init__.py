@@ -1,4 +1,4 @@
-"""Erasure and suspension of users."""
+"""Erasure and suspension of users, and warnings to them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from yoked_actor.actors.people.jobs import (
     register_people_jobs,
 )
 from yoked_actor.actors.people.suspension import SuspensionEnforcer
+from yoked_actor.actors.people.warnings import WarningDelivery
 
 __all__ = [
     "Eraser",
     "SuspensionEnforcer",
+    "WarningDelivery",
     "erase_job",
     "erase_offline",
     "prune_store_job",

@@ -84,6 +84,7 @@ def register_people_jobs(
         now = clock.now()
         for table, days in (
             ("reports", settings.keep_reports_days),
+            ("warnings", settings.keep_reports_days),
             ("quality", settings.keep_quality_days),
             ("audit", settings.keep_audit_days),
             ("suspended", 0),

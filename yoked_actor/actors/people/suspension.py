@@ -104,7 +104,8 @@ class SuspensionEnforcer:
             self._removed = {who: at for who, at in self._removed.items() if who in found}
         while still_in := self._still_in():
             for suspension in still_in:
-                await remove_user(self._sessions, ev.Expel(suspension.user_id), "suspended")
+                why = f"suspended: {suspension.reason}"
+                await remove_user(self._sessions, ev.Expel(suspension.user_id), why)
                 self._removed[suspension.user_id] = suspension.at
 
     def _still_in(self) -> list[Suspension]:

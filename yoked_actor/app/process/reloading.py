@@ -55,7 +55,12 @@ def take_over(settings: Settings, newer: Settings) -> Reloaded:
     _check_together(settings, updates)
     for name, values in updates.items():
         getattr(settings, name).renew(values)
+    settings.keep_sources(newer.sources, only=_reloaded_names())
     return Reloaded(changed, needs_restart)
+
+
+def _reloaded_names() -> list[str]:
+    return [f"{name}.{key}" for name, model in sections().items() for key in model.RELOADS]
 
 
 def _check_together(settings: Settings, updates: dict[str, dict[str, object]]) -> None:

@@ -90,6 +90,17 @@ def tune_interpreter() -> None:
     sys.setswitchinterval(0.001)
 
 
+def worker_command(config_file: Path | None, data_dir: Path) -> list[str]:
+    """The command that starts the worker process of a server, with the server's settings.
+
+    Environment variables are inherited. The one-file binary is a program itself.
+    """
+    is_binary = getattr(sys, "frozen", False)
+    program = [sys.executable] if is_binary else [sys.executable, "-m", "yoked_actor"]
+    config = [] if config_file is None else ["--config", str(config_file)]
+    return [*program, "worker", "--supervised", "--data", str(data_dir), *config]
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a host."""
     if host == "localhost":

@@ -5,12 +5,16 @@ from __future__ import annotations
 import getpass
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 import click
 import msgspec
 import trio
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from yoked_actor.actors.clock import read_machine_time
 from yoked_actor.actors.jobs import wake_other_processes
@@ -89,6 +93,11 @@ def when(at: Instant | None) -> str:
     return "" if at is None else to_datetime(at).isoformat().replace("+00:00", "Z")
 
 
+def when_short(at: Instant | None) -> str:
+    """An instant to the second, in ISO 8601 with its zone; empty for None."""
+    return "" if at is None else f"{to_datetime(at):%Y-%m-%dT%H:%M:%SZ}"
+
+
 def operator_name() -> str:
     """The operating system's user, for the audit log."""
     try:
@@ -100,3 +109,22 @@ def operator_name() -> str:
 def json_text(value: object) -> str:
     """Indented JSON."""
     return msgspec.json.format(msgspec.json.encode(value)).decode()
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    empty: str,
+    *,
+    unbroken: Sequence[str] = (),
+) -> None:
+    """Print rows as a table that fits the terminal, or 80 columns where there is none.
+
+    The columns in `unbroken`, such as times, are never cut or broken; the others are folded.
+    """
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in columns:
+        table.add_column(name, no_wrap=name in unbroken, overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    Console(highlight=False).print(table if table.row_count else empty)

@@ -16,8 +16,10 @@ from yoked_actor.cli.run.common import (
     json_text,
     now,
     operator_name,
+    print_table,
     settings_of,
     when,
+    when_short,
     with_store,
 )
 from yoked_actor.domain.jobs import (
@@ -26,6 +28,7 @@ from yoked_actor.domain.jobs import (
     JobAttempt,
     JobStatus,
     KeptAnswer,
+    NewJob,
     Progress,
     checked_reason,
     readable_payload,
@@ -55,19 +58,40 @@ def list_jobs(
     if as_json:
         click.echo(json_text([_fields(job) for job in found]))
         return
-    table = Table("id", "type", "status", "attempts", "scheduled for", "key", "last error")
-    for job in found:
-        error = (job.last_error or "").strip().splitlines()
-        table.add_row(
-            str(job.id),
-            job.type,
-            job.status.value,
-            str(job.attempts),
-            when(job.scheduled_for),
-            job.key or "",
-            error[-1] if error else "",
-        )
-    Console().print(table if found else "No jobs found.")
+    print_table(
+        ("id", "type", "status", "runs", "scheduled for", "key, last error"),
+        (
+            (
+                *(str(job.id), job.type, job.status.value, str(job.attempts)),
+                when_short(job.scheduled_for),
+                "\n".join(part for part in (job.key or "", _last_line(job.last_error)) if part),
+            )
+            for job in found
+        ),
+        "No jobs found.",
+        unbroken=("id", "status", "runs", "scheduled for"),
+    )
+
+
+def enqueue(source: Source, job_type: str, payload: str, key: str | None, *, as_json: bool) -> None:
+    """Add a job."""
+    try:
+        decoded = msgspec.json.decode(payload, type=dict[str, Any])
+        job = NewJob(job_type, decoded, now(), key=key)
+    except msgspec.MsgspecError:
+        raise click.UsageError("JSON must be an object, such as '{\"n\": 1}'") from None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    [added] = _call(source, lambda store: store.enqueue([job], now()))
+    if as_json:
+        click.echo(json_text({"job_id": added.job_id, "is_new": added.is_new}))
+    else:
+        click.echo(f"job {added.job_id} is {'queued' if added.is_new else 'known already'}")
+
+
+def _last_line(error: str | None) -> str:
+    lines = (error or "").strip().splitlines()
+    return lines[-1] if lines else ""
 
 
 def show(source: Source, job_id: int, *, as_json: bool) -> None:

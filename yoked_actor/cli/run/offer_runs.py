@@ -88,7 +88,7 @@ async def preview_run(
     zone = zone_named(name)
     instant = None if zone is None else run_instant(zone, day, at)
     if zone is None or instant is None:
-        raise NoSuchRun(f"there is no zone {name!r}, or it has no {day}")
+        raise NoSuchRun(f"there is no zone {name}, or it has no {day}")
     frozen = await store.offers.preview_pool(
         name,
         day,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import date
 from typing import TypeVar
@@ -18,6 +19,7 @@ from yoked_actor.cli.run.common import (
     json_text,
     now,
     operator_name,
+    print_table,
     settings_of,
     when,
     with_store,
@@ -50,10 +52,17 @@ def list_runs(source: Source, zone: str | None, limit: int, *, as_json: bool) ->
     if as_json:
         click.echo(json_text(rows))
         return
-    table = Table("zone", "date", "scheduled for", "status", "job", "ended")
-    for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row.values()))
-    Console().print(table if rows else "No runs found.")
+    print_table(
+        ("zone", "date", "scheduled for", "status", "job", "ended"),
+        (["" if value is None else _short(value) for value in row.values()] for row in rows),
+        "No runs found.",
+        unbroken=("date", "scheduled for", "status", "ended"),
+    )
+
+
+def _short(value: object) -> str:
+    """A value of a table; an instant without parts of a second."""
+    return re.sub(r"(T\d\d:\d\d:\d\d)\.\d+Z$", r"\1Z", str(value))
 
 
 def run(source: Source, zone: str, day: date, *, as_json: bool) -> None:

@@ -9,6 +9,7 @@ import click
 
 from yoked_actor.app.process.starting import explained, settings_of
 from yoked_actor.cli.run.common import now
+from yoked_actor.domain.ops import role_named
 from yoked_actor.edge.auth import Tokens
 
 
@@ -18,7 +19,7 @@ def signed_token(
     flags: Mapping[str, Mapping[str, object]],
     *,
     ttl_s: float,
-    admin: bool,
+    role: str | None,
     dev: bool,
 ) -> str:
     """A token that a server with the same settings accepts."""
@@ -31,4 +32,4 @@ def signed_token(
                 f"{settings.auth.algorithm} tokens are signed with a private key, which this"
                 " server does not have; only HS256 tokens can be created here"
             )
-        return tokens.sign(user_id, now(), ttl_s, admin=admin)
+        return tokens.sign(user_id, now(), ttl_s, role=role_named(role))

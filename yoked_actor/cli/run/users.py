@@ -16,38 +16,62 @@ from yoked_actor.cli.run.common import (
     json_text,
     now,
     operator_name,
+    print_table,
     settings_of,
     when,
+    when_short,
     with_store,
 )
-from yoked_actor.domain.people import PersonalData, Suspension, UserRow
+from yoked_actor.domain.people import BadText, PersonalData, Suspension, UserRow, check_words
 from yoked_actor.domain.time import from_datetime
 from yoked_actor.store import Store
 
 
 def list_users(
-    source: Source, after: str, limit: int, *, only_suspended: bool, as_json: bool
+    source: Source,
+    after: str,
+    limit: int,
+    *,
+    only_suspended: bool,
+    search: str,
+    as_json: bool,
 ) -> None:
     """Print users by ID."""
 
     async def find(store: Store) -> list[UserRow]:
         return await store.operators.users(
-            limit=limit, now=now(), after=after, only_suspended=only_suspended
+            limit=limit, now=now(), after=after, only_suspended=only_suspended, search=search
         )
 
     found = with_store(settings_of(source), find)
     if as_json:
-        click.echo(json_text([_fields(row) for row in found]))
+        click.echo(json_text([_fields(row, named=bool(search)) for row in found]))
         return
-    table = Table("user", "state", "profile", "credit", "reports", "suspended since", "until")
-    for row in found:
-        profile = "yes" if row.has_profile else "no"
-        table.add_row(
-            *(row.user_id, row.state, profile, str(row.credit), str(row.reports)),
-            when(row.suspended_at),
-            when(row.suspended_until),
-        )
-    Console().print(table if found else "No users found.")
+    names = ("name",) if search else ()
+    print_table(
+        ("user", *names, "state", "profile", "credit", "reports", "suspended"),
+        (
+            (
+                row.user_id,
+                *((row.display_name or "",) if search else ()),
+                *(row.state, "yes" if row.has_profile else "no", str(row.credit)),
+                str(row.reports),
+                _suspended(row),
+            )
+            for row in found
+        ),
+        "No users found.",
+        unbroken=("state", "profile", "credit", "reports", "suspended"),
+    )
+
+
+def _suspended(row: UserRow) -> str:
+    if row.suspended_at is None:
+        return ""
+    until = when_short(row.suspended_until) or "without an end"
+    return f"since {when_short(row.suspended_at)}\nuntil {until}".replace(
+        "until without", "without"
+    )
 
 
 def show(source: Source, user_id: str, *, as_json: bool) -> None:
@@ -90,6 +114,10 @@ def suspend(
     source: Source, user_id: str, reason: str, until: datetime | None, *, as_json: bool
 ) -> None:
     """Suspend a user."""
+    try:
+        check_words("--reason", reason)
+    except BadText as error:
+        raise click.UsageError(str(error)) from None
     ends_at = None if until is None else from_datetime(until)
     if ends_at is not None and ends_at <= now():
         raise click.UsageError("--until must be in the future")
@@ -141,9 +169,10 @@ def export(source: Source, user_id: str, out: Path | None) -> None:
     click.echo(f"{out}: {len(text.encode()):,} bytes", err=True)
 
 
-def _fields(row: UserRow) -> dict[str, object]:
+def _fields(row: UserRow, *, named: bool) -> dict[str, object]:
     return {
         "user_id": row.user_id,
+        **({"display_name": row.display_name} if named else {}),
         "state": row.state,
         "has_profile": row.has_profile,
         "credit": row.credit,

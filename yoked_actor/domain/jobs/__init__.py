@@ -16,6 +16,7 @@ from yoked_actor.domain.jobs.job import (
     readable_payload,
     user_part,
 )
+from yoked_actor.domain.jobs.operations import BulkAction, JobFilter, Pause
 from yoked_actor.domain.jobs.receiver_answers import KeptAnswer, ReceiverAnswer
 from yoked_actor.domain.jobs.retries import (
     DEFAULT_POLICY,
@@ -41,6 +42,7 @@ __all__ = [
     "DEFAULT_POLICY",
     "JOB_TRANSITIONS",
     "MOST_ATTEMPTS",
+    "BulkAction",
     "Cancel",
     "Dismissal",
     "ErrorKind",
@@ -48,10 +50,12 @@ __all__ = [
     "Job",
     "JobAttempt",
     "JobCause",
+    "JobFilter",
     "JobStatus",
     "KeptAnswer",
     "NewJob",
     "NotDismissable",
+    "Pause",
     "Permanent",
     "Progress",
     "ReceiverAnswer",

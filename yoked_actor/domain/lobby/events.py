@@ -134,6 +134,12 @@ class ProfileChanged(Event, frozen=True):
     person: Person
 
 
+class EndMatch(Event, frozen=True):
+    """An operator ends a match of the user."""
+
+    match_id: str
+
+
 class Expel(Event, frozen=True):
     """The operator removes the user from the line, their match and their date."""
 

@@ -210,6 +210,14 @@ class Suspended(Notice, frozen=True):
     until: Instant | None
 
 
+class Warned(Notice, frozen=True):
+    """An operator has warned the user."""
+
+    warning_id: str
+    text: str
+    given_at: Instant
+
+
 class Reply(msgspec.Struct, frozen=True, gc=False):
     """The reply to the sender of an event."""
 

@@ -47,6 +47,8 @@ def reach2(km: float) -> float:
 class Entry:
     """A ticket with its precomputed numbers."""
 
+    # For mypyc: `del` of this attribute is allowed.
+    __deletable__ = ("item",)
     __slots__ = (
         "angles",
         "born",

@@ -45,6 +45,7 @@ USUAL_POINTS = 54 * POINT
 """The points of two random people, which change no probability. A point is 0.01 in the logit."""
 
 Ints = NDArray[np.int64]
+Who = int | Ints
 
 _DECIMAL = Context(prec=30)
 _LOGIT_STEP = 13
@@ -140,11 +141,11 @@ def _listed(tags: Sequence[str]) -> str:
 class Scorer(Protocol):
     """One version of scoring, with the votes of all people of a run."""
 
-    def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+    def scores(self, one: Who, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
         """The scores of one person with others, from their points, 0 to `ONE`; symmetric.
 
         People are rows of the votes. `sure` says which of the others have said yes already; it is
-        empty if none has.
+        empty if none has. `one` may be an array: a person for each of the others.
         """
         ...
 
@@ -155,7 +156,7 @@ class ContentScorer:
     def __init__(self, votes: NDArray[Any]) -> None:
         pass
 
-    def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+    def scores(self, one: Who, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
         """The points."""
         return points
 
@@ -181,7 +182,7 @@ class ReciprocalScorer:
             shifts[row] = known[seen]
         return shifts
 
-    def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+    def scores(self, one: Who, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
         """The product of both probabilities."""
         # A point is 0.01 in the logit, and a full score is a million: the units are the same.
         shared = points + (self.base - USUAL_POINTS)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from yoked_actor.domain.offers.scoring import Ints, likeness
 
@@ -42,6 +43,21 @@ class Tags:
         self._who = {tag: np.array(rows, np.int64) for tag, rows in who.items()}
         self._marked = np.zeros(count, np.bool_)
 
+    def likenesses(self, ones: Sequence[int], lengths: Sequence[int], others: Ints) -> Ints:
+        """`likeness` for several rows: the first `lengths[0]` of the others are of the first."""
+        each = np.repeat(np.array(ones, np.int64), lengths)
+        shared = np.zeros(len(others), np.int64)
+        for words in self._words:
+            shared += np.bitwise_count(words.take(each) & words.take(others))
+        first = 0
+        for one, length in zip(ones, lengths, strict=True):
+            here = slice(first, first + length)
+            for tag in self._rest[one]:
+                shared[here] += self._is_in(tag, others[here])
+            first += length
+        alike: Ints = likeness(shared, self._counts.take(each), self._counts.take(others))
+        return alike
+
     def likeness(self, one: int, others: Ints) -> Ints:
         """The likeness of the tags of one row with those of others."""
         shared = np.zeros(len(others), np.int64)
@@ -50,8 +66,13 @@ class Tags:
             if mine:
                 shared += np.bitwise_count(words.take(others) & mine)
         for tag in self._rest[one]:
-            self._marked[self._who[tag]] = True
-            shared += self._marked.take(others)
-            self._marked[self._who[tag]] = False
+            shared += self._is_in(tag, others)
         alike: Ints = likeness(shared, int(self._counts[one]), self._counts.take(others))
         return alike
+
+    def _is_in(self, tag: str, rows: Ints) -> NDArray[np.bool_]:
+        """Which of these rows have a tag that is not a bit."""
+        self._marked[self._who[tag]] = True
+        found = self._marked.take(rows)
+        self._marked[self._who[tag]] = False
+        return found

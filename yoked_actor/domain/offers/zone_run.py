@@ -13,25 +13,40 @@ The result does not depend on the order of sets or dictionaries, on hash seeds, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from hashlib import sha1, sha256
+from itertools import islice
 from uuid import UUID
 
 import msgspec
 import numpy as np
 
 from yoked_actor.domain.matching import Tier, Tiers
-from yoked_actor.domain.offers.candidates import Candidates, Numbers
+from yoked_actor.domain.offers.candidates import Candidates
+from yoked_actor.domain.offers.columns import Columns
+from yoked_actor.domain.offers.facts import FactFinder
 from yoked_actor.domain.offers.frozen_pool import FrozenPool, OfferRules, inputs_digest
-from yoked_actor.domain.offers.scoring import SCORERS, Facts, Ints, Scorer, Term, reasons, terms
+from yoked_actor.domain.offers.scoring import SCORERS, Facts, Scorer, Term, reasons, terms
+from yoked_actor.domain.offers.shortlists import (
+    Shortlist,
+    Shortlists,
+    best_keys,
+    keys_of,
+    read_key,
+)
 from yoked_actor.domain.time import Instant
 
 OFFERS = UUID("5f0c8f0e-6a2b-5d0e-9a43-2d1c5b7e9f10")
 """The namespace of offer ids. It must never change: a repeated run makes the same ids."""
 
 _BY_TIERS = (Tier.EXACT, Tier.WIDER, Tier.WIDEST)
-_MOST_PEOPLE = 1 << 32
+_AT_ONCE = 50_000
+"""Shortlists that are held at once."""
+_WITH_FACTS_AT_ONCE = 200
+
+Taken = dict[int, tuple[int, Tier]]
+"""The candidates of a set: the score of each, and the tier that admits them."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -53,6 +68,9 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
     def terms(self) -> tuple[Term, ...]:
         """The parts of its points of content."""
         return terms(self.facts)
+
+
+Offers = tuple[Offer, ...]
 
 
 class OfferSet(msgspec.Struct, frozen=True, gc=False):
@@ -116,23 +134,29 @@ def make_run(
 ) -> dict[str, OfferSet]:
     """The set of each receiver, by user id in ascending order.
 
-    `progress` is called after each set with the number of sets made and the total.
+    `progress` is called often with how many are done and the total; the last time with the total.
     """
     run = _Run(pool, rules)
     order = receivers_in_order(pool)
     made: dict[str, OfferSet] = {}
-    for done, (seed, number) in enumerate(order, 1):
-        user_id = pool.people[number].user_id
-        made[user_id] = OfferSet(
-            user_id,
-            pool.day,
-            pool.offered_at,
-            pool.expires_at,
-            rules.scoring,
-            run.choose(number, seed),
-        )
+
+    scored = 0
+
+    def breathe(receivers: int = 0) -> None:
+        nonlocal scored
+        scored += receivers
         if progress is not None:
-            progress(done, len(order))
+            # To score the candidates is half of the work, to choose among them the other half.
+            progress((scored + len(made)) // 2, len(order))
+
+    for first in range(0, len(order), _AT_ONCE):
+        part = order[first : first + _AT_ONCE]
+        for number, offers in run.choose_all(part, breathe):
+            user_id = pool.people[number].user_id
+            made[user_id] = OfferSet(
+                *(user_id, pool.day, pool.offered_at, pool.expires_at, rules.scoring, offers)
+            )
+            breathe()
     return {user_id: made[user_id] for user_id in sorted(made)}
 
 
@@ -156,17 +180,52 @@ class _Run:
         self._people = pool.people
         self._rules = rules
         self._tiers: Tiers = rules.tiers()
-        self._candidates = Candidates(pool)
+        columns = Columns(pool)
+        self._candidates = Candidates(columns)
+        self._facts = FactFinder(columns)
         votes = np.array([msgspec.structs.astuple(p.votes) for p in pool.people], np.int64)
         self._scorer: Scorer = SCORERS[rules.scoring](votes.reshape(-1, 4))
+        self._shortlists = Shortlists(columns, self._candidates, self._scorer, self._tiers)
         self._exposure = [0] * len(pool.people)
 
-    def choose(self, one: int, seed: int) -> tuple[Offer, ...]:
-        """Choose the best candidates that are left for one receiver."""
-        taken: dict[int, tuple[int, Tier]] = {}
-        if self._candidates.is_adult(one):
+    def choose_all(
+        self, receivers: Sequence[tuple[int, int]], breathe: Callable[[int], None]
+    ) -> Iterator[tuple[int, tuple[Offer, ...]]]:
+        """The offers of receivers, given as (seed, number), each from the candidates left."""
+        adults = [(seed, one) for seed, one in receivers if self._candidates.is_adult(one)]
+        breathe(len(receivers) - len(adults))
+        shortlists = self._shortlists.make(adults, breathe)
+        for first in range(0, len(receivers), _WITH_FACTS_AT_ONCE):
+            part = receivers[first : first + _WITH_FACTS_AT_ONCE]
+            chosen = [
+                (one, self._choose(one, seed, shortlists.pop(one, None))) for seed, one in part
+            ]
+            yield from self._with_facts(chosen)
+
+    def _with_facts(self, chosen: Sequence[tuple[int, Taken]]) -> Iterator[tuple[int, Offers]]:
+        """Offers of candidates that were chosen, the best first."""
+        ordered = [
+            (one, sorted(taken.items(), key=lambda item: (-item[1][0], item[0])))
+            for one, taken in chosen
+        ]
+        ones = np.array([one for one, taken in ordered for _ in taken], np.int64)
+        others = np.array([number for _, taken in ordered for number, _ in taken], np.int64)
+        facts = iter(self._facts.of(ones, others))
+        for one, taken in ordered:
+            yield (
+                one,
+                tuple(
+                    Offer(self._people[number].user_id, score, int(tier), next(facts))
+                    for number, (score, tier) in taken
+                ),
+            )
+
+    def _choose(self, one: int, seed: int, shortlist: Shortlist | None) -> Taken:
+        """Choose the best candidates that are left for one receiver; none without a shortlist."""
+        taken: Taken = {}
+        if shortlist is not None:
             for tier in _BY_TIERS:
-                complete = self._take(one, tier, taken, seed)
+                complete = self._take_listed(one, seed, taken, shortlist, tier)
                 if not complete and len(taken) < self._rules.daily_offer_count:
                     self._take(one, tier, taken, None)
                 if len(taken) == self._rules.daily_offer_count:
@@ -175,18 +234,25 @@ class _Run:
             self._exposure[number] += 1
             if self._exposure[number] == self._rules.max_daily_exposure:
                 self._candidates.close(number)
-        return tuple(
-            Offer(
-                self._people[number].user_id, score, int(tier), self._candidates.facts(one, number)
-            )
-            for number, (score, tier) in sorted(
-                taken.items(), key=lambda item: (-item[1][0], item[0])
-            )
-        )
+        return taken
 
-    def _take(
-        self, one: int, tier: Tier, taken: dict[int, tuple[int, Tier]], seed: int | None
+    def _take_listed(
+        self, one: int, seed: int, taken: Taken, shortlist: Shortlist, tier: Tier
     ) -> bool:
+        """`_take`, from the shortlist if it is for this tier and holds enough."""
+        if tier is not Tier.EXACT:
+            return self._take(one, tier, taken, seed)
+        wanted, most = self._rules.daily_offer_count, self._rules.max_daily_exposure
+        listed = map(read_key, shortlist.keys.tolist())
+        left = ((number, score) for number, score in listed if self._exposure[number] < most)
+        found = list(islice(left, wanted))
+        if len(found) < wanted and not shortlist.is_all:
+            return self._take(one, tier, taken, seed)
+        for number, score in found:
+            taken[number] = (score, tier)
+        return shortlist.complete
+
+    def _take(self, one: int, tier: Tier, taken: Taken, seed: int | None) -> bool:
         """Choose the best that a tier admits; return whether all candidates were checked."""
         limits = self._tiers.limits(self._people[one], tier)
         suiting = self._candidates.suiting(one, limits, list(taken), seed)
@@ -194,19 +260,10 @@ class _Run:
         if len(numbers):
             sure = self._candidates.sure(one, numbers)
             scores = self._scorer.scores(one, numbers, suiting.points, sure)
-            for key in _best(scores, numbers, self._rules.daily_offer_count - len(taken)):
-                score, rest = divmod(key, _MOST_PEOPLE)
-                taken[_MOST_PEOPLE - 1 - rest] = (score, tier)
+            keys = best_keys(keys_of(scores, numbers), self._rules.daily_offer_count - len(taken))
+            for number, score in map(read_key, keys.tolist()):
+                taken[number] = (score, tier)
         return suiting.complete
-
-
-def _best(scores: Ints, numbers: Numbers, count: int) -> list[int]:
-    """The highest keys: by score, then by the lowest number, which is the lowest id. All differ."""
-    keys = scores * _MOST_PEOPLE + (_MOST_PEOPLE - 1 - numbers.astype(np.int64))
-    if len(keys) > count:
-        keys = np.partition(keys, len(keys) - count)[len(keys) - count :]
-    best: list[int] = np.sort(keys)[::-1].tolist()
-    return best
 
 
 def joint_digest(digests: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""For operators: alerts, objectives, counts of the last hour, the audit log."""
+"""For operators: their roles, alerts, objectives, counts of the last hour, the audit log."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from yoked_actor.domain.ops.alerts import (
 from yoked_actor.domain.ops.audit import AuditEntry
 from yoked_actor.domain.ops.objectives import EventCounts, Goal, Objective, Tally
 from yoked_actor.domain.ops.recent import Minute, RecentMinutes
+from yoked_actor.domain.ops.roles import Role, role_named
 
 __all__ = [
     "Alert",
@@ -33,7 +34,9 @@ __all__ = [
     "Objective",
     "RaisedAlert",
     "RecentMinutes",
+    "Role",
     "Tally",
     "judge",
     "readings",
+    "role_named",
 ]

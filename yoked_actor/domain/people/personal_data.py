@@ -84,6 +84,22 @@ class OwnReport(msgspec.Struct, frozen=True):
     resolved_at: datetime | None = None
 
 
+class OwnAppeal(msgspec.Struct, frozen=True):
+    """An appeal of the person against a suspension."""
+
+    text: str
+    at: datetime
+    resolved_at: datetime | None = None
+
+
+class OwnWarning(msgspec.Struct, frozen=True):
+    """An operator's warning to the person."""
+
+    text: str
+    at: datetime
+    seen_at: datetime | None = None
+
+
 class OwnOffer(msgspec.Struct, frozen=True):
     """An offer, and the person's answer."""
 
@@ -139,6 +155,8 @@ class PersonalData(msgspec.Struct, frozen=True):
     reports: list[OwnReport]
     offers: list[OwnOffers]
     connections: list[OwnConnection]
+    appeals: list[OwnAppeal] = []
+    warnings: list[OwnWarning] = []
 
     @property
     def is_empty(self) -> bool:
@@ -154,4 +172,6 @@ class PersonalData(msgspec.Struct, frozen=True):
             or self.reports
             or self.offers
             or self.connections
+            or self.appeals
+            or self.warnings
         )

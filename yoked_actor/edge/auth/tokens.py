@@ -11,12 +11,12 @@ import jwt
 import msgspec
 
 from yoked_actor.actors.clock import Clock
+from yoked_actor.domain.ops import Role, role_named
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.time import MICROSECONDS, Instant
 from yoked_actor.edge.auth.key_set import KeySet
 from yoked_actor.settings import AuthSettings
 
-ADMIN = "admin"
 _SECRET_FILE = "dev-secret"
 _LATEST_S = 253_402_300_799
 """The last second that a time in the protocol can express."""
@@ -42,7 +42,8 @@ class Identity(msgspec.Struct, frozen=True):
     """The caller that a token identifies."""
 
     user_id: str
-    is_admin: bool = False
+    role: Role | None = None
+    """The role of an operator; None for every other user."""
     expires_at: Instant = 0
     """The token's `exp`."""
 
@@ -154,7 +155,7 @@ class Tokens:
         if not isinstance(user_id, str) or not is_user_id(user_id):
             raise BadToken("the token's sub is not the id of a user")
         expires_at = int(min(expires, _LATEST_S) * MICROSECONDS)
-        return Identity(user_id, claims.get("role") == ADMIN, expires_at)
+        return Identity(user_id, role_named(claims.get("role")), expires_at)
 
     def _key_of(self, token: str) -> str | jwt.PyJWK:
         if not isinstance(self._key, KeySet):
@@ -172,12 +173,21 @@ class Tokens:
         """When a socket that was opened with a token has to end."""
         return identity.expires_at + round(min(self._leeway_s, _MOST_OVERTIME_S) * MICROSECONDS)
 
-    def sign(self, user_id: str, now: Instant, ttl_s: float, *, admin: bool = False) -> str:
-        """A token for a user that is valid from `now` for `ttl_s`."""
+    def sign(
+        self,
+        user_id: str,
+        now: Instant,
+        ttl_s: float,
+        *,
+        admin: bool = False,
+        role: Role | None = None,
+    ) -> str:
+        """A token for a user that is valid from `now` for `ttl_s`; `admin` is the role of that."""
+        role = Role.ADMIN if admin else role
         now_s = now // MICROSECONDS
         claims: dict[str, object] = {"sub": user_id, "iat": now_s, "exp": now_s + round(ttl_s)}
-        if admin:
-            claims["role"] = ADMIN
+        if role is not None:
+            claims["role"] = role.value
         if self._issuer:
             claims["iss"] = self._issuer
         if self._audience:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import msgspec
@@ -12,11 +13,13 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Session, Sessions
 from yoked_actor.domain.lobby import Code, notices
 from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.ops import Role
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
 from yoked_actor.wire.lobby import encode
 from yoked_actor.wire.problems import STATUS, Problem
+from yoked_actor.wire.surrogates import LONE_SURROGATE, without_lone_surrogates
 
 T = TypeVar("T")
 
@@ -27,10 +30,12 @@ PROBLEM_TYPE = "application/problem+json"
 class Refused(Exception):
     """A call is answered with a problem."""
 
-    def __init__(self, code: Code, message: str) -> None:
+    def __init__(self, code: Code, message: str, retry_after_s: float = 1.0) -> None:
+        """`retry_after_s` is told with `rate_limited` and `draining`."""
         super().__init__(message)
         self.code = code
         self.message = message
+        self.retry_after_s = retry_after_s
 
 
 class Api(msgspec.Struct, kw_only=True):
@@ -62,12 +67,15 @@ class Api(msgspec.Struct, kw_only=True):
         """The session of the caller, within the rate."""
         return await self.session_of((await self.identify()).user_id, even_suspended=even_suspended)
 
-    async def operator(self) -> Session:
-        """The session of the caller, who must be an operator, within the rate."""
+    async def operator(self, needed: Role) -> Session:
+        """The session of the caller, an operator with at least this role, within the rate."""
         identity = await self.identify()
         self.sessions.suspensions.check(identity.user_id)
-        if not identity.is_admin:
-            raise Refused(Code.FORBIDDEN, "this is for the operator")
+        if identity.role is None:
+            raise Refused(Code.FORBIDDEN, "this is for operators")
+        if not identity.role.includes(needed):
+            message = f"this needs the role {needed}, and the token has the role {identity.role}"
+            raise Refused(Code.FORBIDDEN, message)
         return await self.session_of(identity.user_id)
 
     async def record(self, session: Session, action: str, subject: str, detail: str = "") -> None:
@@ -97,10 +105,14 @@ class Api(msgspec.Struct, kw_only=True):
 async def read_body(kind: type[T]) -> T:
     """The body of this request, checked."""
     raw = await request.get_data()
+    assert isinstance(raw, bytes)
     try:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refused(Code.BAD_REQUEST, str(error) or "the body is not JSON") from None
+        problem = str(error) or "the body is not JSON"
+        if not isinstance(error, msgspec.ValidationError) and without_lone_surrogates(raw):
+            problem = LONE_SURROGATE
+        raise Refused(Code.BAD_REQUEST, problem) from None
 
 
 def answer(body: Any, status: int = 200) -> Response:
@@ -108,7 +120,9 @@ def answer(body: Any, status: int = 200) -> Response:
     return Response(encode(body), status, content_type="application/json")
 
 
-def problem(code: Code, detail: str, status: int | None = None) -> Response:
+def problem(
+    code: Code, detail: str, status: int | None = None, retry_after_s: float = 1.0
+) -> Response:
     """A problem response (RFC 9457)."""
     status = STATUS[code] if status is None else status
     body = encode(Problem(status, TITLES[code], detail, code))
@@ -116,5 +130,5 @@ def problem(code: Code, detail: str, status: int | None = None) -> Response:
     if code is Code.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "Bearer"
     elif code in (Code.RATE_LIMITED, Code.DRAINING):
-        response.headers["Retry-After"] = "1"
+        response.headers["Retry-After"] = str(math.ceil(retry_after_s))
     return response

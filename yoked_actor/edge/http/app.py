@@ -37,7 +37,7 @@ def create_app(edge: EdgeSettings, *, dev: bool = False) -> QuartTrio:
 
     @app.errorhandler(Refused)
     async def refused(error: Refused) -> Response:
-        return problem(error.code, error.message)
+        return problem(error.code, error.message, retry_after_s=error.retry_after_s)
 
     @app.errorhandler(UserSuspended)
     async def suspended(error: UserSuspended) -> Response:

@@ -17,7 +17,7 @@ from yoked_actor.wire.lobby import encode
 
 def add_contract_calls(app: QuartTrio, api: Api, *, has_mock_clock: bool) -> None:
     """`/openapi.json`, `/asyncapi.json` and `/docs`."""
-    policy = page_policy()
+    policy = page_policy(dev=api.dev)
     only: list[Condition] = ["always"]
     if api.dev:
         only += ["dev", "mock_clock"] if has_mock_clock else ["dev"]
@@ -25,7 +25,11 @@ def add_contract_calls(app: QuartTrio, api: Api, *, has_mock_clock: bool) -> Non
     @lru_cache(maxsize=1)
     def documents(limits: str) -> tuple[str, str, str]:
         http, socket = openapi(api.settings, only), asyncapi(api.settings)
-        return encode(http).decode(), encode(socket).decode(), contract_page(http, socket)
+        return (
+            encode(http).decode(),
+            encode(socket).decode(),
+            contract_page(http, socket, dev=api.dev),
+        )
 
     def current() -> tuple[str, str, str]:
         # Rendered again after a reload has changed the limits.

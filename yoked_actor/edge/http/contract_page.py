@@ -1,7 +1,7 @@
 """The API reference: one HTML page, rendered from the OpenAPI and AsyncAPI documents.
 
-The page has no scripts and loads nothing. Its style is inline, so that it can be saved and read
-anywhere.
+The page loads nothing: its style and its script are inline, so that it can be saved, searched and
+read anywhere. On a server with `--dev` it has a form to try each call.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -18,7 +19,7 @@ from yoked_actor.edge.http.pages import page_file, render
 from yoked_actor.wire.contract import Document
 
 
-def contract_page(http: Document, socket: Document) -> str:
+def contract_page(http: Document, socket: Document, *, dev: bool = False) -> str:
     """Render an OpenAPI and an AsyncAPI document."""
     schemas = {**http["components"]["schemas"], **socket["components"]["schemas"]}
     messages = socket["components"]["messages"]
@@ -26,7 +27,10 @@ def contract_page(http: Document, socket: Document) -> str:
         "docs.html",
         http=http,
         socket=socket,
+        dev=dev,
+        icon=_icon(),
         style=Markup(page_file("docs.css")),
+        scripts=[Markup(page_file(name)) for name in _scripts(dev)],
         schemas=schemas,
         shared=_shared(http, socket, schemas),
         commands={key[8:]: messages[key] for key in messages if key.startswith("command.")},
@@ -37,16 +41,45 @@ def contract_page(http: Document, socket: Document) -> str:
         limits=_limits,
         prose=_prose,
         pretty=_pretty,
+        searchable=_searchable,
+        query_of=_query_of,
     )
 
 
-def page_policy() -> str:
-    """The Content-Security-Policy of the page: only its inline style, by digest."""
-    digest = base64.b64encode(hashlib.sha256(page_file("docs.css").encode()).digest()).decode()
+def page_policy(*, dev: bool = False) -> str:
+    """The Content-Security-Policy of the page: its inline style and scripts, by digest."""
+    scripts = " ".join(f"'sha256-{_digest(name)}'" for name in _scripts(dev))
+    calls = " connect-src 'self';" if dev else ""
     return (
-        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none';"
-        " form-action 'none'; frame-ancestors 'none'"
+        f"default-src 'none'; style-src 'sha256-{_digest('docs.css')}'; script-src {scripts};"
+        f"{calls} img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
+
+
+def _scripts(dev: bool) -> list[str]:
+    return ["docs.js", "docs-try.js"] if dev else ["docs.js"]
+
+
+def _digest(name: str) -> str:
+    return base64.b64encode(hashlib.sha256(page_file(name).encode()).digest()).decode()
+
+
+def _icon() -> str:
+    return (
+        "data:image/svg+xml;base64," + base64.b64encode(page_file("app/icon.svg").encode()).decode()
+    )
+
+
+def _searchable(kind: str, name: str, summary: str, codes: Iterable[str], schema: Document) -> str:
+    """What a search looks through: lower case, without backticks."""
+    words = [kind, name, summary, *codes, *schema.get("properties", {})]
+    return " ".join(words).replace("`", "").lower()
+
+
+def _query_of(call: Document) -> str:
+    """An example of the query of a call; empty when it has none."""
+    names = [one["name"] for one in call.get("parameters", ()) if one["in"] == "query"]
+    return "&".join(f"{name}=" for name in names)
 
 
 def _shared(http: Document, socket: Document, schemas: Document) -> Document:

@@ -51,6 +51,14 @@ def read_limit(default: int = DEFAULT_LIMIT) -> int:
     return default if limit is None else limit
 
 
+def read_text(name: str, longest: int) -> str:
+    """A text of the query; empty when it is not given."""
+    text = request.args.get(name, "")
+    if len(text) > longest:
+        raise Refused(Code.BAD_REQUEST, f"{name} has {longest} characters at most")
+    return text
+
+
 def read_truth(name: str) -> bool:
     """A flag of the query; False when it is not given."""
     text = request.args.get(name, "false")

@@ -41,6 +41,11 @@ async def exchange(
             await response.aclose()
 
 
+def in_words(error: Exception) -> str:
+    """A failure as text; some failures of httpx have no text of their own."""
+    return str(error) or type(error).__name__
+
+
 async def read_body(response: httpx.Response, most_bytes: int) -> bytes:
     """The body, not decoded. Of one with more than `most_bytes` only a beginning is read."""
     body = b""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, read_body
+from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, in_words, read_body
 
 
 class FetchFailed(Exception):
@@ -22,7 +22,7 @@ async def fetch(
                 raise FetchFailed(f"the answer is {response.status_code}")
             body = await read_body(response, most_bytes)
     except EXCHANGE_FAILURES as error:
-        raise FetchFailed(f"it cannot be reached: {error!r}") from error
+        raise FetchFailed(f"it cannot be reached: {in_words(error)}") from error
     if len(body) > most_bytes:
         raise FetchFailed(f"the answer has more than {most_bytes} bytes")
     return body

@@ -20,7 +20,7 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.actors.ops import WEBHOOK, AlertNotification
 from yoked_actor.domain.jobs import Cancel, ReceiverAnswer, RetryPolicy, Transient
-from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, read_body
+from yoked_actor.edge.outgoing.exchange import EXCHANGE_FAILURES, exchange, in_words, read_body
 from yoked_actor.settings import AlertSettings
 from yoked_actor.store import Jobs, LeaseLost, StoreUnavailable, Tx, keep_answer_in
 
@@ -70,7 +70,7 @@ class Webhook:
                 id_header = self._settings.webhook_id_header
                 answer = await post(url, headers, body, id_header, self._transport)
             except EXCHANGE_FAILURES as error:
-                raise Transient(f"the receiver cannot be reached: {error!r}") from error
+                raise Transient(f"the receiver cannot be reached: {in_words(error)}") from error
             await self._keep_answer(run, answer)
             return None
         raise Transient(f"the receiver did not answer within {timeout_s:g} s")

@@ -161,7 +161,7 @@ class _Conversation:
             suspension = error.suspension
             refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
             connection.send(encode(refusal))
-            connection.close(CloseCode.UNAUTHORIZED, "suspended")
+            connection.close(CloseCode.UNAUTHORIZED, f"suspended: {suspension.reason}")
         except StoreUnavailable:
             connection.close(CloseCode.INTERNAL_ERROR, "the store is not available; try again")
 
@@ -175,8 +175,8 @@ class _Conversation:
 
     def _watch(self, watch: Watch, identity: Identity) -> None:
         connection, board = self._connection, self._all.board
-        if not identity.is_admin:
-            message = "this is for the operator"
+        if identity.role is None:
+            message = "this is for operators"
             connection.send(encode(Error(re=watch.id, code=Code.FORBIDDEN, message=message)))
             connection.close(CloseCode.UNAUTHORIZED, message)
         elif board.is_full:
@@ -201,7 +201,7 @@ class _Conversation:
             return Refusal(Code.WRONG_STATE, f"hello was said already, and {error}")
         if newer.user_id != known.user_id:
             return Refusal(Code.WRONG_STATE, "hello was said already, and by another user")
-        if self._watcher is not None and not newer.is_admin:
+        if self._watcher is not None and newer.role is None:
             return Refusal(Code.WRONG_STATE, "this socket watches, and the token is no operator's")
         if newer.expires_at <= known.expires_at:
             return Refusal(Code.WRONG_STATE, "hello was said already, and the token is not newer")

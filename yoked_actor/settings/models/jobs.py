@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from pydantic import Field
 
@@ -25,6 +26,7 @@ class JobSettings(SettingsModel):
 
     RELOADS = frozenset(
         {
+            "worker_idle_s",
             "run_timeout_s",
             "progress_every_s",
             "drain_s",
@@ -38,15 +40,25 @@ class JobSettings(SettingsModel):
             "alert_depth",
             "alert_overdue_s",
             "retry",
+            "max_bulk",
         }
     )
 
+    worker_process: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="Whether daily offers are made in a process of their own, which the server"
+        " starts when they are due; auto: if there are two CPU cores or more.",
+    )
+    worker_idle_s: Duration = Field(
+        60.0, description="A worker process that has had no job for this long ends."
+    )
     concurrency: int = Field(
         16, ge=1, le=1000, description="The most jobs that run at once in this process."
     )
     cpu_threads: int = Field(1, ge=1, le=64, description="How many threads run CPU-bound jobs.")
     batch: int = Field(500, ge=1, le=10_000, description="The most jobs claimed at once.")
     ahead_s: Duration = Field(0.25, description="How many seconds of work are claimed in advance.")
+    max_bulk: Count = Field(1000, description="The most jobs that an operator changes at once.")
     lease_s: Duration = Field(
         60.0, description="The lease of a claimed job; it is extended while the job runs."
     )

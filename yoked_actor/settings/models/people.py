@@ -20,7 +20,7 @@ class PrivacySettings(SettingsModel):
     )
 
     keep_reports_days: Days = Field(
-        365, description="After so many days a report is deleted, resolved or not."
+        365, description="After so many days a report or a warning is deleted."
     )
     keep_quality_days: Days = Field(
         400, description="After so many days the quality of a match is deleted."
@@ -34,13 +34,21 @@ class PrivacySettings(SettingsModel):
 
 
 class SafetySettings(SettingsModel):
-    """Limits of reports."""
+    """Limits of reports and appeals."""
 
-    RELOADS = frozenset({"reports_per_day", "reports_per_pair"})
+    RELOADS = frozenset(
+        {"reports_per_day", "reports_per_pair", "appeal_every_s", "max_unseen_warnings"}
+    )
 
     reports_per_day: Count = Field(
         20, description="The most reports that one user may make within 24 hours."
     )
     reports_per_pair: Count = Field(
         3, description="The most open reports that one user may have about another."
+    )
+    appeal_every_s: DurationOrZero = Field(
+        86400.0, description="The shortest time between two appeals of a suspended user."
+    )
+    max_unseen_warnings: Count = Field(
+        20, description="The most warnings of one user that the user has not seen yet."
     )

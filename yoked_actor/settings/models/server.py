@@ -64,7 +64,7 @@ class LogSettings(SettingsModel):
 class ConsoleSettings(SettingsModel):
     """The operator's console."""
 
-    RELOADS = frozenset({"status_every_s", "max_watchers", "longest_shown"})
+    RELOADS = frozenset({"status_every_s", "max_watchers", "longest_shown", "history_shown"})
 
     status_every_s: Duration = Field(
         2.0, description="How often the status is sent to a console that watches."
@@ -77,4 +77,11 @@ class ConsoleSettings(SettingsModel):
         ge=0,
         le=100,
         description="How many of the longest waiting users are shown, with the reason.",
+    )
+    history_shown: int = Field(
+        50,
+        ge=1,
+        le=1000,
+        description="How many matches, dates, offers, reports and actions of one user are shown,"
+        " the newest of each.",
     )

@@ -36,6 +36,7 @@ from yoked_actor.store.engine.schema import (
 )
 from yoked_actor.store.engine.statements import statement
 from yoked_actor.store.engine.transaction import Row, Tx, snapshot
+from yoked_actor.store.engine.write_turns import WriteTurns
 from yoked_actor.store.engine.writer import Batch, Writer
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "ThreadRunner",
     "Tx",
     "WriteRefused",
+    "WriteTurns",
     "Writer",
     "check_is_current",
     "connect",

@@ -22,6 +22,7 @@ import trio
 from yoked_actor.store.engine.errors import DatabaseCorrupt, StoreError, StoreUnavailable, explain
 from yoked_actor.store.engine.runners import Runner
 from yoked_actor.store.engine.transaction import Tx
+from yoked_actor.store.engine.write_turns import WriteTurns
 
 T = TypeVar("T")
 
@@ -66,9 +67,14 @@ class Writer:
         max_batch: int,
         observer: Callable[[Batch], None] | None = None,
         check: Callable[[], None] | None = None,
+        turns: WriteTurns | None = None,
     ) -> None:
-        """`check` raises when a write would be lost: it is called before and after each commit."""
+        """`check` raises when a write would be lost: it is called before and after each commit.
+
+        `turns` are those of the processes that share the database.
+        """
         self._check = check or (lambda: None)
+        self._turns = turns or WriteTurns(None, patience_s=0.0)
         self._connection = connection
         self._runner = runner
         self._max_batch = max_batch
@@ -169,13 +175,17 @@ class Writer:
 
     async def _commit(self, batch: list[_Write[Any]]) -> None:
         began = trio.current_time()
-        error = await self._runner.run(lambda: _apply(self._connection, batch, self._check))
+        error = await self._runner.run(lambda: self._apply_in_turn(batch))
         if self._observer is not None:
             self._observer(Batch(len(batch), trio.current_time() - began, error))
         for write in batch:
             if error is not None:
                 write.error = explain(error)  # one for each caller: an error collects tracebacks
             write.finish()
+
+    def _apply_in_turn(self, batch: list[_Write[Any]]) -> Exception | None:
+        with self._turns.turn():
+            return _apply(self._connection, batch, self._check)
 
 
 def _refuse_cancel(_: object) -> trio.lowlevel.Abort:
@@ -195,12 +205,14 @@ def _apply(
             return None
         connection.execute("BEGIN IMMEDIATE")
         for write in batch:
-            if write.atomic:
+            if write.atomic or len(batch) == 1:
                 _apply_one(connection, write)
             else:
                 _apply_in_savepoint(connection, write)
         check()
-        connection.execute("COMMIT")
+        # The only write of a transaction has no savepoint of its own.
+        is_refused = len(batch) == 1 and batch[0].error is not None
+        connection.execute("ROLLBACK" if is_refused else "COMMIT")
         check()
     except Exception as error:
         if connection.in_transaction:

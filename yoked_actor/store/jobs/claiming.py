@@ -14,6 +14,7 @@ from yoked_actor.domain.jobs import (
 )
 from yoked_actor.domain.time import Instant, after
 from yoked_actor.store.engine import Tx, statement
+from yoked_actor.store.jobs.bulk import types_to_claim
 from yoked_actor.store.jobs.outcomes import Reading, end_attempt
 from yoked_actor.store.jobs.rows import existing_job, job_of, json_text
 from yoked_actor.store.jobs.values import Claimed, DeadLettered, Failed, Outcome
@@ -37,10 +38,11 @@ def claim_in(
     """Rescue the jobs whose lease has ended, then lease those that are due."""
     types = None if policies is None else json_text(list(policies))
     rescued = _rescue(tx, at, limit, types, policies or {})
-    jobs = _lease(tx, owner, at.now, after(at.lease, lease_s), limit, types)
+    open_types = types_to_claim(tx, policies)
+    jobs = _lease(tx, owner, at.now, after(at.lease, lease_s), limit, open_types)
     due_at: Instant | None = at.now
     if len(jobs) < limit and len(rescued) < limit:
-        due_at = next_due_at(tx, types, at.now - at.lease)
+        due_at = next_due_at(tx, open_types, at.now - at.lease)
     lost: tuple[int, ...] = ()
     if expected:
         rows = tx.execute(_LOST, (json_text(expected), owner)).fetchall()

@@ -15,8 +15,17 @@ from yoked_actor.store.jobs.values import Enqueued, KeyConflict
 
 _NEXT_ID = statement("jobs/next_id")
 _ENQUEUE = statement("jobs/enqueue")
+_ENQUEUE_ONE = statement("jobs/enqueue_one")
 _KEYS = statement("jobs/keys")
 _ADD_KEYS = statement("jobs/add_keys")
+
+
+def enqueue_one_in(tx: Tx, job: NewJob, now: Instant) -> list[Enqueued]:
+    """Add a job without a key: one statement, which needs no transaction around it."""
+    payload = msgspec.json.encode(job.payload).decode()
+    row = (job.type, payload, job.payload_version, job.scheduled_for)
+    added = tx.execute(_ENQUEUE_ONE, (*row, job.priority, job.max_attempts, now)).fetchall()
+    return [Enqueued(job_id, True) for (job_id,) in added]
 
 
 def enqueue_in(tx: Tx, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:

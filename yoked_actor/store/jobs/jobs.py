@@ -11,17 +11,20 @@ its effect included.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
 from yoked_actor.domain.jobs import (
+    BulkAction,
     Job,
     JobAttempt,
     JobCause,
+    JobFilter,
     JobStatus,
     KeptAnswer,
     NewJob,
+    Pause,
     Progress,
     ReceiverAnswer,
     RetryPolicy,
@@ -30,8 +33,9 @@ from yoked_actor.domain.jobs import (
 from yoked_actor.domain.time import Instant, after
 from yoked_actor.store.engine import Database, prune_oldest, statement
 from yoked_actor.store.jobs.answers import answers_in, keep_answer_in
+from yoked_actor.store.jobs.bulk import change_in, find_in, pause_in, pauses_in, resume_in
 from yoked_actor.store.jobs.claiming import claim_in, next_due_at
-from yoked_actor.store.jobs.enqueuing import enqueue_in
+from yoked_actor.store.jobs.enqueuing import enqueue_in, enqueue_one_in
 from yoked_actor.store.jobs.lease_clock import LeaseClock
 from yoked_actor.store.jobs.operations import (
     cancel_in,
@@ -58,6 +62,7 @@ from yoked_actor.store.jobs.values import (
 
 _EXTEND = statement("jobs/extend")
 _LIST = statement("jobs/list")
+_END_LEASES = statement("jobs/end_leases")
 _OPEN_COUNTS = statement("jobs/open_counts")
 _DEPTH = "SELECT count(*) FROM jobs WHERE status IN ('pending', 'failed') AND scheduled_for <= ?"
 _OVERDUE = (
@@ -83,6 +88,10 @@ class Jobs:
 
     async def enqueue(self, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
         """Add all or none. `KeyConflict` when a key was used for another payload."""
+        if len(jobs) == 1 and jobs[0].key is None:
+            return await self._database.write(
+                lambda tx: enqueue_one_in(tx, jobs[0], now), atomic=True, can_wait=True
+            )
         return await self._database.write(lambda tx: enqueue_in(tx, jobs, now), can_wait=True)
 
     async def claim(
@@ -202,6 +211,40 @@ class Jobs:
         why = checked_reason(reason)
         return await self._database.write(lambda tx: dismiss_in(tx, job_id, by, why, now))
 
+    async def change(
+        self,
+        action: BulkAction,
+        wanted: JobFilter,
+        by: str,
+        reason: str,
+        now: Instant,
+        limit: int,
+    ) -> tuple[list[int], bool]:
+        """Apply an action to up to `limit` jobs of a filter, and record that in the audit.
+
+        Returns the ids, and whether there are more. Jobs in whose state the action is not possible
+        are left out. A running job that is cancelled stops when its lease is next extended.
+        """
+        why = checked_reason(reason) if action is BulkAction.DISMISS else reason
+        found = await self._database.read(lambda tx: find_in(tx, action, wanted, limit + 1))
+        ids = found[:limit]
+        changed = await self._database.write(
+            lambda tx: change_in(tx, action, ids, wanted, by, why, now), can_wait=True
+        )
+        return changed, len(found) > limit
+
+    async def pause(self, pause: Pause) -> bool:
+        """Let no process claim jobs of a type; False when it is paused already."""
+        return await self._database.write(lambda tx: pause_in(tx, pause))
+
+    async def resume(self, job_type: str, by: str, now: Instant) -> bool:
+        """Let jobs of a type be claimed again; False when it is not paused."""
+        return await self._database.write(lambda tx: resume_in(tx, job_type, by, now))
+
+    async def pauses(self) -> Sequence[Pause]:
+        """The types that are paused."""
+        return await self._database.read(pauses_in)
+
     async def prune(self, ended_before: Instant, limit: int, *, dead: bool = False) -> int:
         """Delete up to `limit` jobs that ended before an instant; returns how many.
 
@@ -256,10 +299,18 @@ class Jobs:
         (count,) = await self._database.read(lambda tx: tx.execute(_OVERDUE, (since,)).fetchone())
         return int(count)
 
-    async def next_due_at(self) -> Instant | None:
-        """When the next job is due or the next lease ends."""
+    async def next_due_at(self, types: Collection[str] | None = None) -> Instant | None:
+        """When the next job is due or the next lease ends; of some types when given."""
         ahead = self._leases.ahead_at_present()
-        return await self._database.read(lambda tx: next_due_at(tx, None, ahead))
+        wanted = None if types is None else json_text(sorted(types))
+        return await self._database.read(lambda tx: next_due_at(tx, wanted, ahead))
+
+    async def end_leases(self, owner: str, now: Instant) -> int:
+        """End the leases of a process that is gone; the next claim rescues its jobs."""
+        lease = self._leases.at(now)
+        return await self._database.write(
+            lambda tx: tx.execute(_END_LEASES, (owner, lease)).rowcount, atomic=True
+        )
 
     async def list(
         self,
@@ -269,12 +320,15 @@ class Jobs:
         limit: int = 100,
         before: int | None = None,
         dismissed: bool | None = False,
+        text: str | None = None,
     ) -> Listed:
         """Jobs with an id less than `before`, newest first.
 
-        Without dismissed dead letters; with `dismissed` True only those, with None all.
+        Without dismissed dead letters; with `dismissed` True only those, with None all. With
+        `text`, only jobs whose payload or key contains it.
         """
-        wanted = (None if status is None else status.value, job_type, before, limit, dismissed)
+        state = None if status is None else status.value
+        wanted = (state, job_type, before, limit, dismissed, text)
         rows = await self._database.read(lambda tx: tx.execute(_LIST, wanted).fetchall())
         return [self._shown(job_of(row)) for row in rows]
 

@@ -20,7 +20,7 @@ It may be called more than once; what exactly one of the calls wrote is committe
 
 @runtime_checkable
 class JointEffect(Protocol):
-    """An effect that is cheaper when it is applied for many jobs at once."""
+    """An effect that is cheaper when it is applied for many jobs at once. It enqueues no job."""
 
     def __call__(self, tx: Tx, /) -> None:
         """Apply it for one job."""
@@ -52,7 +52,7 @@ class KeyConflict(StoreError):
 
     def __init__(self, job_type: str, key: str, job_id: int | None) -> None:
         by = "another job of the same call" if job_id is None else f"job {job_id}"
-        super().__init__(f"{job_type} {key!r} was used for another payload by {by}")
+        super().__init__(f"{job_type} {key} was used for another payload by {by}")
         self.job_type = job_type
         self.key = key
         self.job_id = job_id

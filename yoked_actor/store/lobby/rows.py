@@ -238,9 +238,7 @@ def date_row(video_date: VideoDate) -> Row:
 def date_of(row: Row) -> VideoDate:
     """A video date from its row."""
     number, a, b, started_at, ends_at, ended_at, ended_for, match = row
-    return VideoDate(
-        f"d{number}", a, b, started_at, ends_at, ended_at, ended_for, _match_id(match)
-    )
+    return VideoDate(f"d{number}", a, b, started_at, ends_at, ended_at, ended_for, _match_id(match))
 
 
 def quality_row(quality: Quality) -> Row:

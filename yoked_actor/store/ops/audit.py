@@ -27,3 +27,14 @@ class Audit:
             ).fetchall()
         )
         return [AuditEntry(*row) for row in rows]
+
+    async def about(self, subject: str, limit: int) -> list[AuditEntry]:
+        """Entries about one subject, newest first."""
+        rows = await self._database.read(
+            lambda tx: tx.execute(
+                "SELECT number, at, who, action, subject, detail FROM audit"
+                " WHERE subject = ? ORDER BY number DESC LIMIT ?",
+                (subject, limit),
+            ).fetchall()
+        )
+        return [AuditEntry(*row) for row in rows]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 from yoked_actor.domain.people import ReviewedReport, Suspension, UserRow
 from yoked_actor.domain.time import Instant, to_datetime
-from yoked_actor.store.engine import Database, StoreError, Tx, record_in
+from yoked_actor.store.engine import Database, Tx, record_in
+from yoked_actor.store.ops.reviews import (
+    close_report_in,
+    open_reports_in,
+    reports_in,
+    reports_of_in,
+)
 
-
-class NothingToDo(StoreError):
-    """There is no open report with this number."""
+_PAGE = 5_000
+"""How many users are read at once during a search."""
 
 
 class Operators:
@@ -20,11 +26,19 @@ class Operators:
         self._database = database
 
     async def suspend(
-        self, user_id: str, by: str, reason: str, now: Instant, until: Instant | None = None
+        self,
+        user_id: str,
+        by: str,
+        reason: str,
+        now: Instant,
+        until: Instant | None = None,
+        *,
+        report: int | None = None,
     ) -> bool:
-        """Suspend a user, or change the end of a suspension.
+        """Suspend a user, or change the end of a suspension; with `report`, close that report too.
 
         False when the user was suspended until the same instant already: that one stands.
+        `NothingToDo` when the report is not open: nothing has changed then.
         """
 
         def apply(tx: Tx) -> bool:
@@ -38,6 +52,8 @@ class Operators:
             if changed:
                 end = "" if until is None else f" (until {to_datetime(until).isoformat()})"
                 record_in(tx, by, "suspend", user_id, f"{reason}{end}", now)
+            if report is not None:
+                close_report_in(tx, report, by, f"suspended: {reason}", now)
             return bool(changed)
 
         return await self._database.write(apply)
@@ -72,59 +88,85 @@ class Operators:
         self, *, only_open: bool, limit: int, now: Instant, before: int | None = None
     ) -> list[ReviewedReport]:
         """Reports with a number less than `before`, newest first."""
-        rows = await self._database.read(
-            lambda tx: tx.execute(
-                "SELECT r.number, r.reporter, r.reported, r.reason, r.match_id, r.at,"
-                " r.resolved_at, r.resolved_by, r.resolution,"
-                " (SELECT count(DISTINCT o.reporter) FROM reports AS o"
-                " WHERE o.reported = r.reported),"
-                " EXISTS (SELECT 1 FROM suspended AS s WHERE s.user_id = r.reported"
-                " AND (s.until IS NULL OR s.until > ?4))"
-                " FROM reports AS r"
-                " WHERE (NOT ?1 OR r.resolved_at IS NULL) AND (?2 IS NULL OR r.number < ?2)"
-                " ORDER BY r.number DESC LIMIT ?3",
-                (only_open, before, limit, now),
-            ).fetchall()
+        return await self._database.read(
+            lambda tx: reports_in(tx, now, limit, only_open=only_open, before=before)
         )
-        return [ReviewedReport(*(*row[:10], bool(row[10]))) for row in rows]
+
+    async def reports_of(
+        self, user_id: str, now: Instant, limit: int
+    ) -> tuple[list[ReviewedReport], list[ReviewedReport]]:
+        """The reports about a user, with their appeals, and the reports by the user."""
+        return await self._database.read(lambda tx: reports_of_in(tx, user_id, now, limit))
+
+    async def open_reports(self, most: int) -> int:
+        """How many reports are open, counted up to `most`."""
+        return await self._database.read(lambda tx: open_reports_in(tx, most))
 
     async def resolve(self, number: int, by: str, resolution: str, now: Instant) -> None:
         """Close a report; `NothingToDo` when it does not exist or is closed."""
-
-        def apply(tx: Tx) -> None:
-            changed = tx.execute(
-                "UPDATE reports SET resolved_at = ?, resolved_by = ?, resolution = ?"
-                " WHERE number = ? AND resolved_at IS NULL",
-                (now, by, resolution, number),
-            ).rowcount
-            if not changed:
-                raise NothingToDo(f"there is no open report {number}")
-            record_in(tx, by, "resolve_report", str(number), resolution, now)
-
-        await self._database.write(apply)
+        await self._database.write(lambda tx: close_report_in(tx, number, by, resolution, now))
 
     async def users(
-        self, *, limit: int, now: Instant, after: str = "", only_suspended: bool = False
+        self,
+        *,
+        limit: int,
+        now: Instant,
+        after: str = "",
+        only_suspended: bool = False,
+        search: str = "",
     ) -> list[UserRow]:
-        """Users with an id greater than `after`, by id."""
-        known = "SELECT user_id FROM people UNION SELECT user_id FROM seats"
-        rows = await self._database.read(
-            lambda tx: tx.execute(
-                f"SELECT u.user_id, coalesce(m.status, s.state, 'idle'), p.user_id IS NOT NULL,"
-                " coalesce(s.credit, 0),"
-                " (SELECT count(*) FROM reports AS r WHERE r.reported = u.user_id), x.at, x.until"
-                f" FROM ({known} UNION SELECT user_id FROM suspended) AS u"
-                " LEFT JOIN people AS p ON p.user_id = u.user_id"
-                " LEFT JOIN seats AS s ON s.user_id = u.user_id"
-                " LEFT JOIN matches AS m ON m.number = s.match_number"
-                " LEFT JOIN suspended AS x ON x.user_id = u.user_id"
-                " AND (x.until IS NULL OR x.until > ?4)"
-                " WHERE u.user_id > ?1 AND (NOT ?2 OR x.at IS NOT NULL)"
-                " ORDER BY u.user_id LIMIT ?3",
-                (after, only_suspended, limit, now),
-            ).fetchall()
-        )
-        return [UserRow(row[0], row[1], bool(row[2]), *row[3:]) for row in rows]
+        """Users with an id greater than `after`, by id.
+
+        With `search`, only users whose id or name contains that text, in any case. That reads the
+        whole table of people, on a connection of its own.
+        """
+        if not search:
+            return await self._database.read(
+                lambda tx: _users_in(tx, limit, now, after, only_suspended)
+            )
+        wanted = _folded(search)
+
+        def find(tx: Tx) -> list[UserRow]:
+            found: list[UserRow] = []
+            start = after
+            while len(found) < limit:
+                page = _users_in(tx, _PAGE, now, start, only_suspended)
+                found += [
+                    row
+                    for row in page
+                    if wanted in _folded(row.user_id) or wanted in _folded(row.display_name or "")
+                ]
+                if len(page) < _PAGE:
+                    break
+                start = page[-1].user_id
+            return found[:limit]
+
+        return await self._database.read_long(find)
+
+
+def _users_in(tx: Tx, limit: int, now: Instant, after: str, only_suspended: bool) -> list[UserRow]:
+    known = "SELECT user_id FROM people UNION SELECT user_id FROM seats"
+    rows = tx.execute(
+        "SELECT u.user_id, coalesce(m.status, s.state, 'idle'), p.user_id IS NOT NULL,"
+        " coalesce(s.credit, 0),"
+        " (SELECT count(*) FROM reports AS r"
+        " WHERE r.reported = u.user_id AND r.kind = 'report'), x.at, x.until, p.display_name"
+        f" FROM ({known} UNION SELECT user_id FROM suspended) AS u"
+        " LEFT JOIN people AS p ON p.user_id = u.user_id"
+        " LEFT JOIN seats AS s ON s.user_id = u.user_id"
+        " LEFT JOIN matches AS m ON m.number = s.match_number"
+        " LEFT JOIN suspended AS x ON x.user_id = u.user_id"
+        " AND (x.until IS NULL OR x.until > ?4)"
+        " WHERE u.user_id > ?1 AND (NOT ?2 OR x.at IS NOT NULL)"
+        " ORDER BY u.user_id LIMIT ?3",
+        (after, only_suspended, limit, now),
+    )
+    return [UserRow(row[0], row[1], bool(row[2]), *row[3:]) for row in rows]
+
+
+def _folded(text: str) -> str:
+    """A text for comparison: composed, and without the difference of upper and lower case."""
+    return unicodedata.normalize("NFC", text).casefold()
 
 
 def _suspension(row: tuple[Any, ...]) -> Suspension:

@@ -24,6 +24,7 @@ from yoked_actor.store.offers import drop_offer
 COLUMNS = frozenset(
     {
         *("people.user_id", "seats.user_id", "suspended.user_id", "suspended.by"),
+        *("warnings.user_id", "warnings.by", "warnings.text", "job_pauses.by"),
         *("matches.a", "matches.b", "dates.a", "dates.b", "met.a", "met.b", "bars.a", "bars.b"),
         *("blocks.blocker", "blocks.blocked"),
         *("reports.reporter", "reports.reported", "reports.resolved_by", "reports.reason"),
@@ -101,6 +102,7 @@ def erase_in(tx: Tx, erasure: Erasure, before: Traces | None) -> None:
     tx.execute("INSERT INTO erased (tombstone, at) VALUES (?, ?)", (tombstone, now))
     for table, column in (
         *(("people", "user_id"), ("seats", "user_id"), ("suspended", "user_id")),
+        ("warnings", "user_id"),
         *(("bars", "a"), ("bars", "b"), ("blocks", "blocker"), ("blocks", "blocked")),
     ):
         tx.execute(f"DELETE FROM {table} WHERE {column} = ?", (user,))
@@ -108,6 +110,8 @@ def erase_in(tx: Tx, erasure: Erasure, before: Traces | None) -> None:
     _erase_reports(tx, user, tombstone)
     _erase_offers(tx, user, tombstone, traces)
     erase_from_jobs(tx, user, tombstone, now, traces.jobs, traces.keys, traces.errors)
+    tx.execute("UPDATE job_pauses SET by = ?2 WHERE by = ?1", (user, tombstone))
+    tx.execute("UPDATE warnings SET by = ?2 WHERE by = ?1", (user, tombstone))
     tx.execute("UPDATE suspended SET by = ?2 WHERE by = ?1", (user, tombstone))
     tx.execute("UPDATE audit SET subject = ?2, detail = '' WHERE subject = ?1", (user, tombstone))
     tx.execute("UPDATE audit SET who = ?2 WHERE who = ?1", (user, tombstone))

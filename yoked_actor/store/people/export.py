@@ -8,6 +8,7 @@ import msgspec
 
 from yoked_actor.domain.offers import KeptSet, shown_points
 from yoked_actor.domain.people import (
+    OwnAppeal,
     OwnConnection,
     OwnDate,
     OwnMatch,
@@ -17,6 +18,7 @@ from yoked_actor.domain.people import (
     OwnReport,
     OwnSeat,
     OwnSuspension,
+    OwnWarning,
     PersonalData,
     Since,
 )
@@ -44,6 +46,8 @@ def export_in(tx: Tx, user: str, now: Instant) -> PersonalData:
             reports=_reports(tx, user),
             offers=_offers(tx, user),
             connections=_connections(tx, user),
+            appeals=_appeals(tx, user),
+            warnings=_warnings(tx, user),
         )
 
 
@@ -138,12 +142,31 @@ def _dates(tx: Tx, user: str) -> list[OwnDate]:
 
 def _reports(tx: Tx, user: str) -> list[OwnReport]:
     query = (
-        "SELECT reported, reason, at, match_id, resolved_at FROM reports WHERE reporter = ?"
-        " ORDER BY number"
+        "SELECT reported, reason, at, match_id, resolved_at FROM reports"
+        " WHERE reporter = ? AND kind = 'report' ORDER BY number"
     )
     return [
         OwnReport(who, reason, to_datetime(at), match_id, _moment(resolved))
         for who, reason, at, match_id, resolved in tx.execute(query, (user,))
+    ]
+
+
+def _appeals(tx: Tx, user: str) -> list[OwnAppeal]:
+    query = (
+        "SELECT reason, at, resolved_at FROM reports"
+        " WHERE reporter = ? AND kind = 'appeal' ORDER BY number"
+    )
+    return [
+        OwnAppeal(text, to_datetime(at), _moment(resolved))
+        for text, at, resolved in tx.execute(query, (user,))
+    ]
+
+
+def _warnings(tx: Tx, user: str) -> list[OwnWarning]:
+    query = "SELECT text, at, seen_at FROM warnings WHERE user_id = ? ORDER BY number"
+    return [
+        OwnWarning(text, to_datetime(at), _moment(seen_at))
+        for text, at, seen_at in tx.execute(query, (user,))
     ]
 
 

@@ -19,6 +19,7 @@ from yoked_actor.store.people.export import export_in
 _WIPE_WAIT_S = 30.0
 _PRUNED = {
     "reports": ("number", "at"),
+    "warnings": ("number", "at"),
     "quality": ("match_number", "paired_at"),
     "audit": ("number", "at"),
     "suspended": ("user_id", "until"),

@@ -64,6 +64,9 @@ class JobMetrics:
         )
         self.due = Gauge("yoked_jobs_due", "Jobs that are due and not yet claimed", registry=r)
         self.held = Gauge("yoked_jobs_held", "Jobs claimed by this process", registry=r)
+        self.worker_running = Gauge(
+            "yoked_worker_running", "Whether the server's worker process runs", registry=r
+        )
         self._kept = Gauge(
             "yoked_jobs",
             "Jobs that are waiting, running, or dead letters",

@@ -41,6 +41,7 @@ class LobbyMetrics:
             registry=r,
         )
         self._groups: set[str] = set()
+        self._wait_of_group: dict[tuple[str, Tier], Histogram] = {}
         outcomes = Counter("yoked_outcomes", "Ballots decided", ["outcome"], registry=r)
         self._outcomes = {outcome: outcomes.labels(outcome.value) for outcome in Outcome}
         cancelled = Counter("yoked_cancellations", "Matches cancelled", ["reason"], registry=r)
@@ -75,17 +76,19 @@ class LobbyMetrics:
         if messages:
             self.messages.inc(messages)
             self.round_size.observe(messages)
-        for quality in changes.quality:
-            self._count_match(quality)
         if changes.quality:
+            self._count_matches(changes.quality)
             # The two could be paired from the moment when the later one came.
             waits = [min(one.a_wait_s, one.b_wait_s) for one in changes.quality]
             self._objectives.judge(Objective.MATCHES, [*waits, *waits], now_s)
+        outcomes: dict[Outcome, int] = {}
         for match in changes.matches:
             if match.status is MatchStatus.COMPLETED and match.outcome is not None:
-                self._outcomes[match.outcome].inc()
+                outcomes[match.outcome] = outcomes.get(match.outcome, 0) + 1
             elif match.cancelled_for is not None:
                 self._cancelled[match.cancelled_for].inc()
+        for outcome, count in outcomes.items():
+            self._outcomes[outcome].inc(count)
 
     def count_calls(self, ended: Sequence[CallEnd]) -> None:
         """Count the calls that ended in a round."""
@@ -97,14 +100,25 @@ class LobbyMetrics:
         for result, count in results.items():
             self._spins[result].inc(count)
 
-    def _count_match(self, quality: Quality) -> None:
-        tier = max(quality.a_tier, quality.b_tier)
-        self._pairings.labels(quality.policy, tier.value).inc()
-        for group, own_tier, wait_s in (
-            (quality.a_group, quality.a_tier, quality.a_wait_s),
-            (quality.b_group, quality.b_tier, quality.b_wait_s),
-        ):
-            self._waits.labels(self._group_label(group), own_tier.value).observe(wait_s)
+    def _count_matches(self, made: Sequence[Quality]) -> None:
+        pairings: dict[tuple[str, Tier], int] = {}
+        for one in made:
+            key = one.policy, max(one.a_tier, one.b_tier)
+            pairings[key] = pairings.get(key, 0) + 1
+            self._wait_of(one.a_group, one.a_tier).observe(one.a_wait_s)
+            self._wait_of(one.b_group, one.b_tier).observe(one.b_wait_s)
+        for (policy, tier), count in pairings.items():
+            self._pairings.labels(policy, tier.value).inc(count)
+
+    def _wait_of(self, group: str, tier: Tier) -> Histogram:
+        """The waits of a group in a tier. Looking up labels takes longer than to observe."""
+        found = self._wait_of_group.get((group, tier))
+        if found is None:
+            label = self._group_label(group)
+            found = self._waits.labels(label, tier.value)
+            if label == group:
+                self._wait_of_group[group, tier] = found
+        return found
 
     def _group_label(self, group: str) -> str:
         """The group, or one label for all groups beyond the limit."""

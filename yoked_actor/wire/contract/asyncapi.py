@@ -8,6 +8,7 @@ import msgspec
 
 from yoked_actor.settings import Settings
 from yoked_actor.wire.close_codes import CLOSE_CODES
+from yoked_actor.wire.contract.descriptions import describe
 from yoked_actor.wire.contract.exchanges import (
     EVENT_EXAMPLES,
     EXCHANGES,
@@ -29,6 +30,7 @@ def asyncapi(settings: Settings | None = None) -> Document:
     commands = [type(exchange.command) for exchange in EXCHANGES]
     events = [type(event) for event in EVENT_EXAMPLES]
     schemas = Schemas([*commands, *events, Ok, Error])
+    describe(schemas.components)
     messages = _messages(schemas)
     return {
         "asyncapi": "3.0.0",
@@ -137,7 +139,12 @@ def _given(schema: Document) -> Document:
     if "default" not in schema:
         return schema
     options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
-    return options[0] if len(options) == 1 else schema
+    if len(options) != 1:
+        return schema
+    given: Document = dict(options[0])
+    if "description" in schema:
+        given["description"] = schema["description"]
+    return given
 
 
 def _operations() -> Document:

@@ -21,10 +21,20 @@ from yoked_actor.wire.ops import (
     AUDIT_CALLS,
     CONSOLE_CALLS,
     HEALTH_CALLS,
+    MATCH_CALLS,
     OBJECTIVE_CALLS,
+    PERSON_CALLS,
     QUALITY_CALLS,
+    SETTING_CALLS,
 )
-from yoked_actor.wire.people import MODERATION_CALLS, PRIVACY_CALLS, PROFILE_CALLS, SAFETY_CALLS
+from yoked_actor.wire.people import (
+    MODERATION_CALLS,
+    PLACE_CALLS,
+    PRIVACY_CALLS,
+    PROFILE_CALLS,
+    SAFETY_CALLS,
+    WARNING_CALLS,
+)
 from yoked_actor.wire.problems import Problem
 
 _IN_A_MATCH = ev.Snapshot(
@@ -36,6 +46,7 @@ PROBLEM_EXAMPLE = Problem(
 
 CALLS: tuple[Call, ...] = (
     *PROFILE_CALLS,
+    *PLACE_CALLS,
     Call(
         "POST",
         "/api/spin",
@@ -92,11 +103,15 @@ CALLS: tuple[Call, ...] = (
     *OFFER_CALLS,
     *CONTACT_CALLS,
     *SAFETY_CALLS,
+    *WARNING_CALLS,
     *DEV_CALLS,
     *QUALITY_CALLS,
     *ADMIN_CALLS,
-    *PRIVACY_CALLS,
+    *PERSON_CALLS,
+    *MATCH_CALLS,
+    *SETTING_CALLS,
     *MODERATION_CALLS,
+    *PRIVACY_CALLS,
     *AUDIT_CALLS,
     *CONSOLE_CALLS,
     *OBJECTIVE_CALLS,

@@ -228,6 +228,9 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         reason="rude to three people",
         until=datetime(2026, 1, 8, 8, tzinfo=UTC),
     ),
+    ev.WarningEvent(
+        seq=8, at=moment(54), warning_id="w3", text="Be kind to people.", given_at=moment(54)
+    ),
     ev.Draining(seq=8, at=moment(55), reconnect_after_s=2.0),
     STATUS,
 )

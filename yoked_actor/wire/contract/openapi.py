@@ -6,10 +6,12 @@ import re
 from collections.abc import Collection
 
 from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.people import USER_ID
 from yoked_actor.settings import Settings
 from yoked_actor.wire.call import NUMBER, Call, Condition
 from yoked_actor.wire.contract.calls import CALLS, PROBLEM_EXAMPLE
+from yoked_actor.wire.contract.descriptions import PARAMETERS, describe
 from yoked_actor.wire.contract.exchanges import example_of
 from yoked_actor.wire.contract.schemas import JSON, Document, Schemas, error_codes, info
 from yoked_actor.wire.problems import STATUS, Problem
@@ -21,6 +23,8 @@ _PATH_PARAMETERS: dict[str, dict[str, object]] = {
     "job_id": NUMBER,
     "number": NUMBER,
     "offer_id": _SUBJECT,
+    "match_id": _SUBJECT,
+    "warning_id": _SUBJECT,
     "connection_id": _SUBJECT,
     "call_id": _SUBJECT,
     "date_id": _SUBJECT,
@@ -42,6 +46,7 @@ def openapi(
     examples = [example for call in calls for example in (call.body, call.answer)]
     schemas = Schemas([Problem, *(type(e) for e in examples if e is not None)])
     _name_genders(schemas.components, settings.matching.genders)
+    describe(schemas.components)
     paths: dict[str, Document] = {}
     for call in calls:
         paths.setdefault(call.path, {})[call.method.lower()] = _operation(call, schemas)
@@ -63,7 +68,8 @@ def openapi(
                     "type": "http",
                     "scheme": "bearer",
                     "bearerFormat": "JWT",
-                    "description": "A JWT whose `sub` is the user id; it must have an `exp`.",
+                    "description": "A JWT whose `sub` is the user id; it must have an `exp`. The"
+                    " token of an operator has a `role`: `viewer`, `moderator` or `admin`.",
                 }
             },
         },
@@ -97,11 +103,25 @@ def _operation(call: Call, schemas: Schemas) -> Document:
         "security": [{"token": []}] if call.token else [],
         "responses": _responses(call, schemas),
     }
+    operation["x-problems"] = [
+        {"status": status, "code": code.value}
+        for status, codes in sorted(_problems(call).items())
+        for code in codes
+    ]
     if call.only != "always":
         operation["description"] = _CONDITIONS[call.only]
+    if call.needs is not None:
+        operation["description"] = f"Needs a token with the role {_roles(call.needs)}."
+        operation["x-role"] = call.needs.value
     if names := re.findall(r"{(\w+)}", call.path):
         operation["parameters"] = [
-            {"name": name, "in": "path", "required": True, "schema": _PATH_PARAMETERS[name]}
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": PARAMETERS[name],
+                "schema": _PATH_PARAMETERS[name],
+            }
             for name in names
         ]
     for query in call.query:
@@ -114,6 +134,10 @@ def _operation(call: Call, schemas: Schemas) -> Document:
         content = {"schema": schemas.ref(type(call.body)), "example": example_of(call.body)}
         operation["requestBody"] = {"required": True, "content": {JSON: content}}
     return operation
+
+
+def _roles(needed: Role) -> str:
+    return " or ".join(f"`{role}`" for role in Role if role.includes(needed))
 
 
 def _responses(call: Call, schemas: Schemas) -> Document:

@@ -22,10 +22,12 @@ from yoked_actor.wire.lobby.events import (
     IceServers,
     OfferPart,
     Ok,
+    OkMessage,
     Welcome,
     encode,
 )
-from yoked_actor.wire.lobby.rendering import event_of, offer_parts, ok_reply, suspended_error
+from yoked_actor.wire.lobby.rendering import event_of, offer_parts
+from yoked_actor.wire.lobby.replies import ok_reply, suspended_error
 from yoked_actor.wire.lobby.signal_data import problem_with
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "NotAnObject",
     "OfferPart",
     "Ok",
+    "OkMessage",
     "Reason",
     "SubjectId",
     "UserId",

@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from yoked_actor.domain.people import USER_ID
+from yoked_actor.domain.people import USER_ID, check_text
+from yoked_actor.wire.surrogates import LONE_SURROGATE, without_lone_surrogates
 
 CommandId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
@@ -138,6 +139,9 @@ class Report(Command, frozen=True, kw_only=True, tag="report"):
     reason: Reason
     match_id: SubjectId | None = None
 
+    def __post_init__(self) -> None:
+        check_text("reason", self.reason)
+
 
 AnyCommand = (
     Hello
@@ -194,7 +198,10 @@ def decode_command(text: bytes) -> Command:
         # It may quote the input, and replies are stored.
         problem = _clip(str(error))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        raise NotAnObject("the message is not JSON") from None
+        replaced = without_lone_surrogates(text)
+        if replaced is None:
+            raise NotAnObject("the message is not JSON") from None
+        problem, text = LONE_SURROGATE, replaced
     try:
         fields = _loose_decoder.decode(text)
     except msgspec.ValidationError:

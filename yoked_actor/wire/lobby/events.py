@@ -238,6 +238,15 @@ class SuspendedEvent(Event, frozen=True, kw_only=True, tag="suspended"):
     until: datetime | None
 
 
+class WarningEvent(Event, frozen=True, kw_only=True, tag="warning"):
+    """The operator's words for you. Told again after each hello until you say that you have seen
+    it: `POST /api/warnings/{warning_id}/seen`."""
+
+    warning_id: str
+    text: str
+    given_at: datetime
+
+
 class Draining(Event, frozen=True, kw_only=True, tag="draining"):
     """The server is about to stop: come back after a moment."""
 
@@ -262,6 +271,7 @@ EVENTS: tuple[type[Event], ...] = (
     OffersEvent,
     ConnectionEvent,
     SuspendedEvent,
+    WarningEvent,
     Draining,
 )
 
@@ -287,6 +297,50 @@ class Ok(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     call_id: str | None = None
     ring_until: datetime | None = None
     expires_at: datetime | None = None
+
+
+class OkDone(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="ok"):
+    """An `Ok` without more fields. Like the others below it is rendered faster than `Ok`."""
+
+    re: str
+
+
+class OkAt(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="ok"):
+    """The `Ok` of a heartbeat."""
+
+    re: str
+    at: datetime
+
+
+class OkState(
+    msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type", tag="ok"
+):
+    """The `Ok` of a spin or a leave."""
+
+    re: str
+    state: State
+    match_id: str | None = None
+
+
+class OkVoteBy(
+    msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type", tag="ok"
+):
+    """The `Ok` of an acknowledgement."""
+
+    re: str
+    vote_by: datetime | None = None
+
+
+class OkOutcome(
+    msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type", tag="ok"
+):
+    """The `Ok` of a vote."""
+
+    re: str
+    outcome: Outcome | None = None
+
+
+OkMessage = Ok | OkDone | OkAt | OkState | OkVoteBy | OkOutcome
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="error"):

@@ -1,9 +1,14 @@
-"""Replies and notices of the lobby, as messages of the protocol."""
+"""Notices of the lobby, as events of the protocol.
+
+A table names the function that makes the event of each type of notice.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Literal, cast
+from functools import lru_cache
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -19,7 +24,6 @@ from yoked_actor.wire.lobby.events import (
     DateStarted,
     Ending,
     EndReason,
-    Error,
     Event,
     IceServers,
     Idle,
@@ -29,7 +33,6 @@ from yoked_actor.wire.lobby.events import (
     Nudge,
     OfferPart,
     OffersEvent,
-    Ok,
     OutcomeEvent,
     Signal,
     Snapshot,
@@ -37,13 +40,19 @@ from yoked_actor.wire.lobby.events import (
     TierEvent,
     Voting,
     Waiting,
+    WarningEvent,
 )
 
 _UNITS_PER_POINT = 10_000
 
 
-def _moment(at: Instant | None) -> datetime | None:
-    return None if at is None else to_datetime(at)
+moment_of = lru_cache(maxsize=64)(to_datetime)
+"""`to_datetime`. The messages of one round have few different instants."""
+
+
+def moment_or_none(at: Instant | None) -> datetime | None:
+    """`moment_of`, or None."""
+    return None if at is None else moment_of(at)
 
 
 def snapshot_part(snapshot: notices.Snapshot, ice_servers: IceServers) -> Snapshot:
@@ -52,7 +61,7 @@ def snapshot_part(snapshot: notices.Snapshot, ice_servers: IceServers) -> Snapsh
     return Snapshot(
         state=snapshot.state,
         credit=snapshot.credit,
-        waiting_since=_moment(snapshot.waiting_since),
+        waiting_since=moment_or_none(snapshot.waiting_since),
         tier=snapshot.tier,
         match=None
         if match is None
@@ -61,8 +70,8 @@ def snapshot_part(snapshot: notices.Snapshot, ice_servers: IceServers) -> Snapsh
             match.partner,
             match.acknowledged,
             match.voted,
-            _moment(match.acknowledge_by),
-            _moment(match.vote_by),
+            moment_or_none(match.acknowledge_by),
+            moment_or_none(match.vote_by),
         ),
         date=None
         if date is None
@@ -93,117 +102,133 @@ def offer_parts(offers: tuple[OfferView, ...]) -> tuple[OfferPart, ...]:
     )
 
 
-def ok_reply(re: str, reply: notices.Reply) -> Ok | Error:
-    """The wire form of the lobby's reply to a command."""
-    match reply:
-        case notices.Refusal(code, message):
-            return Error(re=re, code=code, message=message)
-        case notices.SpinReply(state, match_id):
-            return Ok(re=re, state=state, match_id=match_id)
-        case notices.LeaveReply(state):
-            return Ok(re=re, state=state)
-        case notices.AcknowledgeReply(_, vote_by):
-            return Ok(re=re, vote_by=_moment(vote_by))
-        case notices.VoteReply(outcome):
-            return Ok(re=re, outcome=outcome)
-        case notices.OfferAnswered(connection_id) | notices.TouchAnswered(connection_id):
-            return Ok(re=re, connection_id=connection_id)
-        case notices.CallPlaced(call_id, ring_until):
-            return Ok(re=re, call_id=call_id, ring_until=to_datetime(ring_until))
-        case notices.DateOpened(date_id):
-            return Ok(re=re, date_id=date_id)
-        case notices.Renewed(expires_at):
-            return Ok(re=re, expires_at=to_datetime(expires_at))
-        case notices.Explanation():
-            return Ok(
-                re=re,
-                waiting_s=reply.waiting_s,
-                tier=reply.tier,
-                next_tier_in_s=reply.next_tier_in_s,
-                pool=reply.pool,
-                rejected_by=reply.rejected_by,
-                nearest=reply.nearest,
-                strict=reply.strict,
-            )
-        case _:
-            return Ok(re=re)
-
-
-def suspended_error(re: str, message: str, reason: str, until: Instant | None) -> Error:
-    """The refusal of a hello of a suspended user."""
-    code = notices.Code.SUSPENDED
-    return Error(re=re, code=code, message=message, reason=reason, until=_moment(until))
-
-
 def event_of(notice: notices.Notice, seq: int, at: datetime, ice_servers: IceServers) -> Event:
-    """The wire form of a notice to a user."""
-    match notice:
-        case notices.Matched(match_id, partner, by):
-            return Matched(
-                seq=seq, at=at, match_id=match_id, partner=partner, acknowledge_by=to_datetime(by)
-            )
-        case notices.VotingOpened(match_id, by):
-            return Voting(seq=seq, at=at, match_id=match_id, vote_by=to_datetime(by))
-        case notices.OutcomeReached(match_id, outcome, following, credit, date_id):
-            return OutcomeEvent(
-                seq=seq,
-                at=at,
-                match_id=match_id,
-                outcome=Ending(outcome),
-                next=following,
-                credit=credit,
-                date_id=date_id,
-            )
-        case notices.MatchLeft():
-            return _match_left(notice, seq, at)
-        case notices.NowWaiting(since, reason):
-            return Waiting(seq=seq, at=at, since=to_datetime(since), reason=reason)
-        case notices.TierReached(tier):
-            return TierEvent(seq=seq, at=at, tier=tier)
-        case notices.Nudge(expires_at):
-            return Nudge(seq=seq, at=at, expires_at=to_datetime(expires_at))
-        case notices.NowIdle(reason):
-            return Idle(seq=seq, at=at, reason=reason)
-        case notices.MatchCancelled(match_id, why, following):
-            return MatchCancelled(
-                seq=seq, at=at, match_id=match_id, reason=EndReason(why), next=following
-            )
-        case notices.Ringing():
-            return CallEvent(
-                seq=seq,
-                at=at,
-                call_id=notice.call_id,
-                connection_id=notice.connection_id,
-                partner=notice.partner,
-                ring_until=to_datetime(notice.ring_until),
-            )
-        case notices.CallEnded(call_id, why_ended):
-            return CallEndedEvent(seq=seq, at=at, call_id=call_id, reason=why_ended)
-        case notices.DateStarted(date_id, partner, initiator, ends_at):
-            return DateStarted(
-                seq=seq,
-                at=at,
-                date_id=date_id,
-                partner=partner,
-                initiator=initiator,
-                ends_at=to_datetime(ends_at),
-                ice_servers=ice_servers,
-            )
-        case notices.Signalled(date_id, data):
-            return Signal(seq=seq, at=at, date_id=date_id, data=msgspec.Raw(data))
-        case notices.DateEnded(date_id, ending, touch_until):
-            return DateEnded(
-                seq=seq, at=at, date_id=date_id, reason=ending, touch_until=_moment(touch_until)
-            )
-        case notices.OffersMade(day, offers):
-            return OffersEvent(seq=seq, at=at, date=day, offers=offer_parts(offers))
-        case notices.ConnectionOpened(connection_id, partner, source):
-            return ConnectionEvent(
-                seq=seq, at=at, connection_id=connection_id, partner=partner, source=source
-            )
-        case notices.Suspended(reason, until):
-            return SuspendedEvent(seq=seq, at=at, reason=reason, until=_moment(until))
-    raise TypeError(f"no event for {notice!r}")
+    """The wire form of a notice to a user; `ice_servers` are for a date that starts."""
+    if type(notice) is notices.DateStarted:
+        return _date_started(notice, seq, at, ice_servers)
+    make = _EVENTS.get(type(notice))
+    if make is None:
+        raise TypeError(f"no event for {notice!r}")
+    return make(notice, seq, at)
+
+
+def _matched(notice: notices.Matched, seq: int, at: datetime) -> Event:
+    return Matched(
+        seq=seq,
+        at=at,
+        match_id=notice.match_id,
+        partner=notice.partner,
+        acknowledge_by=moment_of(notice.acknowledge_by),
+    )
+
+
+def _voting(notice: notices.VotingOpened, seq: int, at: datetime) -> Event:
+    return Voting(seq=seq, at=at, match_id=notice.match_id, vote_by=moment_of(notice.vote_by))
+
+
+def _outcome(notice: notices.OutcomeReached, seq: int, at: datetime) -> Event:
+    return OutcomeEvent(
+        seq=seq,
+        at=at,
+        match_id=notice.match_id,
+        outcome=Ending(notice.outcome),
+        next=notice.next,
+        credit=notice.credit,
+        date_id=notice.date_id,
+    )
+
+
+def _waiting(notice: notices.NowWaiting, seq: int, at: datetime) -> Event:
+    return Waiting(seq=seq, at=at, since=moment_of(notice.since), reason=notice.reason)
+
+
+def _tier(notice: notices.TierReached, seq: int, at: datetime) -> Event:
+    return TierEvent(seq=seq, at=at, tier=notice.tier)
+
+
+def _nudge(notice: notices.Nudge, seq: int, at: datetime) -> Event:
+    return Nudge(seq=seq, at=at, expires_at=to_datetime(notice.expires_at))
+
+
+def _idle(notice: notices.NowIdle, seq: int, at: datetime) -> Event:
+    return Idle(seq=seq, at=at, reason=notice.reason)
+
+
+def _cancelled(notice: notices.MatchCancelled, seq: int, at: datetime) -> Event:
+    reason = EndReason(notice.reason)
+    return MatchCancelled(seq=seq, at=at, match_id=notice.match_id, reason=reason, next=notice.next)
+
+
+def _ringing(notice: notices.Ringing, seq: int, at: datetime) -> Event:
+    return CallEvent(
+        seq=seq,
+        at=at,
+        call_id=notice.call_id,
+        connection_id=notice.connection_id,
+        partner=notice.partner,
+        ring_until=to_datetime(notice.ring_until),
+    )
+
+
+def _call_ended(notice: notices.CallEnded, seq: int, at: datetime) -> Event:
+    return CallEndedEvent(seq=seq, at=at, call_id=notice.call_id, reason=notice.reason)
+
+
+def _date_started(
+    notice: notices.DateStarted, seq: int, at: datetime, ice_servers: IceServers
+) -> Event:
+    return DateStarted(
+        seq=seq,
+        at=at,
+        date_id=notice.date_id,
+        partner=notice.partner,
+        initiator=notice.initiator,
+        ends_at=to_datetime(notice.ends_at),
+        ice_servers=ice_servers,
+    )
+
+
+def _signalled(notice: notices.Signalled, seq: int, at: datetime) -> Event:
+    return Signal(seq=seq, at=at, date_id=notice.date_id, data=msgspec.Raw(notice.data))
+
+
+def _date_ended(notice: notices.DateEnded, seq: int, at: datetime) -> Event:
+    until = notice.touch_until
+    return DateEnded(
+        seq=seq,
+        at=at,
+        date_id=notice.date_id,
+        reason=notice.reason,
+        touch_until=None if until is None else moment_of(until),
+    )
+
+
+def _offers_made(notice: notices.OffersMade, seq: int, at: datetime) -> Event:
+    return OffersEvent(seq=seq, at=at, date=notice.day, offers=offer_parts(notice.offers))
+
+
+def _connected(notice: notices.ConnectionOpened, seq: int, at: datetime) -> Event:
+    return ConnectionEvent(
+        seq=seq,
+        at=at,
+        connection_id=notice.connection_id,
+        partner=notice.partner,
+        source=notice.source,
+    )
+
+
+def _warned(notice: notices.Warned, seq: int, at: datetime) -> Event:
+    return WarningEvent(
+        seq=seq,
+        at=at,
+        warning_id=notice.warning_id,
+        text=notice.text,
+        given_at=to_datetime(notice.given_at),
+    )
+
+
+def _suspended(notice: notices.Suspended, seq: int, at: datetime) -> Event:
+    return SuspendedEvent(seq=seq, at=at, reason=notice.reason, until=moment_or_none(notice.until))
 
 
 def _match_left(notice: notices.MatchLeft, seq: int, at: datetime) -> Event:
@@ -225,3 +250,24 @@ def _match_left(notice: notices.MatchLeft, seq: int, at: datetime) -> Event:
         credit=notice.credit,
         reason="you_left",
     )
+
+
+_EVENTS: dict[type[notices.Notice], Callable[[Any, int, datetime], Event]] = {
+    notices.Matched: _matched,
+    notices.VotingOpened: _voting,
+    notices.OutcomeReached: _outcome,
+    notices.MatchLeft: _match_left,
+    notices.NowWaiting: _waiting,
+    notices.TierReached: _tier,
+    notices.Nudge: _nudge,
+    notices.NowIdle: _idle,
+    notices.MatchCancelled: _cancelled,
+    notices.Ringing: _ringing,
+    notices.CallEnded: _call_ended,
+    notices.Signalled: _signalled,
+    notices.DateEnded: _date_ended,
+    notices.OffersMade: _offers_made,
+    notices.ConnectionOpened: _connected,
+    notices.Warned: _warned,
+    notices.Suspended: _suspended,
+}

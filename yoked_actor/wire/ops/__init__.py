@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from yoked_actor.wire.ops import console, http, objectives
+from yoked_actor.wire.ops import configuration, console, http, matches, objectives, persons
 from yoked_actor.wire.ops.calls import ADMIN_CALLS, AUDIT_CALLS, HEALTH_CALLS, QUALITY_CALLS
+from yoked_actor.wire.ops.configuration import SETTING_CALLS
 from yoked_actor.wire.ops.console import CONSOLE_CALLS
+from yoked_actor.wire.ops.matches import MATCH_CALLS
 from yoked_actor.wire.ops.objectives import OBJECTIVE_CALLS
+from yoked_actor.wire.ops.persons import PERSON_CALLS
 from yoked_actor.wire.ops.status import (
     CommitPart,
     DegradedPart,
@@ -21,8 +24,11 @@ __all__ = [
     "AUDIT_CALLS",
     "CONSOLE_CALLS",
     "HEALTH_CALLS",
+    "MATCH_CALLS",
     "OBJECTIVE_CALLS",
+    "PERSON_CALLS",
     "QUALITY_CALLS",
+    "SETTING_CALLS",
     "STATUS",
     "CommitPart",
     "DegradedPart",
@@ -30,7 +36,10 @@ __all__ = [
     "MinutePart",
     "Status",
     "WaiterPart",
+    "configuration",
     "console",
     "http",
+    "matches",
     "objectives",
+    "persons",
 ]

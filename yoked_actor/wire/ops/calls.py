@@ -6,12 +6,13 @@ from datetime import date
 
 from msgspec.structs import asdict, replace
 
-from yoked_actor.domain.jobs import JobCause, JobStatus
-from yoked_actor.domain.lobby import Code, MatchStatus, State
+from yoked_actor.domain.jobs import BulkAction, JobCause, JobStatus
+from yoked_actor.domain.lobby import Code, MatchStatus
 from yoked_actor.domain.matching import GroupQuality, Percentiles, Tier
 from yoked_actor.domain.offers import Finding
-from yoked_actor.domain.ops import Alert
+from yoked_actor.domain.ops import Alert, Role
 from yoked_actor.wire.call import NUMBER, PAGE, Call, Query
+from yoked_actor.wire.common import Changed
 from yoked_actor.wire.examples import MATCH, moment
 from yoked_actor.wire.ops import http
 
@@ -56,12 +57,17 @@ ADMIN_CALLS: tuple[Call, ...] = (
         "GET",
         "/api/admin/jobs",
         "Operation",
-        "For the operator: jobs, the newest first.",
+        "Jobs, the newest first.",
         http.JobsAnswer([_JOB]),
         refusals=_BAD_QUERY,
         query=(
             Query("status", {"enum": [one.value for one in JobStatus]}, "Only in this state."),
             Query("type", {"type": "string"}, "Only of this type."),
+            Query(
+                "text",
+                {"type": "string", "maxLength": 200},
+                "Only those whose payload or key contains this text.",
+            ),
             Query(
                 "dismissed",
                 {"type": "boolean", "default": False},
@@ -70,12 +76,13 @@ ADMIN_CALLS: tuple[Call, ...] = (
             _LIMIT,
             Query("before", NUMBER, "Only with a lower id, to read on."),
         ),
+        needs=Role.VIEWER,
     ),
     Call(
         "GET",
         "/api/admin/jobs/{job_id}",
         "Operation",
-        "For the operator: one job, with its payload and what went wrong.",
+        "One job, with its payload and what went wrong.",
         http.JobAnswer(
             **asdict(_JOB),
             payload={"zone": "Europe/Berlin", "date": "2026-01-01"},
@@ -84,126 +91,150 @@ ADMIN_CALLS: tuple[Call, ...] = (
             answers=[http.AnswerEntry(4, moment(2), 202, "req-7", "taken")],
         ),
         refusals=_NO_JOB,
+        needs=Role.VIEWER,
     ),
     Call(
         "POST",
         "/api/admin/jobs/{job_id}/cancel",
         "Operation",
-        "For the operator: cancel a job that waits or runs.",
+        "Cancel a job that waits or runs.",
         _JOB,
         refusals=_NO_MOVE,
+        needs=Role.ADMIN,
     ),
     Call(
         "POST",
         "/api/admin/jobs/{job_id}/requeue",
         "Operation",
-        "For the operator: let a dead or cancelled job run from the start.",
+        "Let a dead or cancelled job run from the start.",
         _JOB,
         refusals=_NO_MOVE,
+        needs=Role.ADMIN,
     ),
     Call(
         "POST",
         "/api/admin/jobs/{job_id}/dismiss",
         "Operation",
-        "For the operator: leave a dead letter out of lists and alerts; a requeue undoes it.",
+        "Leave a dead letter out of lists and alerts; a requeue undoes it.",
         replace(_JOB, dismissal=http.DismissalEntry(moment(3), "root", "the zone is gone")),
         http.DismissBody("the zone is gone"),
         refusals=(*_NO_MOVE, Code.BAD_REQUEST),
+        needs=Role.ADMIN,
     ),
     Call(
         "POST",
         "/api/admin/jobs/requeue",
         "Operation",
-        "For the operator: let all dead letters of a type run from the start.",
+        "Let all dead letters of a type run from the start.",
         http.RequeueAnswer([12, 13]),
         http.RequeueBody("offers.zone_run"),
         refusals=(Code.FORBIDDEN,),
+        needs=Role.ADMIN,
+    ),
+    Call(
+        "POST",
+        "/api/admin/jobs/bulk",
+        "Operation",
+        "Requeue, cancel or dismiss all jobs of a filter, up to `jobs.max_bulk` at once.",
+        http.BulkAnswer(12, False),
+        http.BulkBody(BulkAction.DISMISS, type="offers.zone_run", reason="the zone is gone"),
+        needs=Role.ADMIN,
+    ),
+    Call(
+        "GET",
+        "/api/admin/jobs/pauses",
+        "Operation",
+        "The types of jobs that are paused.",
+        http.PausesAnswer(
+            [http.PauseEntry("alerts.webhook", moment(0), "root", "the receiver is moved")]
+        ),
+        needs=Role.VIEWER,
+    ),
+    Call(
+        "POST",
+        "/api/admin/jobs/pause",
+        "Operation",
+        "Let no process claim jobs of a type, until it is resumed. Running jobs go on.",
+        Changed(True),
+        http.PauseBody("alerts.webhook", "the receiver is moved"),
+        needs=Role.ADMIN,
+    ),
+    Call(
+        "POST",
+        "/api/admin/jobs/resume",
+        "Operation",
+        "Let jobs of a paused type be claimed again.",
+        Changed(True),
+        http.ResumeBody("alerts.webhook"),
+        needs=Role.ADMIN,
     ),
     Call(
         "GET",
         "/api/admin/alerts",
         "Operation",
-        "For the operator: the alerts that stand now.",
+        "The alerts that stand now.",
         http.AlertsAnswer([http.AlertEntry(Alert.DEPTH, 1200, 1000, moment(0))]),
         refusals=(Code.FORBIDDEN,),
+        needs=Role.VIEWER,
     ),
     Call(
         "POST",
         "/api/admin/drain",
         "Operation",
-        "For the operator: let the server drain and stop, as SIGTERM does.",
+        "Let the server drain and stop, as SIGTERM does.",
         http.DrainAnswer("draining", 12.0, 2.0),
         status=202,
         refusals=(Code.FORBIDDEN,),
+        needs=Role.ADMIN,
     ),
     Call(
         "GET",
         "/api/admin/queue",
         "Operation",
-        "For the operator: how many wait, and who has waited longest.",
+        "How many wait, and who has waited longest.",
         http.QueueAnswer(120, [http.WaitingEntry("ana", 41.5, Tier.FORCED)]),
         refusals=_BAD_QUERY,
         query=(_LIMIT,),
-    ),
-    Call(
-        "GET",
-        "/api/admin/users/{user_id}",
-        "Operation",
-        "For the operator: where a user stands.",
-        http.UserAnswer(
-            user_id="ana",
-            in_memory=True,
-            connected=True,
-            online=True,
-            display_name="Ana",
-            age=27,
-            gender="woman",
-            time_zone="Europe/Berlin",
-            state=State.WAITING,
-            credit=10,
-            waiting_since=moment(0),
-            match_id=None,
-            date_id=None,
-            last_match_id=MATCH,
-            blocks=0,
-        ),
-        refusals=_NO_JOB,
+        needs=Role.VIEWER,
     ),
     Call(
         "GET",
         "/api/admin/matches",
         "Operation",
-        "For the operator: open matches, the newest first.",
+        "Open matches, the newest first.",
         http.MatchesAnswer(
             1,
             [http.MatchEntry(MATCH, ["ana", "ben"], MatchStatus.VOTING, moment(2), moment(13.5))],
         ),
         refusals=_BAD_QUERY,
         query=(_LIMIT,),
+        needs=Role.VIEWER,
     ),
     Call(
         "POST",
         "/api/admin/offers/run",
         "Operation",
-        "For the operator: start a zone's run of a date that was missed; else nothing is done.",
+        "Start a zone's run of a date that was missed; else nothing is done.",
         http.OfferRunAnswer("Europe/Berlin", date(2026, 1, 1), moment(0), "started", True),
         http.OfferRunBody("Europe/Berlin", date(2026, 1, 1)),
         refusals=(*_NO_JOB, Code.WRONG_STATE),
+        needs=Role.ADMIN,
     ),
     Call(
         "POST",
         "/api/admin/offers/refreeze",
         "Operation",
-        "For the operator: freeze a zone's run of a date again; users without a set get one.",
+        "Freeze a zone's run of a date again; users without a set get one.",
         http.OfferRefreezeAnswer("Europe/Berlin", date(2026, 1, 1), 1400, 1),
         http.OfferRunBody("Europe/Berlin", date(2026, 1, 1)),
         refusals=_NO_JOB,
+        needs=Role.ADMIN,
     ),
     Call(
         "GET",
         "/api/admin/offers/verify",
         "Operation",
-        "For the operator: make a zone's run of a date again, and compare.",
+        "Make a zone's run of a date again, and compare.",
         http.OfferVerifyAnswer(
             "Europe/Berlin",
             date(2026, 1, 1),
@@ -214,6 +245,7 @@ ADMIN_CALLS: tuple[Call, ...] = (
         ),
         refusals=(*_NO_JOB, Code.BAD_REQUEST),
         query=(_ZONE, _DATE),
+        needs=Role.VIEWER,
     ),
 )
 """Jobs, offers, users, alerts and drain."""
@@ -223,7 +255,7 @@ QUALITY_CALLS: tuple[Call, ...] = (
         "GET",
         "/api/admin/quality",
         "Operation",
-        "For the operator: how long people waited, how wide their limits had to be.",
+        "How long people waited, how wide their limits had to be.",
         http.QualityAnswer(
             moment(0),
             moment(50),
@@ -252,6 +284,7 @@ QUALITY_CALLS: tuple[Call, ...] = (
                 "From when on to look instead; 744 hours back at most.",
             ),
         ),
+        needs=Role.VIEWER,
     ),
 )
 """The quality of matches."""
@@ -261,10 +294,11 @@ AUDIT_CALLS: tuple[Call, ...] = (
         "GET",
         "/api/admin/audit",
         "Operation",
-        "For the operator: what operators did, the newest first.",
+        "What operators did, the newest first.",
         _AUDIT,
         refusals=(Code.BAD_REQUEST,),
         query=PAGE,
+        needs=Role.VIEWER,
     ),
 )
 """The audit log."""

@@ -8,6 +8,7 @@ import msgspec
 
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.offers import ZoneRunStatus
+from yoked_actor.domain.ops import Role
 from yoked_actor.wire.call import Call, Query
 from yoked_actor.wire.common import Changed
 from yoked_actor.wire.examples import moment
@@ -35,7 +36,7 @@ CONSOLE_CALLS: tuple[Call, ...] = (
         "GET",
         "/api/admin/offers/runs",
         "Operation",
-        "For the operator: the runs of every zone, the newest date first.",
+        "The runs of every zone, the newest date first.",
         OfferRunsAnswer(
             [OfferRunEntry("Europe/Berlin", date(2026, 1, 1), moment(0), "done", 12)],
         ),
@@ -47,15 +48,17 @@ CONSOLE_CALLS: tuple[Call, ...] = (
                 "The most to show.",
             ),
         ),
+        needs=Role.VIEWER,
     ),
     Call(
         "POST",
         "/api/admin/users/{user_id}/block",
         "Operation",
-        "For the operator: block somebody for a user, so that the two never meet (again).",
+        "Block somebody for a user, so that the two never meet (again).",
         Changed(True),
         BlockBody("mallory"),
         refusals=(Code.FORBIDDEN, Code.BAD_REQUEST),
+        needs=Role.MODERATOR,
     ),
 )
 """The calls of the console."""

@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from yoked_actor.domain.jobs import JobCause, JobStatus
-from yoked_actor.domain.lobby import MatchStatus, State
+from yoked_actor.domain.jobs import BulkAction, JobCause, JobStatus
+from yoked_actor.domain.lobby import MatchStatus
 from yoked_actor.domain.matching import GroupQuality, Tier
 from yoked_actor.domain.offers import Finding, ZoneRunStatus
 from yoked_actor.domain.ops import Alert
 from yoked_actor.wire.common import Words
+
+JobType = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
 class ProgressEntry(msgspec.Struct, frozen=True):
@@ -102,13 +104,59 @@ class DismissBody(msgspec.Struct, frozen=True):
 class RequeueBody(msgspec.Struct, frozen=True):
     """Of which type all dead letters are to run from the start."""
 
-    type: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    type: JobType
 
 
 class RequeueAnswer(msgspec.Struct, frozen=True):
     """The ids of the jobs that are queued again."""
 
     requeued: list[int]
+
+
+class BulkBody(msgspec.Struct, frozen=True):
+    """What to do to all jobs of a filter. `dismiss` needs a reason."""
+
+    action: BulkAction
+    status: JobStatus | None = None
+    type: JobType | None = None
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    """A text that the payload or the key contains."""
+    reason: Words | None = None
+
+
+class BulkAnswer(msgspec.Struct, frozen=True):
+    """How many jobs were changed, and whether there are more: ask again then."""
+
+    changed: int
+    more: bool
+
+
+class PauseBody(msgspec.Struct, frozen=True):
+    """Which type of jobs is paused, and why."""
+
+    type: JobType
+    reason: Words
+
+
+class ResumeBody(msgspec.Struct, frozen=True):
+    """Which type of jobs is resumed."""
+
+    type: JobType
+
+
+class PauseEntry(msgspec.Struct, frozen=True):
+    """A type of jobs that no process claims."""
+
+    type: str
+    at: datetime
+    by: str
+    reason: str
+
+
+class PausesAnswer(msgspec.Struct, frozen=True):
+    """The types that are paused."""
+
+    pauses: list[PauseEntry]
 
 
 class AlertEntry(msgspec.Struct, frozen=True):
@@ -155,29 +203,6 @@ class QueueAnswer(msgspec.Struct, frozen=True):
 
     waiting: int
     longest: list[WaitingEntry]
-
-
-class UserAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a user stands. No position and no birth date: an operator needs neither."""
-
-    user_id: str
-    in_memory: bool
-    connected: bool
-    """Whether a socket is open."""
-    online: bool
-    """Whether a socket is open, or the user has made an HTTP call recently."""
-    display_name: str | None
-    age: int | None
-    gender: str | None
-    time_zone: str | None
-    state: State
-    credit: int
-    waiting_since: datetime | None
-    match_id: str | None
-    date_id: str | None
-    last_match_id: str | None
-    blocks: int
-    """How many users this user has blocked."""
 
 
 class MatchEntry(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from yoked_actor.domain.lobby import Code
-from yoked_actor.domain.ops import Objective
+from yoked_actor.domain.ops import Objective, Role
 from yoked_actor.wire.call import Call
 
 
@@ -42,7 +42,7 @@ OBJECTIVE_CALLS: tuple[Call, ...] = (
         "GET",
         "/api/admin/objectives",
         "Operation",
-        "For the operator: what the service promises, and how it keeps that.",
+        "What the service promises, and how it keeps that.",
         ObjectivesAnswer(
             [
                 ObjectiveEntry(
@@ -51,6 +51,7 @@ OBJECTIVE_CALLS: tuple[Call, ...] = (
             ]
         ),
         refusals=(Code.FORBIDDEN,),
+        needs=Role.VIEWER,
     ),
 )
 """The calls about objectives."""

@@ -83,5 +83,7 @@ class Status(Event, frozen=True, kw_only=True, tag="status"):
     stalled: bool
     """Whether writes to the store fail, so that decisions wait."""
     draining: bool
+    reports: int
+    """Reports and appeals that are open, counted up to 1000."""
     degraded: tuple[DegradedPart, ...] = ()
     """Side actors that have failed; matching goes on."""

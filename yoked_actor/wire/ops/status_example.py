@@ -46,5 +46,6 @@ STATUS = Status(
     alerts=(AlertEntry(Alert.FAILURE_RATE, 0.02, 0.01, _AT),),
     stalled=False,
     draining=False,
+    reports=2,
     degraded=(DegradedPart("calendar", "StoreError: no such table: zone_runs", _AT, 3, None),),
 )

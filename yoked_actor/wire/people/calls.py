@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.ops import Role
 from yoked_actor.wire.call import PAGE, Call, Query
 from yoked_actor.wire.common import Changed, Empty
 from yoked_actor.wire.examples import MATCH, moment
-from yoked_actor.wire.people import http
+from yoked_actor.wire.people import http, moderation
 from yoked_actor.wire.people.examples import OWN_DATA, PROFILE, REPORTS, RESOLVE, SUSPEND
 
 PROFILE_CALLS: tuple[Call, ...] = (
@@ -30,6 +31,36 @@ PROFILE_CALLS: tuple[Call, ...] = (
 )
 """A user's profile."""
 
+_VIENNA = http.Place("Vienna", "AT", http.Location(48.2085, 16.3721), "Europe/Vienna", "Wien")
+
+PLACE_CALLS: tuple[Call, ...] = (
+    Call(
+        "GET",
+        "/api/places",
+        "Profile",
+        "Find places by the beginning of a name, in any language, the largest first.",
+        http.PlacesAnswer([_VIENNA]),
+        refusals=(Code.BAD_REQUEST,),
+        query=(
+            Query(
+                "search",
+                {"type": "string", "minLength": 1, "maxLength": 80},
+                "The beginning of a name; after a comma, the code of a country or US state.",
+                required=True,
+            ),
+        ),
+    ),
+    Call(
+        "POST",
+        "/api/places/near",
+        "Profile",
+        "The place next to a position, to show instead of coordinates.",
+        http.NearAnswer(_VIENNA),
+        http.NearBody(48.21, 16.37),
+    ),
+)
+"""The gazetteer."""
+
 SAFETY_CALLS: tuple[Call, ...] = (
     Call(
         "POST",
@@ -44,7 +75,7 @@ SAFETY_CALLS: tuple[Call, ...] = (
         "/api/blocks",
         "Safety",
         "See whom you have blocked.",
-        http.BlocksAnswer([http.BlockEntry("mallory", moment(0))]),
+        http.BlocksAnswer([http.BlockEntry("mallory", moment(0), "Mallory")]),
     ),
     Call(
         "DELETE",
@@ -63,8 +94,39 @@ SAFETY_CALLS: tuple[Call, ...] = (
         http.ReportBody("mallory", "rude", MATCH),
         status=201,
     ),
+    Call(
+        "POST",
+        "/api/appeal",
+        "Safety",
+        "Suspended: ask the operator to look at it again. Once a day.",
+        Empty(),
+        moderation.AppealBody("It was a misunderstanding."),
+        status=202,
+        refusals=(Code.WRONG_STATE,),
+    ),
 )
-"""Blocks and reports."""
+"""Blocks, reports and appeals."""
+
+WARNING_CALLS: tuple[Call, ...] = (
+    Call(
+        "GET",
+        "/api/warnings",
+        "Safety",
+        "Warnings of the operator that you have not seen yet.",
+        moderation.WarningsAnswer(
+            [moderation.WarningEntry("w3", "Be kind to people.", moment(54))]
+        ),
+    ),
+    Call(
+        "POST",
+        "/api/warnings/{warning_id}/seen",
+        "Safety",
+        "Say that you have seen a warning; it is not sent again.",
+        Empty(),
+        refusals=(Code.NOT_FOUND,),
+    ),
+)
+"""Warnings."""
 
 PRIVACY_CALLS: tuple[Call, ...] = (
     Call(
@@ -90,38 +152,53 @@ MODERATION_CALLS: tuple[Call, ...] = (
         "GET",
         "/api/admin/reports",
         "Operation",
-        "For the operator: reports, the newest first.",
+        "Reports, the newest first.",
         REPORTS,
         refusals=(Code.BAD_REQUEST,),
         query=(
             Query("open", {"type": "string", "enum": ["0", "1"]}, "1: only those not resolved."),
             *PAGE,
         ),
+        needs=Role.VIEWER,
     ),
     Call(
         "POST",
         "/api/admin/reports/{number}/resolve",
         "Operation",
-        "For the operator: close a report.",
+        "Close a report.",
         Changed(True),
         RESOLVE,
         refusals=(Code.NOT_FOUND,),
+        needs=Role.MODERATOR,
     ),
     Call(
         "POST",
         "/api/admin/users/{user_id}/suspend",
         "Operation",
-        "For the operator: take a user out, and let them in no more. They are shown the reason.",
+        "Take a user out, and let them in no more. They are shown the reason.",
         Changed(True),
         SUSPEND,
+        refusals=(Code.NOT_FOUND,),
+        needs=Role.MODERATOR,
+    ),
+    Call(
+        "POST",
+        "/api/admin/users/{user_id}/warn",
+        "Operation",
+        "Show a user the operator's words, now or when they next say hello.",
+        moderation.WarnAnswer("w3"),
+        moderation.WarnBody("Be kind to people.", 7),
+        refusals=(Code.NOT_FOUND, Code.WRONG_STATE),
+        needs=Role.MODERATOR,
     ),
     Call(
         "POST",
         "/api/admin/users/{user_id}/unsuspend",
         "Operation",
-        "For the operator: let a user in again.",
+        "Let a user in again.",
         Changed(True),
         refusals=(Code.BAD_REQUEST,),
+        needs=Role.MODERATOR,
     ),
 )
 """Reports and suspensions, for the operator."""

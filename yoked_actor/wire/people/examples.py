@@ -36,6 +36,8 @@ REPORTS = moderation.ReportsAnswer(
         moderation.ReportEntry(
             *(7, moment(0), "ana", "mallory", "rude", MATCH, 3, True),
             *(moment(50), "root", "suspended"),
+            moderation.CardPart("Ana", 27, "woman", ["climbing", "jazz"]),
+            moderation.CardPart("Mallory", 31, "man", []),
         )
     ]
 )

@@ -9,16 +9,21 @@ import msgspec
 
 from yoked_actor.domain.people import (
     ADULT_AGE,
+    BadText,
     Person,
     ProfileProblem,
     StrictLimit,
     check_person,
+    check_text,
+    clean_name,
     strict_limits,
 )
 from yoked_actor.domain.time import Instant, zone_names
 from yoked_actor.wire.lobby import Reason, SubjectId, UserId
 
-Interest = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
+LONGEST_NAME = 80
+LONGEST_INTEREST = 40
+Interest = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_INTEREST)]
 
 
 class Location(msgspec.Struct, frozen=True):
@@ -48,13 +53,44 @@ class Preferences(msgspec.Struct, frozen=True):
 class Profile(msgspec.Struct, frozen=True):
     """A complete profile."""
 
-    display_name: Annotated[str, msgspec.Meta(min_length=1, max_length=80, pattern=r"\S")]
+    display_name: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_NAME, pattern=r"\S")]
     birth_date: date
     gender: Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
     location: Location
     time_zone: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
     preferences: Preferences
     interests: Annotated[list[Interest], msgspec.Meta(max_length=256)] = []
+
+
+class NearBody(msgspec.Struct, frozen=True):
+    """The position whose place is wanted."""
+
+    lat: Annotated[float, msgspec.Meta(ge=-90, le=90)]
+    lon: Annotated[float, msgspec.Meta(ge=-180, le=180)]
+
+
+class Place(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A place. `country` is a code of ISO 3166, and `alias` the other name that was searched."""
+
+    name: str
+    country: str
+    location: Location
+    time_zone: str
+    alias: str | None = None
+    region: str | None = None
+    near: str | None = None
+
+
+class PlacesAnswer(msgspec.Struct, frozen=True):
+    """The places that a search has found, the best first."""
+
+    places: list[Place]
+
+
+class NearAnswer(msgspec.Struct, frozen=True):
+    """The place next to a position."""
+
+    place: Place
 
 
 class BlockBody(msgspec.Struct, frozen=True):
@@ -68,6 +104,8 @@ class BlockEntry(msgspec.Struct, frozen=True):
 
     user_id: str
     at: datetime
+    display_name: str | None = None
+    """Null if the account is gone."""
 
 
 class BlocksAnswer(msgspec.Struct, frozen=True):
@@ -83,6 +121,9 @@ class ReportBody(msgspec.Struct, frozen=True):
     reason: Reason
     match_id: SubjectId | None = None
 
+    def __post_init__(self) -> None:
+        check_text("reason", self.reason)
+
 
 def person_of(
     user_id: str, profile: Profile, now: Instant, genders: frozenset[str], max_interests: int
@@ -90,9 +131,15 @@ def person_of(
     """The person that a profile describes. Raises `ProfileProblem`."""
     if profile.time_zone not in zone_names():
         raise ProfileProblem("bad_request", f"time_zone {profile.time_zone!r} is not known")
-    if not profile.display_name.strip():
-        raise ProfileProblem("bad_request", "display_name is blank")
-    interests = tuple(dict.fromkeys(profile.interests))
+    try:
+        name = clean_name("display_name", profile.display_name, LONGEST_NAME)
+        cleaned = [
+            clean_name(f"interests[{index}]", interest, LONGEST_INTEREST)
+            for index, interest in enumerate(profile.interests)
+        ]
+    except BadText as problem:
+        raise ProfileProblem("bad_request", str(problem)) from None
+    interests = tuple(dict.fromkeys(cleaned))
     if len(interests) > max_interests:
         raise ProfileProblem("bad_request", f"at most {max_interests} interests")
     wanted = profile.preferences
@@ -100,7 +147,7 @@ def person_of(
         raise ProfileProblem("bad_request", "preferences.strict names a limit twice")
     person = Person(
         user_id=user_id,
-        display_name=profile.display_name.strip(),
+        display_name=name,
         birth_date=profile.birth_date,
         gender=profile.gender,
         lat=profile.location.lat,

@@ -26,6 +26,7 @@ from yoked_actor.app.process.starting import (
     is_loopback,
     settings_of,
     tune_interpreter,
+    worker_command,
 )
 from yoked_actor.app.server import open_server
 from yoked_actor.cli.run.common import set_up_logging
@@ -59,7 +60,11 @@ def run_server(
     mock = None if mock_start_at is None else MockClock()
     with explained():
         load = partial(load_settings, config_file, os.environ, flags)
-        trio.run(_serve, settings, load, dev, mock, mock_start_at, open_browser, clock=mock)
+        worker = None if mock else worker_command(config_file, settings.server.data_dir)
+        trio.run(
+            partial(_serve, settings, load, dev, mock, mock_start_at, open_browser, worker),
+            clock=mock,
+        )
 
 
 async def _serve(
@@ -69,6 +74,7 @@ async def _serve(
     mock: MockClock | None,
     mock_start_at: datetime | None,
     open_browser: bool,
+    worker: list[str] | None,
 ) -> None:
     data_dir = settings.server.data_dir
     tokens = Tokens.from_settings(settings.auth, dev_data_dir=data_dir if dev else None)
@@ -96,6 +102,7 @@ async def _serve(
                 ssl_context=ssl_context,
                 stop=orders.stop,
                 dev=dev,
+                worker_command=worker,
             ) as server:
                 address = address_of(listeners, secure=ssl_context is not None)
                 tune_interpreter()

@@ -71,6 +71,15 @@ class Deadlines:
         """When the next deadline is due."""
         return self._instants[0] if self._instants else None
 
+    def first(self) -> Deadline | None:
+        """The next deadline."""
+        if not self._instants:
+            return None
+        at = self._instants[0]
+        found = self._by_instant[at]
+        due, user_id, subject = found[0] if at == self._open_at else min(found)
+        return at, due, user_id, subject
+
     def pop_due(self, now: Instant) -> Deadline | None:
         """Remove and return the next deadline that is due by now."""
         if not self._instants or self._instants[0] > now:

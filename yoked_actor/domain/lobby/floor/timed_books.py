@@ -74,15 +74,32 @@ class TimedBooks(Books):
         if self._timed.get(user_id) != at:
             return False
         del self._timed[user_id]
+        if self._is_lost(user_id, at):
+            return True
         seat = self.seats.rows.get(user_id)
-        if seat is None:
-            return False
-        if seat.state is State.IDLE and not self.must_return(user_id):
-            return False
-        if self.liveness_at(user_id) > at:
+        if seat is not None and (seat.state is not State.IDLE or self.must_return(user_id)):
             self._time_liveness(user_id)
+        return False
+
+    def move_liveness(self) -> None:
+        """Move the next deadline, as long as it is the liveness of a user who is not lost then.
+
+        A user who waits is heard every few seconds. Without this, each would need a round whenever
+        the deadline of an earlier sign of life comes due.
+        """
+        deadlines = self.deadlines
+        while (first := deadlines.first()) is not None and first[1] is Due.LIVENESS:
+            at, _, user_id, _ = first
+            if self._timed.get(user_id) == at and self._is_lost(user_id, at):
+                return
+            deadlines.pop_due(at)
+            self.liveness_fired(user_id, at)
+
+    def _is_lost(self, user_id: str, at: Instant) -> bool:
+        seat = self.seats.rows.get(user_id)
+        if seat is None or (seat.state is State.IDLE and not self.must_return(user_id)):
             return False
-        return True
+        return self.liveness_at(user_id) <= at
 
     def must_return(self, user_id: str) -> bool:
         """Whether an idle user is absent from a date, or has no socket while a call rings."""

@@ -27,6 +27,7 @@ from yoked_actor.domain.lobby.machine.matches import (
     acknowledge,
     cancel_for_block,
     come_back,
+    end_match_by_operator,
     go,
     leave_match,
     vote,
@@ -183,6 +184,10 @@ def _block(step: Step, event: ev.Block) -> Reply:
     return Done()
 
 
+def _end_match(step: Step, event: ev.EndMatch) -> Reply:
+    return end_match_by_operator(step, event.user_id, event.match_id)
+
+
 def _unblock(step: Step, event: ev.Unblock) -> Reply:
     if not step.floor.acquaintance.unblock(event.user_id, event.other):
         return Refusal(Code.NOT_FOUND, f"you have not blocked {event.other!r}")
@@ -210,7 +215,7 @@ def state_reply(step: Step, event: ev.Event) -> Reply:
     return snapshot_of(step.floor, event.user_id, step.now)
 
 
-NO_SIGN_OF_LIFE = frozenset({ev.Detached, ev.BlockFor, ev.Expel, ev.Erase})
+NO_SIGN_OF_LIFE = frozenset({ev.Detached, ev.BlockFor, ev.EndMatch, ev.Expel, ev.Erase})
 """Events that do not show that their user is alive."""
 
 HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
@@ -235,6 +240,7 @@ HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.Unblock: _unblock,
     ev.ListBlocks: _list_blocks,
     ev.ProfileChanged: _profile_changed,
+    ev.EndMatch: _end_match,
     ev.Expel: expel,
     ev.Erase: erase,
 }

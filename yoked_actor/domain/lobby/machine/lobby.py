@@ -12,7 +12,7 @@ in, effects come out. Its driver, the matchmaker,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -96,8 +96,18 @@ class Lobby:
             notices += step.notices
         return notices
 
+    def record_life(self, heard: Mapping[str, Instant], now: Instant) -> None:
+        """Record when users were heard. It decides nothing, and is not undone."""
+        floor = self.floor
+        for user_id, at in heard.items():
+            known_at = floor.heard_at.get(user_id, 0)
+            # An instant in the future is the grace of a restart, which ends now.
+            if user_id in floor.seats.rows and (known_at < at or known_at > now):
+                floor.record_life(user_id, at)
+
     def next_deadline(self) -> Instant | None:
-        """When `wake` must be called next."""
+        """When `wake` must be called next. The lobby must be settled."""
+        self.floor.move_liveness()
         return self.floor.deadlines.next_at()
 
     def step_clock(self, by: int, now: Instant) -> None:

@@ -11,6 +11,7 @@ from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import (
     AcknowledgeReply,
     Code,
+    Done,
     IdleReason,
     MatchCancelled,
     Matched,
@@ -204,6 +205,24 @@ def cancel_for_block(step: Step, match: Match, blocker: str) -> None:
         CancelReason.PARTNER_LEFT,
         WaitReason.PARTNER_LEFT,
     )
+
+
+def end_match_by_operator(step: Step, user_id: str, match_id: str) -> Reply:
+    """End an open match: both users are notified that the partner left, and wait again."""
+    match = step.floor.open_match(user_id)
+    if match is None or match.match_id != match_id:
+        return Refusal(Code.NOT_FOUND, f"there is no open match {match_id}")
+    cancel(step, match, CancelReason.PARTNER_LEFT)
+    for one in match.users:
+        _stay_behind(
+            step,
+            match,
+            one,
+            Cause.PARTNER_LEFT,
+            CancelReason.PARTNER_LEFT,
+            WaitReason.PARTNER_LEFT,
+        )
+    return Done()
 
 
 def come_back(step: Step, match: Match, user_id: str) -> None:

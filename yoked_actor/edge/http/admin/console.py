@@ -7,6 +7,7 @@ from quart_trio import QuartTrio
 
 from yoked_actor.domain.lobby import Code, Refusal
 from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
@@ -28,7 +29,7 @@ def add_console_calls(app: QuartTrio, api: Api, calendar: Calendar) -> None:
 
     @app.get("/api/admin/offers/runs")
     async def offer_runs() -> Response:
-        await api.operator()
+        await api.operator(Role.VIEWER)
         found = await calendar.runs(limit=read_limit())
         return answer(
             http.OfferRunsAnswer(
@@ -47,7 +48,7 @@ def add_console_calls(app: QuartTrio, api: Api, calendar: Calendar) -> None:
 
     @app.post("/api/admin/users/<user_id>/block")
     async def block_for(user_id: str) -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.MODERATOR)
         other = (await read_body(BlockBody)).user_id
         if not is_user_id(user_id) or not is_user_id(other):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")

@@ -8,6 +8,7 @@ import structlog
 from quart import Response
 from quart_trio import QuartTrio
 
+from yoked_actor.domain.ops import Role
 from yoked_actor.edge.http.api import Api, answer
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.wire.ops import http
@@ -20,7 +21,7 @@ def add_admin_drain_calls(app: QuartTrio, api: Api, stop: Callable[[], None]) ->
 
     @app.post("/api/admin/drain")
     async def drain() -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.ADMIN)
         try:
             await api.record(session, "drain", "server")
         except StoreUnavailable:

@@ -9,12 +9,28 @@ from quart_trio import QuartTrio
 
 from yoked_actor.actors.jobs import Dispatcher
 from yoked_actor.actors.ops import Alarm, alert_entries
-from yoked_actor.domain.jobs import ImpossibleJobMove, Job, JobStatus, readable_payload
+from yoked_actor.domain.jobs import (
+    BulkAction,
+    ImpossibleJobMove,
+    Job,
+    JobFilter,
+    JobStatus,
+    Pause,
+    readable_payload,
+)
 from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
-from yoked_actor.edge.http.parameters import number_of, read_limit, read_number, read_truth
+from yoked_actor.edge.http.parameters import (
+    number_of,
+    read_limit,
+    read_number,
+    read_text,
+    read_truth,
+)
 from yoked_actor.store import NoSuchJob
+from yoked_actor.wire.common import Changed
 from yoked_actor.wire.ops import http
 
 MOST_REQUEUED = 10_000
@@ -26,7 +42,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
 
     @app.get("/api/admin/jobs")
     async def jobs() -> Response:
-        await api.operator()
+        await api.operator(Role.VIEWER)
         status = request.args.get("status")
         if status is not None and status not in set(JobStatus):
             raise Refused(Code.BAD_REQUEST, f"status is one of {', '.join(JobStatus)}")
@@ -36,12 +52,13 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
             limit=read_limit(),
             before=read_number("before"),
             dismissed=read_truth("dismissed"),
+            text=read_text("text", 200) or None,
         )
         return answer(http.JobsAnswer([http.JobEntry(**_facts(job, brief=True)) for job in found]))
 
     @app.get("/api/admin/jobs/<job_id>")
     async def job(job_id: str) -> Response:
-        await api.operator()
+        await api.operator(Role.VIEWER)
         number = _job_id(job_id)
         found = await api.store.jobs.get(number)
         if found is None:
@@ -74,7 +91,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
 
     @app.post("/api/admin/jobs/<job_id>/cancel")
     async def cancel(job_id: str) -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.ADMIN)
         try:
             # Through the dispatcher, which also stops a run in this process.
             found = await dispatcher.cancel(_job_id(job_id))
@@ -87,7 +104,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
 
     @app.post("/api/admin/jobs/<job_id>/requeue")
     async def requeue(job_id: str) -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.ADMIN)
         try:
             found = await api.store.jobs.requeue(_job_id(job_id), api.clock.now())
         except NoSuchJob as error:
@@ -100,7 +117,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
 
     @app.post("/api/admin/jobs/<job_id>/dismiss")
     async def dismiss(job_id: str) -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.ADMIN)
         reason = (await read_body(http.DismissBody)).reason
         try:
             found = await api.store.jobs.dismiss(
@@ -117,7 +134,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
 
     @app.post("/api/admin/jobs/requeue")
     async def requeue_dead() -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.ADMIN)
         body = await read_body(http.RequeueBody)
         ids = await api.store.jobs.requeue_dead(body.type, api.clock.now(), MOST_REQUEUED)
         dispatcher.wake()
@@ -125,9 +142,59 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
             await api.record(session, "requeue_jobs", body.type, f"{len(ids)} dead letters")
         return answer(http.RequeueAnswer(ids))
 
+    @app.post("/api/admin/jobs/bulk")
+    async def bulk() -> Response:
+        session = await api.operator(Role.ADMIN)
+        body = await read_body(http.BulkBody)
+        if body.action is BulkAction.DISMISS and body.reason is None:
+            raise Refused(Code.BAD_REQUEST, "dismiss needs a reason")
+        wanted = JobFilter(body.status, body.type, body.text)
+        try:
+            ids, more = await api.store.jobs.change(
+                body.action,
+                wanted,
+                session.user_id,
+                body.reason or "",
+                api.clock.now(),
+                api.settings.jobs.max_bulk,
+            )
+        except ValueError as error:
+            raise Refused(Code.BAD_REQUEST, str(error)) from None
+        dispatcher.wake()
+        dispatcher.watch.wake()
+        return answer(http.BulkAnswer(len(ids), more))
+
+    @app.get("/api/admin/jobs/pauses")
+    async def pauses() -> Response:
+        await api.operator(Role.VIEWER)
+        found = await api.store.jobs.pauses()
+        entries = [
+            http.PauseEntry(one.job_type, to_datetime(one.at), one.by, one.reason) for one in found
+        ]
+        return answer(http.PausesAnswer(entries))
+
+    @app.post("/api/admin/jobs/pause")
+    async def pause() -> Response:
+        session = await api.operator(Role.ADMIN)
+        body = await read_body(http.PauseBody)
+        if body.type not in dispatcher.types:
+            raise Refused(
+                Code.BAD_REQUEST, f"there is no type of jobs {body.type[:_MOST_REPEATED]}"
+            )
+        asked = Pause(body.type, api.clock.now(), session.user_id, body.reason)
+        return answer(Changed(await api.store.jobs.pause(asked)))
+
+    @app.post("/api/admin/jobs/resume")
+    async def resume() -> Response:
+        session = await api.operator(Role.ADMIN)
+        body = await read_body(http.ResumeBody)
+        changed = await api.store.jobs.resume(body.type, session.user_id, api.clock.now())
+        dispatcher.wake()
+        return answer(Changed(changed))
+
     @app.get("/api/admin/alerts")
     async def alerts() -> Response:
-        await api.operator()
+        await api.operator(Role.VIEWER)
         return answer(http.AlertsAnswer(alert_entries(alarm)))
 
 

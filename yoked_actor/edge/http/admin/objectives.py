@@ -6,7 +6,7 @@ import trio
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.domain.ops import Objective
+from yoked_actor.domain.ops import Objective, Role
 from yoked_actor.edge.http.api import Api, answer
 from yoked_actor.telemetry import Objectives
 from yoked_actor.wire.ops import objectives as http
@@ -19,7 +19,7 @@ def add_objective_calls(app: QuartTrio, api: Api, kept: Objectives) -> None:
 
     @app.get("/api/admin/objectives")
     async def objectives() -> Response:
-        await api.operator()
+        await api.operator(Role.VIEWER)
         return answer(http.ObjectivesAnswer([_entry(kept, one) for one in Objective]))
 
 

@@ -9,6 +9,7 @@ from quart_trio import QuartTrio
 from yoked_actor.actors.jobs import Dispatcher
 from yoked_actor.actors.offers import Calendar, NoRun, NoSuchRun, refreeze, verify_run
 from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import to_datetime, zone_named
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.parameters import read_day
@@ -26,7 +27,7 @@ def add_admin_offer_calls(
 
     @app.post("/api/admin/offers/run")
     async def run() -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.ADMIN)
         body = await read_body(http.OfferRunBody)
         try:
             asked = await calendar.start_run(body.zone, body.date)
@@ -43,7 +44,7 @@ def add_admin_offer_calls(
 
     @app.post("/api/admin/offers/refreeze")
     async def refreeze_run() -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.ADMIN)
         body = await read_body(http.OfferRunBody)
         try:
             async with one_at_a_time:
@@ -60,7 +61,7 @@ def add_admin_offer_calls(
 
     @app.get("/api/admin/offers/verify")
     async def verify() -> Response:
-        await api.operator()
+        await api.operator(Role.VIEWER)
         zone, day = request.args.get("zone"), read_day("date")
         if zone is None or day is None:
             raise Refused(Code.BAD_REQUEST, "give a zone and a date")

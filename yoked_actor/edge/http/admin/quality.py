@@ -6,6 +6,7 @@ from quart import Response, request
 from quart_trio import QuartTrio
 
 from yoked_actor.domain.lobby import Code
+from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import Instant, after, to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer
 from yoked_actor.edge.http.parameters import read_moment
@@ -20,7 +21,7 @@ def add_admin_calls(app: QuartTrio, api: Api) -> None:
 
     @app.get("/api/admin/quality")
     async def quality() -> Response:
-        await api.operator()
+        await api.operator(Role.VIEWER)
         now = api.clock.now()
         since = _since(now)
         report = await api.store.quality(since, api.settings.store.max_reported)

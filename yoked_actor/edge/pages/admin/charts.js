@@ -138,3 +138,54 @@ export function sharesChart(title, kinds, counts, empty) {
     },
   };
 }
+
+/** One or more bars for each group. @param {string} title @param {{name: string, bars: [string, number|null][]}[]} groups @param {(value: any) => string} words @param {number} [top] the value of a full bar */
+export function barsChart(title, groups, words, top) {
+  const { root, show } = figure(title);
+  const most = top ?? Math.max(...groups.flatMap(({ bars }) => bars.map(([, value]) => value ?? 0)), 1e-9);
+  const heights = groups.map(({ bars }) => 24 + 22 * bars.length);
+  const height = heights.reduce((sum, one) => sum + one, 0);
+  show((width) => {
+    let above = 0;
+    const summary = groups.map(({ name, bars }) => `${name}: ${bars.map(([bar, value]) => `${bar} ${words(value)}`).join(", ")}`).join("; ");
+    return h("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${title}. ${summary}.` },
+      groups.map(({ name, bars }, group) => {
+        const start = above;
+        above += heights[group];
+        return [
+          h("text", { class: "name", x: 0, y: start + 14 }, name),
+          ...bars.flatMap(([bar, value], index) => {
+            const y = start + 20 + 22 * index;
+            return [
+              h("rect", { class: "track", x: 62, y: y + 4, width: Math.max(0, width - 62 - 90), height: 8, rx: 4 }),
+              h("text", { class: "axis", x: 0, y: y + 12 }, bar),
+              value ? h("rect", { class: "kind-bar", x: 62, y: y + 4, width: Math.max(4, round(((width - 62 - 90) * value) / most)), height: 8, rx: 4 }) : null,
+              h("text", { class: "share", x: width, y: y + 13, "text-anchor": "end" }, words(value)),
+            ];
+          }),
+        ];
+      }));
+  });
+  return root;
+}
+
+/** The tiers of each group, as shares of one bar. @param {string} title @param {{name: string, tiers: Record<string, number>}[]} groups @param {Record<string, string>} names */
+export function tiersChart(title, groups, names) {
+  const { root, show } = figure(title, legend(names));
+  const row = 46;
+  show((width) => h("svg", { class: "plot", viewBox: `0 0 ${width} ${row * groups.length}`, width, height: row * groups.length, role: "img", "aria-label": `${title}. ${groups.map(({ name, tiers }) => `${name}: ${TIERS.map((tier) => `${names[tier]} ${tiers[tier] ?? 0}`).join(", ")}`).join("; ")}.` },
+    groups.map(({ name, tiers }, index) => {
+      const all = TIERS.reduce((sum, tier) => sum + (tiers[tier] ?? 0), 0) || 1;
+      let left = 0;
+      return [
+        h("text", { class: "name", x: 0, y: row * index + 14 }, name),
+        TIERS.map((tier) => {
+          const part = (width * (tiers[tier] ?? 0)) / all;
+          const x = left;
+          left += part;
+          return part ? h("rect", { class: `tier-${tier}`, x: round(x), y: row * index + 20, width: round(part), height: 12, rx: 2 }) : null;
+        }),
+      ];
+    })));
+  return root;
+}

@@ -7,23 +7,35 @@ import { auditView } from "./views/audit.js";
 import { drainView } from "./views/drain.js";
 import { jobView, jobsView } from "./views/jobs.js";
 import { lineView } from "./views/line.js";
+import { matchesView } from "./views/matches.js";
 import { nowView } from "./views/now.js";
 import { objectivesView } from "./views/objectives.js";
 import { offersView } from "./views/offers.js";
+import { qualityView } from "./views/quality.js";
 import { reportsView } from "./views/reports.js";
+import { settingsView } from "./views/settings.js";
 import { signInView } from "./views/sign-in.js";
+import { userView, usersView } from "./views/users.js";
 import { Watch } from "./watch.js";
 import { alertName, alertWords, refusal } from "./words.js";
 
 const KEY = "yoked.admin-token";
-const VIEWS = { now: nowView, line: lineView, jobs: jobsView, job: jobView, offers: offersView, alerts: alertsView, objectives: objectivesView, reports: reportsView, audit: auditView, drain: drainView };
+const VIEWS = {
+  now: nowView, line: lineView, matches: matchesView, users: usersView, reports: reportsView, jobs: jobsView, offers: offersView, alerts: alertsView,
+  quality: qualityView, objectives: objectivesView, settings: settingsView, audit: auditView, drain: drainView,
+};
+/** Sections whose address may go on with the id of one thing. @type {Record<string, (app: Console, id: string) => any>} */
+const DETAILS = { jobs: jobView, users: userView };
 
-/** The user ID in a token, for display only: the token is not verified here. */
-function userOf(token) {
+const ROLES = ["viewer", "moderator", "admin"];
+
+/** The user ID and the role in a token, for display only: the token is not verified here. */
+function claimsOf(token) {
   try {
-    return JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))).sub ?? "";
+    const { sub = "", role = "" } = JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
+    return { user: String(sub), role: ROLES.includes(role) ? role : "" };
   } catch {
-    return "";
+    return { user: "", role: "" };
   }
 }
 
@@ -35,12 +47,19 @@ export class Console {
     this.api = new Api();
     /** The last status from the server. @type {any} */
     this.status = null;
+    /** How many reports are open; null before the first status. @type {number|null} */
+    this.open_reports = null;
     this.draining = false;
     this.notice = "";
     /** @type {Watch|null} */
     this.watch = null;
     this.view = null;
+    this.user = "";
+    this.role = "";
   }
+
+  /** Whether the operator's role includes another one; the server decides in any case. @param {string} needed */
+  may(needed) { return ROLES.indexOf(this.role) >= ROLES.indexOf(needed); }
 
   start() {
     const token = sessionStorage.getItem(KEY);
@@ -74,7 +93,10 @@ export class Console {
     this.watch?.close();
     const watch = new Watch(token);
     Object.assign(this, { watch, api: new Api({ token }), status: null });
-    document.getElementById("user-name").textContent = userOf(token);
+    const { user, role } = claimsOf(token);
+    Object.assign(this, { user, role });
+    document.getElementById("user-name").textContent = user;
+    document.getElementById("user-role").textContent = role;
     const only = (act) => (event) => { if (watch === this.watch) act(event.detail); };
     watch.addEventListener("status", only((status) => this.#receive(status)));
     watch.addEventListener("draining", only(() => { this.draining = true; this.#showConnection("The server is stopping…", "away"); this.view?.update?.(); }));
@@ -83,7 +105,7 @@ export class Console {
   }
 
   #connection({ state, reason, retry_in_s }) {
-    if (state === "refused") return this.signOut(reason === "suspended" ? "This user is suspended." : "The token is no longer valid, or does not have the admin role.");
+    if (state === "refused") return this.signOut(reason.startsWith("suspended") ? `This operator is ${reason}` : "The token is no longer valid, or has no role of an operator.");
     if (state === "live") {
       this.draining = false;
       this.#showConnection("Live", "live");
@@ -104,6 +126,10 @@ export class Console {
     this.status = status;
     if (raised.length) announce(`Alert: ${raised.map((one) => alertWords(one).title).join(", ")}.`);
     this.#badge("alert-count", status.alerts.length, "alerts");
+    const { reports: open } = status;
+    if (this.open_reports !== null && open > this.open_reports) announce(open - this.open_reports === 1 ? "A new report has arrived." : `${open - this.open_reports} new reports have arrived.`);
+    this.open_reports = open;
+    this.#badge("report-count", open, "open reports");
     this.#badge("dead-letters", status.jobs.dead_letter ?? 0, "dead letters");
     this.view?.update?.();
   }
@@ -111,7 +137,7 @@ export class Console {
   #badge(id, count, what) {
     const badge = document.getElementById(id);
     badge.hidden = count === 0;
-    badge.textContent = count.toLocaleString();
+    badge.textContent = count >= 1000 ? "999+" : count.toLocaleString();
     badge.setAttribute("aria-label", `${count} ${what}`);
   }
 
@@ -124,11 +150,12 @@ export class Console {
     for (const part of document.querySelectorAll("[data-signed-in]")) part.hidden = !signedIn;
     const [name, ...rest] = decodeURIComponent(location.hash.slice(1)).split("/");
     const section = Object.hasOwn(VIEWS, name) ? name : "now";
-    const key = section === "jobs" && /^\d+$/.test(rest[0] ?? "") ? "job" : section;
+    const id = rest.join("/");
+    const isDetail = section === "jobs" ? /^\d+$/.test(id) : section === "users" && id !== "";
     this.notify("");
     const arrived = this.view !== null;
     this.view?.leave?.();
-    this.view = signedIn ? VIEWS[key](this, rest.join("/")) : signInView(this);
+    this.view = signedIn ? (isDetail ? DETAILS : VIEWS)[section](this, id) : signInView(this);
     for (const link of document.querySelectorAll("nav a")) {
       if (link.hash === `#${section}`) {
         link.setAttribute("aria-current", "page");

@@ -3,16 +3,18 @@
 import { open } from "/app/dialogs.js";
 import { button, h } from "/app/dom.js";
 
-const TIME = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+const TIME = { hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" };
 const DAY = { day: "numeric", month: "short" };
+const OLD_DAY = { ...DAY, year: "numeric" };
 
-/** A time in the local time zone; without the date if it is today. @param {string|null} iso */
+/** A time with its zone, the operator's own; without the date if it is today. @param {string|null} iso */
 export function when(iso) {
   if (!iso) return "–";
   const time = new Date(iso);
   const clock = time.toLocaleTimeString(undefined, TIME);
   const today = time.toDateString() === new Date().toDateString();
-  return h("time", { datetime: iso, title: iso }, today ? clock : `${time.toLocaleDateString(undefined, DAY)}, ${clock}`);
+  const day = time.getFullYear() === new Date().getFullYear() ? DAY : OLD_DAY;
+  return h("time", { datetime: iso, title: iso }, today ? clock : `${time.toLocaleDateString(undefined, day)}, ${clock}`);
 }
 
 /**
@@ -37,13 +39,19 @@ export const facts = (rows) => h("dl", { class: "facts" }, rows.map(([term, valu
 /** A small label for a state. @param {string} text @param {string} kind */
 export const label = (text, kind = "") => h("span", { class: `label ${kind}` }, text);
 
+/** Replace the content of an element; null, undefined and false are skipped. @param {Element} place @param {...any} children */
+export const fill = (place, ...children) => place.replaceChildren(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+
+/** A link to the page of a user; plain text for an erased one. @param {string} user_id @param {any} [text] */
+export const userLink = (user_id, text = user_id) => (user_id.startsWith("~") ? h("span", { class: "soft" }, "(erased)") : h("a", { href: `#users/${encodeURIComponent(user_id)}` }, text));
+
 /** A panel with a heading. @param {string} title @param {...any} children */
 export const panel = (title, ...children) => h("section", { class: "panel" }, h("h2", {}, title), ...children);
 
 /**
  * Ask for confirmation, and optionally for a text. Resolves with the text (or true), or with null if
  * the operator cancels.
- * @param {{title: string, text: string, act: string, ask?: string, placeholder?: string}} question
+ * @param {{title: string, text: string, act: string, ask?: string, placeholder?: string, more?: any}} question
  * @returns {Promise<string|true|null>}
  */
 export function confirm({ title, text, act, ask, placeholder, more = [] }) {
@@ -56,7 +64,8 @@ export function confirm({ title, text, act, ask, placeholder, more = [] }) {
     };
     const agree = () => {
       if (!field) return finish(true);
-      const entered = field.value.trim();
+      // The server takes no line breaks.
+      const entered = field.value.replace(/\s+/g, " ").trim();
       if (entered) return finish(entered);
       problem.textContent = "Enter a text. It is recorded in the audit log.";
       field.setAttribute("aria-invalid", "true");

@@ -65,6 +65,12 @@ const ACTIONS = {
   unsuspend: "Lifted the suspension of",
   resolve_report: "Closed report",
   block: "Blocked for",
+  warn: "Warned",
+  appeal: "Appealed:",
+  end_match: "Ended match",
+  pause_jobs: "Paused jobs of type",
+  resume_jobs: "Resumed jobs of type",
+  bulk_jobs: "Changed jobs",
   cancel_job: "Cancelled job",
   dismiss_job: "Dismissed job",
   requeue_job: "Requeued job",
@@ -98,7 +104,6 @@ export function relief(nearest) {
 
 const REFUSALS = {
   unauthorized: "This token is invalid or has expired. Create a new one.",
-  forbidden: "This token does not have the admin role.",
   unreachable: "Cannot reach the server.",
   timeout: "The server did not respond in time.",
   rate_limited: "Too many requests. Try again in a moment.",

@@ -3,4 +3,4 @@ SELECT
     count(*) FILTER (WHERE at > :since),
     count(*) FILTER (WHERE reported = :reported AND resolved_at IS NULL)
 FROM reports
-WHERE reporter = :reporter;
+WHERE reporter = :reporter AND kind = 'report';

@@ -13,11 +13,11 @@ export function drainView(app) {
       update();
     }
   };
-  const go = button("Drain and stop…", act, "danger");
+  const go = button("Drain and stop…", act, "danger", app.may("admin") ? {} : { disabled: true, title: "This needs the role admin." });
   const update = () => {
     const draining = app.draining || app.status?.draining;
     state.textContent = draining ? "The server is draining. This page reconnects when the server starts again." : "The server is not draining.";
-    go.disabled = Boolean(draining);
+    go.disabled = Boolean(draining) || !app.may("admin");
   };
   return {
     title: "Drain",

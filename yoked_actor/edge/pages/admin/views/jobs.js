@@ -1,7 +1,7 @@
 // Background jobs: list, details, and the actions requeue, cancel and dismiss.
 
 import { button, h, heading } from "/app/dom.js";
-import { confirm, facts, label, panel, table, when } from "../parts.js";
+import { confirm, facts, fill, label, panel, table, when } from "../parts.js";
 import { CAUSES, STATUSES, progressWords } from "../words.js";
 
 const PAGE = 50;
@@ -33,7 +33,7 @@ async function dismiss(app, job, then) {
   app.notify(`Job ${job.id} is dismissed.`);
 }
 
-const actions = (app, job, then) => h("div", { class: "actions" },
+const actions = (app, job, then) => app.may("admin") && h("div", { class: "actions" },
   isDead(job) ? button("Requeue", () => requeue(app, job, then), "small", { "aria-label": `Requeue job ${job.id}` }) : null,
   canDismiss(job) ? button("Dismiss", () => dismiss(app, job, then), "small", { "aria-label": `Dismiss job ${job.id}` }) : null,
   canCancel(job) ? button("Cancel", () => cancel(app, job, then), "small danger", { "aria-label": `Cancel job ${job.id}` }) : null);
@@ -41,10 +41,13 @@ const actions = (app, job, then) => h("div", { class: "actions" },
 /** @param {any} app @param {string} wanted the state to select first */
 export function jobsView(app, wanted) {
   const place = h("div", { class: "sections" });
+  const paused = h("div", { hidden: true });
   const state = h("select", { id: "job-status", onchange: () => load() }, h("option", { value: "" }, "All states"), Object.entries(STATUSES).map(([value, name]) => h("option", { value }, name)), h("option", { value: "dismissed" }, "Dismissed dead letter"));
   const type = h("input", { id: "job-type", placeholder: "offers.user", autocomplete: "off", spellcheck: "false", onchange: () => load() });
+  const text = h("input", { id: "job-text", type: "search", maxlength: 200, placeholder: "Europe/Berlin", autocomplete: "off", spellcheck: "false", onchange: () => load() });
   state.value = wanted in STATUSES || wanted === "dismissed" ? wanted : "dead_letter";
   let jobs = [];
+  let pauses = [];
   let asked = 0;
   let dead = app.status?.jobs.dead_letter;
 
@@ -54,31 +57,65 @@ export function jobsView(app, wanted) {
     if (state.value === "dismissed") query.set("dismissed", "true");
     else if (state.value) query.set("status", state.value);
     if (type.value.trim()) query.set("type", type.value.trim());
+    if (text.value.trim()) query.set("text", text.value.trim());
     if (more) query.set("before", String(jobs.at(-1).id));
-    const found = await app.call("GET", `/api/admin/jobs?${query}`);
-    if (mine !== asked || !found) return;
+    const [found, stopped] = await Promise.all([app.call("GET", `/api/admin/jobs?${query}`), app.call("GET", "/api/admin/jobs/pauses")]);
+    if (mine !== asked || !found || !stopped) return;
     jobs = more ? [...jobs, ...found.jobs] : found.jobs;
+    pauses = stopped.pauses;
     show(found.jobs.length === PAGE);
   }
 
+  /** The actions that are possible for at least one of the jobs that are shown. */
+  const bulk = () => (app.may("admin") && state.value !== "dismissed" && jobs.length > 1 ? [
+    jobs.some(isDead) ? button("Requeue all", () => changeAll("requeue"), "small") : null,
+    jobs.some(canDismiss) ? button("Dismiss all", () => changeAll("dismiss"), "small") : null,
+    jobs.some(canCancel) ? button("Cancel all", () => changeAll("cancel"), "small danger") : null] : []);
+
   function show(isMore) {
-    const only = type.value.trim();
-    place.replaceChildren(
+    const isFiltered = type.value.trim() || text.value.trim();
+    const one = type.value.trim() || (new Set(jobs.map((job) => job.type)).size === 1 ? jobs[0].type : "");
+    paused.hidden = pauses.length === 0;
+    fill(paused, pauses.map((pause) => h("p", { class: "notice" }, h("strong", {}, pause.type), ` is paused by ${pause.by}, `, when(pause.at), `: ${pause.reason} `, app.may("admin") ? button("Resume", () => resume(pause.type), "small", { "aria-label": `Resume ${pause.type}` }) : null)));
+    fill(place,
       table("Jobs", ["Job", "Type", "State", "Attempts", "Due", "Error", ""],
         jobs.map((job) => [h("a", { href: `#jobs/${job.id}` }, String(job.id)), job.type, status(job), String(job.attempts), when(job.scheduled_for), job.last_error ? h("span", { class: "error-line" }, job.last_error) : "–", actions(app, job, load)]),
-        state.value === "dead_letter" && !only ? "No dead letters." : "No jobs found."),
+        state.value === "dead_letter" && !isFiltered ? "No dead letters." : "No jobs found."),
       h("div", { class: "actions" },
-        isMore ? button("Show older", () => load({ more: true })) : null,
-        only && state.value === "dead_letter" && jobs.length > 1 ? button(`Requeue all dead letters of ${only}`, requeueAll, "danger") : null));
+        isMore ? button("Show older", () => load({ more: true }), "small") : null,
+        bulk(),
+        one && app.may("admin") && !pauses.some((pause) => pause.type === one) ? button(`Pause ${one}`, () => pause(one), "small") : null));
   }
 
-  async function requeueAll() {
-    const kind = type.value.trim();
-    if (!(await confirm({ title: "Requeue all of them?", text: `All dead letters of type ${kind} run again from the start. Fix the cause of the failure first.`, act: "Requeue all" }))) return;
-    const done = await app.call("POST", "/api/admin/jobs/requeue", { type: kind });
-    if (!done) return;
+  const WORDS = {
+    requeue: ["Requeue", "run again from the start. Fix the cause of the failure first.", "queued again"],
+    dismiss: ["Dismiss", "are kept, but hidden from lists, counts and alerts.", "dismissed"],
+    cancel: ["Cancel", "are cancelled. Jobs that run are stopped.", "cancelled"],
+  };
+
+  async function changeAll(action) {
+    const [verb, what, done] = WORDS[action];
+    const only = { status: state.value || null, type: type.value.trim() || null, text: text.value.trim() || null };
+    const filter = [only.status ? `in the state "${STATUSES[only.status]}"` : "", only.type ? `of type ${only.type}` : "", only.text ? `with "${only.text}" in the payload` : ""].filter(Boolean).join(", ");
+    const answer = await confirm({ title: `${verb} all of them?`, text: `All jobs ${filter || "of the queue"} for which this is possible ${what}`, act: `${verb} all`, ask: action === "dismiss" ? "Reason" : undefined });
+    if (!answer) return;
+    const found = await app.call("POST", "/api/admin/jobs/bulk", { action, ...only, reason: answer === true ? null : answer });
+    if (!found) return;
     await load();
-    app.notify(done.requeued.length === 1 ? "1 job is queued again." : `${done.requeued.length} jobs are queued again.`);
+    app.notify(`${found.changed.toLocaleString()} ${found.changed === 1 ? "job is" : "jobs are"} ${done}.${found.more ? " There are more: repeat it." : ""}`);
+  }
+
+  async function pause(kind) {
+    const reason = await confirm({ title: `Pause ${kind}?`, text: "No process starts jobs of this type until it is resumed. Jobs that run go on. This outlives a restart.", act: "Pause", ask: "Reason" });
+    if (!reason || !(await app.call("POST", "/api/admin/jobs/pause", { type: kind, reason }))) return;
+    await load();
+    app.notify(`${kind} is paused.`);
+  }
+
+  async function resume(kind) {
+    if (!(await app.call("POST", "/api/admin/jobs/resume", { type: kind }))) return;
+    await load();
+    app.notify(`${kind} is resumed.`);
   }
 
   load();
@@ -88,8 +125,9 @@ export function jobsView(app, wanted) {
       h("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); load(); } },
         h("div", {}, h("label", { for: "job-status" }, "State"), state),
         h("div", {}, h("label", { for: "job-type" }, "Type"), type),
+        h("div", {}, h("label", { for: "job-text" }, "Text of the payload"), text),
         h("button", { class: "small" }, "Apply")),
-      place),
+      paused, place),
     update() {
       const now = app.status?.jobs.dead_letter;
       // Refresh the list when the count changes, but not while the operator uses it.
@@ -118,7 +156,7 @@ export function jobView(app, id) {
   }
 
   function show() {
-    place.replaceChildren(
+    fill(place,
       h("div", { class: "headline" }, h("code", {}, job.type), status(job), actions(app, job, load)),
       job.last_error ? panel("Last error", h("pre", { id: "traceback", class: "traceback", tabindex: "0", "aria-label": "Traceback" }, job.last_error.trim())) : null,
       h("div", { class: "charts" },

@@ -1,7 +1,7 @@
 // The users who have waited longest, and why: the numbers that `explain` returns to each of them.
 
 import { h, heading } from "/app/dom.js";
-import { label, table } from "../parts.js";
+import { label, table, userLink } from "../parts.js";
 import { TIERS, relief, seconds } from "../words.js";
 
 const COLUMNS = ["User", "Waiting for", "Limits", "Others in line", "Not looking for each other", "Already met or blocked", "Age", "Distance", "What would help"];
@@ -23,7 +23,7 @@ export function lineView(app) {
       lead.textContent = count === 0 ? "No one is waiting." : `${count.toLocaleString()} ${count === 1 ? "user is" : "users are"} waiting. The longest waits:`;
       place.replaceChildren(table("Longest waits", COLUMNS,
         status.longest.map((one) => [
-          one.user_id, seconds(one.waiting_s), limits(one), one.pool.toLocaleString(),
+          userLink(one.user_id), seconds(one.waiting_s), limits(one), one.pool.toLocaleString(),
           ...["seeking", "history", "age", "distance"].map((name) => one.rejected_by[name].toLocaleString()),
           one.pool === 0 ? "No one else in line" : relief(one.nearest),
         ]), "The line is empty."));

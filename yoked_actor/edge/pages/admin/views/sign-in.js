@@ -1,4 +1,4 @@
-// Signing in, with a token that has the admin role.
+// Signing in, with a token that has the role of an operator.
 
 import { h, heading } from "/app/dom.js";
 import { refusal } from "../words.js";
@@ -30,7 +30,7 @@ export function signInView(app) {
   return {
     title: "Sign in",
     root: h("section", { class: "narrow" }, heading("Operator console"),
-      h("p", { class: "lead" }, "Waiting users, jobs, offers, alerts and reports."),
+      h("p", { class: "lead" }, "Waiting users, matches, reports, jobs, offers and alerts."),
       h("form", { class: "panel", novalidate: true, onsubmit: enter },
         h("label", { for: "token" }, "Operator token"), field,
         h("p", { id: "token-hint", class: "hint" }, "To create a token that is valid for one hour, run on the server:"),

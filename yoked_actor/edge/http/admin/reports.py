@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from quart import Response, request
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.people import SuspensionEnforcer
 from yoked_actor.domain.lobby import Code
-from yoked_actor.domain.ops import AuditEntry
-from yoked_actor.domain.people import ReviewedReport, is_user_id
-from yoked_actor.domain.time import from_datetime, to_datetime
+from yoked_actor.domain.ops import AuditEntry, Role
+from yoked_actor.domain.people import NamedCard, ReviewedReport, age_on, is_user_id
+from yoked_actor.domain.time import Instant, from_datetime, to_datetime, utc_date
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.parameters import number_of, read_limit, read_number
 from yoked_actor.store import NothingToDo
@@ -20,13 +22,13 @@ from yoked_actor.wire.people import moderation
 DEFAULT_AT_ONCE = 100
 
 
-def add_admin_user_calls(app: QuartTrio, api: Api, enforcer: SuspensionEnforcer) -> None:
+def add_admin_report_calls(app: QuartTrio, api: Api, enforcer: SuspensionEnforcer) -> None:
     """`/api/admin/reports`, `/api/admin/users/.../suspend` and `/api/admin/audit`."""
     operators = api.store.operators
 
     @app.get("/api/admin/reports")
     async def reports() -> Response:
-        await api.operator()
+        await api.operator(Role.VIEWER)
         only_open = request.args.get("open", "0")
         if only_open not in ("0", "1"):
             raise Refused(Code.BAD_REQUEST, "open must be 0 or 1")
@@ -36,11 +38,12 @@ def add_admin_user_calls(app: QuartTrio, api: Api, enforcer: SuspensionEnforcer)
             now=api.clock.now(),
             before=read_number("before"),
         )
-        return answer(moderation.ReportsAnswer([_report(one) for one in found]))
+        entries = await report_entries(api, found, api.clock.now())
+        return answer(moderation.ReportsAnswer(entries))
 
     @app.post("/api/admin/reports/<number>/resolve")
     async def resolve(number: str) -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.MODERATOR)
         body = await read_body(moderation.ResolveBody)
         report = number_of(number)
         if report is None:
@@ -53,7 +56,7 @@ def add_admin_user_calls(app: QuartTrio, api: Api, enforcer: SuspensionEnforcer)
 
     @app.post("/api/admin/users/<user_id>/suspend")
     async def suspend(user_id: str) -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.MODERATOR)
         body = await read_body(moderation.SuspendBody)
         if not is_user_id(user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
@@ -63,13 +66,18 @@ def add_admin_user_calls(app: QuartTrio, api: Api, enforcer: SuspensionEnforcer)
         until = None if body.until is None else from_datetime(body.until)
         if until is not None and until <= now:
             raise Refused(Code.BAD_REQUEST, "until is past: a suspension ends in the future")
-        changed = await operators.suspend(user_id, session.user_id, body.reason, now, until)
+        try:
+            changed = await operators.suspend(
+                user_id, session.user_id, body.reason, now, until, report=body.report_id
+            )
+        except NothingToDo as error:
+            raise Refused(Code.NOT_FOUND, str(error)) from None
         await enforcer.refresh()
         return answer(Changed(changed))
 
     @app.post("/api/admin/users/<user_id>/unsuspend")
     async def unsuspend(user_id: str) -> Response:
-        session = await api.operator()
+        session = await api.operator(Role.MODERATOR)
         if not is_user_id(user_id):
             raise Refused(Code.BAD_REQUEST, "user_id is not the id of a user")
         changed = await operators.unsuspend(user_id, session.user_id, api.clock.now())
@@ -78,12 +86,36 @@ def add_admin_user_calls(app: QuartTrio, api: Api, enforcer: SuspensionEnforcer)
 
     @app.get("/api/admin/audit")
     async def audit() -> Response:
-        await api.operator()
+        await api.operator(Role.VIEWER)
         found = await api.store.audit.entries(read_limit(DEFAULT_AT_ONCE), read_number("before"))
-        return answer(http.AuditAnswer([_entry(one) for one in found]))
+        return answer(http.AuditAnswer([audit_row(one) for one in found]))
 
 
-def _report(one: ReviewedReport) -> moderation.ReportEntry:
+async def report_entries(
+    api: Api, reports: Sequence[ReviewedReport], now: Instant
+) -> list[moderation.ReportEntry]:
+    """Reports with the cards of both people, as operators read them."""
+    people = {user_id for one in reports for user_id in (one.reporter, one.reported)}
+    cards = await cards_of(api, people, now)
+    return [_report(one, cards) for one in reports]
+
+
+async def cards_of(
+    api: Api, user_ids: Iterable[str], now: Instant
+) -> dict[str, moderation.CardPart]:
+    """The cards of users who have a profile, by id."""
+    found = await api.store.moderation.cards(user_ids)
+    return {user_id: _card(card, now) for user_id, card in found.items()}
+
+
+def _card(card: NamedCard, now: Instant) -> moderation.CardPart:
+    age = age_on(card.birth_date, utc_date(now))
+    return moderation.CardPart(card.display_name, age, card.gender, list(card.interests))
+
+
+def _report(
+    one: ReviewedReport, cards: Mapping[str, moderation.CardPart]
+) -> moderation.ReportEntry:
     return moderation.ReportEntry(
         report_id=one.number,
         at=to_datetime(one.at),
@@ -96,10 +128,14 @@ def _report(one: ReviewedReport) -> moderation.ReportEntry:
         resolved_at=None if one.resolved_at is None else to_datetime(one.resolved_at),
         resolved_by=one.resolved_by,
         resolution=one.resolution,
+        reporter_card=cards.get(one.reporter),
+        reported_card=cards.get(one.reported),
+        kind=one.kind,
     )
 
 
-def _entry(one: AuditEntry) -> http.AuditRow:
+def audit_row(one: AuditEntry) -> http.AuditRow:
+    """An entry of the audit, as operators read it."""
     return http.AuditRow(
         one.number, to_datetime(one.at), one.who, one.action, one.subject, one.detail
     )

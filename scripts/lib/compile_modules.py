@@ -1,0 +1,63 @@
+"""Compiles the modules of `yoked_actor.compiled` with mypyc into .cache/compiled/DIGEST.
+
+Does nothing if there is a build of the present sources. A second call at the same time waits for
+the first one. Prints the folder.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+KEPT = 3
+
+
+def main() -> None:
+    os.environ["YOKED_PURE_PYTHON"] = "1"
+    sys.path.insert(0, str(ROOT))
+    os.chdir(ROOT)
+    from yoked_actor import compiled
+
+    cache = compiled.cache()
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = cache / compiled.digest()
+        if not folder.is_dir():
+            build(cache / "making", folder, compiled.MODULES, compiled.GROUP)
+        os.utime(folder)
+        builds = [path for path in cache.iterdir() if path.is_dir() and path.name != "making"]
+        for old in sorted(builds, key=lambda path: path.stat().st_mtime)[:-KEPT]:
+            shutil.rmtree(old)
+    print(folder)
+
+
+def build(making: Path, folder: Path, modules: tuple[str, ...], group: str) -> None:
+    from mypyc.build import mypycify
+    from setuptools import Distribution
+
+    shutil.rmtree(making, ignore_errors=True)
+    files = [f"{name.replace('.', '/')}.py" for name in modules]
+    extensions = mypycify(
+        ["--config-file=pyproject.toml", f"--cache-dir={making / 'mypy'}", *files],
+        opt_level="3",
+        debug_level="1",
+        group_name=group,
+        target_dir=str(making / "c"),
+    )
+    # Not `setup()`: it would read pyproject.toml, which is for another backend.
+    command = Distribution({"name": group, "ext_modules": extensions}).get_command_obj("build_ext")
+    command.build_lib = str(making / "lib")
+    command.build_temp = str(making / "objects")
+    command.ensure_finalized()
+    command.run()
+    (making / "lib").rename(folder)
+    shutil.rmtree(making)
+
+
+if __name__ == "__main__":
+    main()

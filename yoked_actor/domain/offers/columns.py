@@ -1,0 +1,103 @@
+"""The people of a frozen pool as columns of numbers (R42).
+
+Results are the same on every machine: positions are integers on a globe, rounded to 40 cm, ages are
+whole years, and all arithmetic is on integers, on floats that hold integers, or a single correctly
+rounded operation. A distance limit may be up to a metre too strict, never too wide.
+
+Memory access is the bottleneck of a large pool. So columns are in the order of cells, not of the
+people's numbers: `rows` are positions in that order, `numbers` are positions in the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from yoked_actor.domain.geometry import angles_of, chord_of, unit_vector
+from yoked_actor.domain.offers.cells import CELLS
+from yoked_actor.domain.offers.frozen_pool import (
+    FrozenPerson,
+    FrozenPool,
+    pairs_by_first,
+    pairs_by_second,
+)
+from yoked_actor.domain.offers.tags import Tags
+from yoked_actor.domain.people import ADULT_AGE, age_on
+from yoked_actor.domain.time import utc_date
+
+Numbers = NDArray[np.int64]
+Rows = NDArray[np.int64]
+
+_GLOBE = 1 << 24
+"""The radius of the globe in units of 38 cm."""
+_TOO_STRICT = 2
+_ANYWHERE = (2.0 * _GLOBE + 4) ** 2
+"""More than the largest squared distance of two positions."""
+CLOSED = 32_000
+"""The least age that a person accepts who is not offered (any more): above every age."""
+
+
+class Columns:
+    """One value for each person."""
+
+    def __init__(self, pool: FrozenPool) -> None:
+        self.people = people = pool.people
+        count = len(people)
+        self.numbers, self.rows = _by_place(people)
+        self.apart = pairs_by_first(pool.apart, count)
+        self.not_again = pairs_by_first(pool.not_again, count)
+        self.accepted_by = pairs_by_second(pool.accepted, count)
+        today = utc_date(pool.offered_at)
+        # By number:
+        self.years = [age_on(person.birth_date, today) for person in people]
+        self.angles = [angles_of(person.lat, person.lon) for person in people]
+        self.spots = [_on_globe(*angles) for angles in self.angles]
+        self.wishes = [reach2(person.max_distance_km) for person in people]
+        # By row:
+        in_rows = [people[number] for number in self.numbers]
+        self.ages = np.array(self.years, np.int16)[self.numbers]
+        self.min_ages = np.fromiter((min(p.min_age, CLOSED) for p in in_rows), np.int16, count)
+        self.min_ages[self.ages < ADULT_AGE] = CLOSED
+        self.max_ages = np.fromiter((min(p.max_age, CLOSED) for p in in_rows), np.int16, count)
+        self.reaches = np.array(self.wishes, np.float64)[self.numbers]
+        spots = np.fromiter(chain.from_iterable(self.spots), np.float64, 4 * count)
+        self.globe = spots.reshape(count, 4)[self.numbers]
+        self.tags = Tags([person.interests for person in in_rows])
+
+    def toward(self, one: int) -> tuple[NDArray[np.float64], int]:
+        """What turns the globe's columns into squared chords: a factor and a summand.
+
+        |a - b|^2 is |b|^2 - 2ab + |a|^2: all integers below 2^53, so that every sum is exact in any
+        order.
+        """
+        x, y, z, square = self.spots[one]
+        return np.array((-2.0 * x, -2.0 * y, -2.0 * z, 1.0)), square
+
+    def kept_apart(self, one: int, also: Sequence[int] = ()) -> Rows:
+        """The rows of a person, of people whom something keeps apart from them, and of others."""
+        numbers = np.concatenate((self.apart[one], self.not_again[one], [one, *also]))
+        return self.rows.take(numbers)
+
+
+def reach2(km: float) -> float:
+    """The squared chord of a distance, in integer units."""
+    return float(floor(min(max(0.0, _GLOBE * chord_of(km) - _TOO_STRICT) ** 2, _ANYWHERE)))
+
+
+def _by_place(people: Sequence[FrozenPerson]) -> tuple[Numbers, Rows]:
+    """The number of each row and the row of each number; rows are in the order of cells."""
+    cells = (CELLS.cell_of(person.lat, person.lon) for person in people)
+    numbers = np.argsort(np.fromiter(cells, np.int64, len(people)), kind="stable")
+    rows = np.empty_like(numbers)
+    rows[numbers] = np.arange(len(people))
+    return numbers, rows
+
+
+def _on_globe(lat: float, cos_lat: float, lon: float) -> tuple[int, int, int, int]:
+    """A position in integer units, and the square of its distance from the centre."""
+    x, y, z = (round(_GLOBE * one) for one in unit_vector(lat, cos_lat, lon))
+    return x, y, z, x * x + y * y + z * z

@@ -1,0 +1,69 @@
+"""Turns at writing between the processes that share a database.
+
+SQLite lets one process write at a time, and the others poll for its lock with growing pauses. A
+process that commits without a pause can keep another one waiting for long: a worker that stores a
+morning's offers, and a server that stores a spin. So a process first takes a place in a queue (one
+lock), then its turn (a second lock), and gives up its place when it has its turn. A process that
+has just written finds the place taken by the one that waits, and cannot go first again.
+
+The locks are advisory and belong to open files: the end of a process releases them. Waiting is
+bounded: after that, SQLite's own lock decides.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+QUEUE_NAME, TURN_NAME = "yoked.queue", "yoked.turn"
+_PAUSE_S = 0.0005
+
+
+class WriteTurns:
+    """The turns of one process."""
+
+    def __init__(self, directory: Path | None, *, patience_s: float) -> None:
+        """Without a directory, which is a database in memory, there are no turns to wait for."""
+        self._patience_s = patience_s
+        self._files: list[int] = []
+        if directory is not None:
+            for name in (QUEUE_NAME, TURN_NAME):
+                self._files.append(os.open(directory / name, os.O_RDWR | os.O_CREAT, 0o600))
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn, for a bounded time, and have it until the block is left. Blocks."""
+        if not self._files:
+            yield
+            return
+        queue, turn = self._files
+        until = time.monotonic() + self._patience_s
+        try:
+            if _locked(queue, until):
+                _locked(turn, until)
+            fcntl.flock(queue, fcntl.LOCK_UN)
+            yield
+        finally:
+            fcntl.flock(turn, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the files."""
+        while self._files:
+            os.close(self._files.pop())
+
+
+def _locked(file: int, until: float) -> bool:
+    """Lock a file; False when another process holds the lock for too long."""
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_PAUSE_S)
+        else:
+            return True

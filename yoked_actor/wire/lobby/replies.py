@@ -1,0 +1,98 @@
+"""Replies of the lobby, as replies of the protocol.
+
+A table names the function that makes the reply of each type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from yoked_actor.domain.lobby import notices
+from yoked_actor.domain.time import Instant, to_datetime
+from yoked_actor.wire.lobby.events import (
+    Error,
+    Ok,
+    OkDone,
+    OkMessage,
+    OkOutcome,
+    OkState,
+    OkVoteBy,
+)
+from yoked_actor.wire.lobby.rendering import moment_or_none
+
+
+def ok_reply(re: str, reply: notices.Reply) -> OkMessage | Error:
+    """The wire form of the lobby's reply to a command."""
+    make = _REPLIES.get(type(reply))
+    return OkDone(re) if make is None else make(re, reply)
+
+
+def _refusal(re: str, reply: notices.Refusal) -> Error:
+    return Error(re=re, code=reply.code, message=reply.message)
+
+
+def _spin_reply(re: str, reply: notices.SpinReply) -> OkMessage:
+    return OkState(re, reply.state, reply.match_id)
+
+
+def _leave_reply(re: str, reply: notices.LeaveReply) -> OkMessage:
+    return OkState(re, reply.state)
+
+
+def _acknowledge_reply(re: str, reply: notices.AcknowledgeReply) -> OkMessage:
+    return OkVoteBy(re, moment_or_none(reply.vote_by))
+
+
+def _vote_reply(re: str, reply: notices.VoteReply) -> OkMessage:
+    return OkOutcome(re, reply.outcome)
+
+
+def _offer_answered(re: str, reply: notices.OfferAnswered | notices.TouchAnswered) -> OkMessage:
+    return Ok(re=re, connection_id=reply.connection_id)
+
+
+def _call_placed(re: str, reply: notices.CallPlaced) -> OkMessage:
+    return Ok(re=re, call_id=reply.call_id, ring_until=to_datetime(reply.ring_until))
+
+
+def _date_opened(re: str, reply: notices.DateOpened) -> OkMessage:
+    return Ok(re=re, date_id=reply.date_id)
+
+
+def _renewed(re: str, reply: notices.Renewed) -> OkMessage:
+    return Ok(re=re, expires_at=to_datetime(reply.expires_at))
+
+
+def _explanation(re: str, reply: notices.Explanation) -> OkMessage:
+    return Ok(
+        re=re,
+        waiting_s=reply.waiting_s,
+        tier=reply.tier,
+        next_tier_in_s=reply.next_tier_in_s,
+        pool=reply.pool,
+        rejected_by=reply.rejected_by,
+        nearest=reply.nearest,
+        strict=reply.strict,
+    )
+
+
+_REPLIES: dict[type[notices.Reply], Callable[[str, Any], OkMessage | Error]] = {
+    notices.Refusal: _refusal,
+    notices.SpinReply: _spin_reply,
+    notices.LeaveReply: _leave_reply,
+    notices.AcknowledgeReply: _acknowledge_reply,
+    notices.VoteReply: _vote_reply,
+    notices.OfferAnswered: _offer_answered,
+    notices.TouchAnswered: _offer_answered,
+    notices.CallPlaced: _call_placed,
+    notices.DateOpened: _date_opened,
+    notices.Renewed: _renewed,
+    notices.Explanation: _explanation,
+}
+
+
+def suspended_error(re: str, message: str, reason: str, until: Instant | None) -> Error:
+    """The refusal of a hello of a suspended user."""
+    code = notices.Code.SUSPENDED
+    return Error(re=re, code=code, message=message, reason=reason, until=moment_or_none(until))
