@@ -35,11 +35,11 @@ def main() -> None:
         data = Path(folder) / "data"
         with serving(data, settings, core) as first:
             for user_id in user_ids:
-                _sign_up(first, user_id)
+                sign_up(first, user_id)
             crowd = Crowd(first.port)
-            for client in crowd.connect(user_ids, _ignore)[::2]:
+            for client in crowd.connect(user_ids, ignore)[::2]:
                 client.command(b"spin")
-            _wait_for_line(crowd, first, len(user_ids[::2]))
+            wait_for_line(crowd, first, len(user_ids[::2]))
             first.popen.kill()
             first.popen.wait()
             crowd.leave()
@@ -68,7 +68,7 @@ def _come_back(process: Process, user_ids: list[str]) -> None:
     crowd.leave()
 
 
-def _sign_up(process: Process, user_id: str) -> None:
+def sign_up(process: Process, user_id: str) -> None:
     """Store a profile that seeks a gender that nobody has, so that all users stay in line."""
     profile = make_profile(user_id, gender="woman", seeking=["nonbinary"])
     request = urllib.request.Request(
@@ -81,11 +81,12 @@ def _sign_up(process: Process, user_id: str) -> None:
         pass
 
 
-def _ignore(client: Client, received: Received) -> None:
-    pass
+def ignore(client: Client, received: Received) -> None:
+    """Handle nothing."""
 
 
-def _wait_for_line(crowd: Crowd, process: Process, length: int) -> None:
+def wait_for_line(crowd: Crowd, process: Process, length: int) -> None:
+    """Wait until so many users are in line."""
     deadline = time.monotonic() + 60
     while process.metric("yoked_waiting_users") < length:
         if time.monotonic() > deadline:

@@ -86,13 +86,15 @@ class Person:
         self.name = user_id.split("-")[0].title()
         self.token = ""
         self.problems: list[str] = []
+        # Chromium logs error responses itself, such as 404 for a missing profile.
+        self.known_problems: tuple[str, ...] = ("Failed to load",)
         self.page: Page = context.new_page()
         self.page.on("pageerror", lambda error: self.problems.append(f"{user_id}: {error}"))
         self.page.on("console", self._console)
 
     def _console(self, message: ConsoleMessage) -> None:
-        # Chromium logs error responses itself, such as 404 for a missing profile.
-        if message.type in ("error", "warning") and "Failed to load" not in message.text:
+        known = any(text in message.text for text in self.known_problems)
+        if message.type in ("error", "warning") and not known:
             self.problems.append(f"{self.user_id}: {message.text}")
 
     def has_profile(self, **profile: Any) -> None:
@@ -102,6 +104,10 @@ class Person:
 
     def open(self, path: str = "/") -> None:
         self.page.goto(self.server.url + path, wait_until="commit")
+
+    def open_at(self, url: str) -> None:
+        """Open the start page under another address, such as that of a proxy."""
+        self.page.goto(url, wait_until="commit")
 
     def reload(self) -> None:
         self.page.reload(wait_until="commit")
@@ -125,6 +131,11 @@ class Person:
             }}"""
         )
         self.page.goto(self.server.url, wait_until="commit")
+
+    def choose_place(self, text: str, name: str) -> None:
+        """Type the beginning of a place, and choose it from the list."""
+        self.page.get_by_label("City or town").fill(text)
+        self.page.get_by_role("option", name=name).click()
 
     def at_home(self) -> None:
         self.headed(re.compile("^Hello, "))
@@ -186,12 +197,21 @@ class Person:
         self.page.screenshot(path=SHOTS / f"{name}.png", animations="disabled")
 
 
-def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """A separate browser context."""
+# A user who was on a date before is not shown the device check.
+HAS_CHECKED = """
+const checked = JSON.parse(localStorage.getItem("yoked.preferences") ?? "{}");
+localStorage.setItem("yoked.preferences", JSON.stringify({ checked: true, ...checked }));
+"""
+
+
+def new_context(browser: Browser, *, is_new: bool = False, **options: Any) -> BrowserContext:
+    """A separate browser context; `is_new` for a user who was never on a date."""
     given = {"viewport": LAPTOP, "permissions": ["camera", "microphone"], "locale": "en-GB"}
     context = browser.new_context(**(given | options))
     context.set_default_timeout(PATIENCE_MS)
     context.add_init_script(WATCH_SOCKETS)
+    if not is_new:
+        context.add_init_script(HAS_CHECKED)
     return context
 
 

@@ -30,7 +30,8 @@ def test_a_new_user_fills_in_a_profile_and_spins(new_person: Callable[..., Perso
     assert page.get_by_label("Time zone").input_value() in ("Asia/Kathmandu", "Asia/Katmandu")
     page.get_by_label("Name").fill("")
     page.get_by_label("Date of birth").fill("2020-01-01")
-    page.get_by_label("Latitude").fill("123")
+    page.get_by_label("City or town").fill("Nowhere at all")
+    ana.reads("No place found. Try a larger town nearby.")
     page.get_by_label("Maximum age").fill("17")
     ana.press("Save profile")
     ana.reads("Please correct 5 fields.")
@@ -39,17 +40,23 @@ def test_a_new_user_fills_in_a_profile_and_spins(new_person: Callable[..., Perso
         "Name": "Enter the name others will see.",
         "Date of birth": "You must be 18 or older to use Yoked.",
         "Gender": "Choose one.",
-        "Latitude": "Enter a latitude from -90 to 90.",
+        "City or town": "Choose a place from the list.",
         "Maximum age": "Enter a whole number from 18 to 100.",
     }.items():
         field = page.get_by_label(name)
         expect(field).to_have_attribute("aria-invalid", "true")
         expect(field).to_have_accessible_description(re.compile(re.escape(problem)))
+    page.get_by_label("Name").fill("A")
+    # A problem disappears with the first letter that corrects it.
+    expect(page.get_by_label("Name")).not_to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#display_name-problem")).to_be_hidden()
     page.get_by_label("Name").fill("Ana")
     page.get_by_label("Date of birth").fill("1998-04-02")
     page.get_by_label("Gender").select_option("woman")
-    page.get_by_label("Latitude").fill("27.7")
+    ana.choose_place("kathman", "Kathmandu, Nepal")
     page.get_by_label("Maximum age").fill("40")
+    expect(page.locator("[aria-invalid]")).to_have_count(0)
+    expect(page.locator("#form-problem")).to_be_hidden()
     interests = page.get_by_role("textbox", name="Interests")
     interests.fill("jazz")
     interests.press("Enter")
@@ -58,7 +65,7 @@ def test_a_new_user_fills_in_a_profile_and_spins(new_person: Callable[..., Perso
     ana.sees_notice("Profile saved.")
     ana.at("/spin")
     ana.open("/profile")
-    expect(page.get_by_label("Latitude")).to_have_value("27.7")
+    expect(page.get_by_label("City or town")).to_have_value("Kathmandu, Nepal")
     expect(page.locator(".tags li")).to_have_text(
         [re.compile("^jazz"), re.compile("^climbing"), re.compile("^old maps")]
     )
@@ -83,9 +90,15 @@ def test_the_location_of_the_browser_can_be_used(new_person: Callable[..., Perso
         geolocation={"latitude": 48.2082, "longitude": 16.3738},
     )
     ana.sign_in()
-    ana.press("Use my location")
-    expect(ana.page.get_by_label("Latitude")).to_have_value("48.2082")
-    expect(ana.page.get_by_label("Longitude")).to_have_value("16.3738")
+    ana.press("Use my position")
+    place = ana.page.get_by_label("City or town")
+    expect(place).to_have_value(re.compile(r"^Your position, near .+, Austria$"))
+    expect(ana.page.get_by_label("Time zone")).to_have_value("Europe/Vienna")
+    ana.page.get_by_label("Gender").select_option("woman")
+    ana.press("Save profile")
+    ana.sees_notice("Profile saved.")
+    stored = ana.server.read(f"SELECT lat, lon FROM people WHERE user_id = '{ana.user_id}'")
+    assert stored == [(48.2082, 16.3738)]
 
 
 def test_a_browser_that_does_not_share_the_location_shows_a_problem(
@@ -93,9 +106,9 @@ def test_a_browser_that_does_not_share_the_location_shows_a_problem(
 ) -> None:
     ana = new_person("ana", permissions=[])
     ana.sign_in()
-    ana.press("Use my location")
-    expect(ana.page.get_by_label("Latitude")).to_have_accessible_description(
-        re.compile("didn't share your location")
+    ana.press("Use my position")
+    expect(ana.page.get_by_label("City or town")).to_have_accessible_description(
+        re.compile("didn't share your position")
     )
 
 
@@ -120,7 +133,7 @@ def test_both_see_each_others_card_and_the_time_left(
     for me, other in (couple, couple[::-1]):
         card = me.page.get_by_role("article")
         expect(card.get_by_role("heading")).to_have_text(other.name)
-        expect(card).to_contain_text(re.compile(r"\d\d · (man|woman) · within \d+ km"))
+        expect(card).to_contain_text(re.compile(r"\d\d · (man|woman) · within \d+ (km|mi)"))
         expect(card.locator(".shared")).to_have_text([re.compile("^jazz")])
         left = int(me.page.get_by_role("timer").inner_text())
         assert 1 <= left <= VOTE_WINDOW_S

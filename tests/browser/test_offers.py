@@ -55,17 +55,19 @@ def test_two_who_accept_each_other_can_start_a_date(
     expect(ana.page.get_by_role("button", name="Accept Ben")).to_have_count(0)
     ben.press("Accept Ana")
     ben.reads("You both said yes. You're connected.")
+    # The card says so, too, to the one who accepted first.
+    ana.reads("You both said yes. You're connected.")
     for me, other in ((ana, "Ben"), (ben, "Ana")):
         me.sees_notice(f"You and {other} both said yes. You're connected.")
-        me.page.get_by_role("link", name="View connections").click()
+        me.page.locator("#notice").get_by_role("link", name="View connections").click()
         me.headed("Connections")
         me.reads("Online")
     for critic in critics:
         critic.looks("b-connections")
 
     ben.press("Start a video date with Ana")
-    ana.sees_notice("Ben is calling.")
-    ana.press("Accept")
+    ringing = ana.page.get_by_role("dialog", name="Ben is calling")
+    ringing.get_by_role("button", name="Accept").click()
     for person in (ana, ben):
         person.at("/video-date")
         person.sees_video()
@@ -82,7 +84,7 @@ def test_no_connections_and_an_unreachable_server_are_explained(
     ana.arrive()
     ana.open("/connections")
     ana.reads(
-        "No connections yet. When you and someone else accept each other's offer, they appear here."
+        "No connections yet. When you and someone else accept each other's offer, or both want to"
     )
     ana.page.route("**/api/offers", lambda route: route.abort())
     ana.page.get_by_role("navigation").get_by_role("link", name="Offers").click()

@@ -22,6 +22,7 @@ from yoked_actor.domain.lobby import Code, DateEnd, IdleReason, Outcome
 from yoked_actor.domain.ops import Alert
 from yoked_actor.edge.http.contract_page import contract_page
 from yoked_actor.edge.http.pages import ADDRESSES, CONSOLE, assets, render
+from yoked_actor.settings import MatchingSettings
 from yoked_actor.wire.close_codes import CLOSE_CODES
 from yoked_actor.wire.contract import CALLS, ERRORS, asyncapi, openapi
 from yoked_actor.wire.lobby.commands import COMMANDS
@@ -34,6 +35,8 @@ SERVED = {
     "/app/views/voting.js": "text/javascript; charset=utf-8",
     "/app/base.css": "text/css; charset=utf-8",
     "/app/icon.svg": "image/svg+xml; charset=utf-8",
+    "/app/yoked.webmanifest": "application/manifest+json; charset=utf-8",
+    "/app/texts/de.js": "text/javascript; charset=utf-8",
     "/admin/views/jobs.js": "text/javascript; charset=utf-8",
     "/admin/admin.css": "text/css; charset=utf-8",
     "/openapi.json": "application/json",
@@ -197,6 +200,30 @@ async def test_the_page_says_what_its_script_must_know() -> None:
     assert of_dev["yoked-vote-window-s"] == "10"
     assert of_dev["yoked-offers-at"] == "09:00"
     assert of_dev["yoked-max-interests"] == "32"
+    assert of_dev["yoked-date-length-s"] == "300"
+    rules = MatchingSettings()
+    assert str(of_dev["yoked-tiers"]).split(",") == [
+        *(f"{rules.tier2_after_s:g}", f"{rules.tier2_years:g}", f"{rules.tier2_distance:g}"),
+        *(f"{rules.tier3_after_s:g}", f"{rules.tier3_years:g}", f"{rules.tier3_distance:g}"),
+        f"{rules.forced_after_s:g}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "kind"),
+    [
+        ("/nowhere", "text/html,application/xhtml+xml", "text/html"),
+        ("/nowhere", "application/json", "application/problem+json"),
+        ("/nowhere", "*/*", "application/problem+json"),
+        ("/api/nowhere", "text/html", "application/problem+json"),
+    ],
+)
+async def test_a_person_gets_a_page_for_an_unknown_address_and_a_program_a_problem(
+    path: str, accept: str, kind: str
+) -> None:
+    answer, text = await fetch(path, headers={"Accept": accept})
+    assert (answer.status_code, answer.mimetype) == (404, kind)
+    assert ("/app/main.js" in text) == (kind == "text/html")
 
 
 async def test_the_page_may_use_the_camera_and_no_other_page_may_borrow_it() -> None:
@@ -263,7 +290,15 @@ async def test_only_the_files_that_are_meant_to_be_served_are() -> None:
 
 
 def test_what_a_value_holds_comes_out_as_text() -> None:
-    names = ("dev", "modules", "max_interests", "vote_window_s", "offers_at")
+    names = (
+        "dev",
+        "modules",
+        "max_interests",
+        "vote_window_s",
+        "offers_at",
+        "date_length_s",
+        "tiers",
+    )
     page = render("index.html", **dict.fromkeys(names, ""), genders=['"><script>alert(1)'])
     assert "<script>alert" not in page
     assert "&#34;&gt;&lt;script&gt;alert" in page
@@ -296,8 +331,8 @@ def test_there_are_words_for_everything_that_can_happen(value: str) -> None:
     spoken = {"underage", "forbidden", "not_found", "too_large", "suspended"}
     # These are told in the words of the server, which say more than a code.
     if value not in spoken:
-        words = assets()["/app/words.js"].text
-        assert re.search(rf'\b{value}("|: ")', words) or value == Outcome.PASS_IDLE
+        words = assets()["/app/words.js"].text + assets()["/app/texts/en.js"].text
+        assert re.search(rf'\b{value}("|: ")', words)
 
 
 @pytest.mark.parametrize("value", [*Alert, *JobStatus, *Outcome])

@@ -335,6 +335,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
     bodies: dict[str, Message] = {
         "/api/profile": profile("Ana", "woman", "man"),
         "/api/dev/login": {"user_id": "ana", "profile": profile("Ana", "woman", "man")},
+        "/api/places/near": {"lat": 48.2, "lon": 16.4},
         "/api/match/acknowledge": {"match_id": "m404"},
         "/api/vote": {"match_id": "m404", "vote": "yes"},
         "/api/date/end": {"date_id": "d404"},
@@ -395,6 +396,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
                     )
                     assert set(body) <= known, call.path
     refused = {
+        "/api/places",
         "/api/match/acknowledge",
         "/api/vote",
         "/api/date/end",

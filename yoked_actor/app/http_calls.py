@@ -26,6 +26,7 @@ def add_calls(
     """Add them all to an app."""
     dispatcher = base.dispatcher
     http.add_profile_calls(app, api)
+    http.add_place_calls(app, api)
     http.add_match_calls(app, api)
     http.add_safety_calls(app, api)
     http.add_offer_calls(app, api, live.offers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import msgspec
@@ -55,6 +56,10 @@ class Api:
         token: str = (await self.call("POST", "/api/dev/login", body))["token"]
         self.token = token
         return token
+
+    async def places(self, search: str) -> Any:
+        """The places whose names begin with a text, the largest first."""
+        return (await self.call("GET", f"/api/places?search={quote(search)}"))["places"]
 
     async def offers(self, date: str | None = None) -> Any:
         """The newest offers that have not expired, or the offers of a date such as 2026-01-31."""

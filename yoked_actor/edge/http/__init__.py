@@ -22,6 +22,7 @@ from yoked_actor.edge.http.me import add_me_calls
 from yoked_actor.edge.http.offers import add_call_calls, add_offer_calls
 from yoked_actor.edge.http.ops import add_ops_calls
 from yoked_actor.edge.http.pages import add_page_calls
+from yoked_actor.edge.http.places import add_place_calls
 from yoked_actor.edge.http.user import add_match_calls, add_profile_calls, add_safety_calls
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "add_offer_calls",
     "add_ops_calls",
     "add_page_calls",
+    "add_place_calls",
     "add_profile_calls",
     "add_safety_calls",
     "add_setting_calls",

@@ -16,13 +16,15 @@ import jinja2
 import msgspec
 from quart import Response, request
 from quart_trio import QuartTrio
+from werkzeug.exceptions import NotFound
 
 from yoked_actor.domain.lobby import Code
-from yoked_actor.edge.http.api import Api, Refused
+from yoked_actor.edge.http.api import Api, Refused, problem
+from yoked_actor.settings import MatchingSettings
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
-    " img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none';"
+    " img-src 'self'; media-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'"
 )
 PERMISSIONS = "camera=(self), microphone=(self), geolocation=(self)"
@@ -35,6 +37,8 @@ ADDRESSES = (
     "/video-date",
     "/offers",
     "/connections",
+    "/met",
+    "/settings",
 )
 """The addresses of the web client."""
 CONSOLE = "/admin"
@@ -42,7 +46,12 @@ CONSOLE = "/admin"
 
 FOLDERS = ("app", "admin")
 """The folders that are served: the web client's and the console's."""
-_KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_KINDS = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
 
 
 class Asset(msgspec.Struct, frozen=True):
@@ -62,12 +71,24 @@ def add_page_calls(app: QuartTrio, api: Api) -> None:
         max_interests=matching.max_interests,
         vote_window_s=f"{matching.vote_window_s:g}",
         offers_at=api.settings.offers.at,
+        date_length_s=f"{matching.date_length_s:g}",
+        tiers=_tiers(matching),
         modules=["/yoked.js", *modules_below("/app/")],
     )
 
     async def index() -> Response:
         response = await cacheable(page, "text/html", policy=POLICY)
         response.headers["Permissions-Policy"] = PERMISSIONS
+        return response
+
+    @app.errorhandler(NotFound)
+    async def not_found(error: NotFound) -> Response:
+        # A person who follows a wrong link gets a page with a way back; programs get a problem.
+        is_asked_by_person = "text/html" in request.headers.get("Accept", "")
+        if request.method != "GET" or not is_asked_by_person or request.path.startswith("/api/"):
+            return problem(Code.NOT_FOUND, error.description or error.name)
+        response = await index()
+        response.status_code = 404
         return response
 
     for address in ADDRESSES:
@@ -83,6 +104,16 @@ def add_page_calls(app: QuartTrio, api: Api) -> None:
     app.add_url_rule("/yoked.js", "yoked.js", asset, methods=["GET"])
     for folder in FOLDERS:
         app.add_url_rule(f"/{folder}/<path:name>", folder, asset, methods=["GET"])
+
+
+def _tiers(matching: MatchingSettings) -> str:
+    """How the search widens, for the text of the profile page: seconds, years and factors."""
+    numbers = (
+        *(matching.tier2_after_s, matching.tier2_years, matching.tier2_distance),
+        *(matching.tier3_after_s, matching.tier3_years, matching.tier3_distance),
+        matching.forced_after_s,
+    )
+    return ",".join(f"{number:g}" for number in numbers)
 
 
 @cache

@@ -152,7 +152,11 @@ def add_safety_calls(app: QuartTrio, api: Api) -> None:
         session = await api.caller()
         reply = await api.ask(session, ev.ListBlocks(session.user_id))
         assert isinstance(reply, notices.BlockList)
-        entries = [people_http.BlockEntry(who, to_datetime(at)) for who, at in reply.blocks.items()]
+        entries = []
+        for who, at in reply.blocks.items():
+            person = await api.store.load_person(who)
+            name = None if person is None else person.display_name
+            entries.append(people_http.BlockEntry(who, to_datetime(at), name))
         return answer(people_http.BlocksAnswer(entries))
 
     @app.post("/api/reports")

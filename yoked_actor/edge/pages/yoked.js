@@ -19,7 +19,8 @@
 /** @typedef {{state: State, credit: number, waiting_since?: string, tier?: number, match?: MatchPart, date?: DatePart, call?: CallPart, last_outcome?: string, last_match_id?: string}} Snapshot */
 /** @typedef {{type: string, seq: number, at: string, [field: string]: any}} ServerEvent An event of the protocol. `replayed` is true if the snapshot of the last welcome includes it. */
 /** @typedef {{type: "ok", re: string, [field: string]: any}} Reply */
-/** @typedef {"connecting"|"online"|"away"|"closed"} Status */
+/** @typedef {"connecting"|"online"|"polling"|"away"|"closed"} Status */
+/** @typedef {{name: string, country: string, location: {lat: number, lon: number}, time_zone: string, alias?: string, region?: string, near?: string}} Place */
 /** @typedef {{reason: string, until: string|null}} Suspension The reason, and the end; null if it has no set end. */
 /** @typedef {{display_name: string, birth_date: string, gender: string, location: {lat: number, lon: number}, time_zone: string, interests: string[], preferences: {seeking: string[], min_age: number, max_age: number, max_distance_km: number, strict?: ("age" | "distance")[]}}} Profile */
 /** @typedef {{type: string, fields: Record<string, any>, text: string, resolve: (reply: Reply) => void, reject: (error: Error) => void, timer: ReturnType<typeof setTimeout>, sent_ms: number}} Pending */
@@ -29,6 +30,15 @@ const LONGEST_PAUSE_S = 8;
 const TIMEOUT_S = 15;
 /** Pause before the next attempt to renew a token. */
 const RENEW_AGAIN_S = 10;
+/** Pause before a call that has failed is made once more. */
+const FETCH_AGAIN_MS = 300;
+/** Sockets that may fail to open before the client asks over HTTP instead. */
+const FAILED_SOCKETS = 2;
+/** Without a socket: how often the client asks for the status, and for the outcome during a vote. */
+const STATUS_EVERY_S = 2;
+const OUTCOME_EVERY_S = 1;
+/** Without a socket: how often the client tries to open one. */
+const SOCKET_AGAIN_S = 30;
 /** Minimum pause before the next attempt, for some close codes. */
 const LEAST_PAUSE_S = new Map([[4009, 5], [4010, 2]]);
 /** Close codes after which the pending commands must not be sent again. */
@@ -122,6 +132,9 @@ export function advance(snapshot, event) {
   }
 }
 
+/** Calls that must not be repeated when it is not known whether the first one arrived. */
+const NOT_TWICE = /^POST \/api\/(reports|appeal|connections\/)/;
+
 /** HTTP calls for one user. Errors reject with a `YokedError`. */
 export class Api {
   /** @param {{url?: string, token?: string}} where */
@@ -142,16 +155,21 @@ export class Api {
     const headers = { Accept: "application/json" };
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    let response;
-    try {
-      response = await fetch(this.url + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(TIMEOUT_S * 1000) });
-    } catch {
-      throw new YokedError("unreachable", "cannot reach the server");
-    }
+    const init = { method, headers, body: body === undefined ? undefined : JSON.stringify(body) };
+    const response = await this.#fetch(path, init).catch(async (error) => {
+      // A busy network often fails once. What has an effect each time is not sent again.
+      if (error.name === "TimeoutError" || NOT_TWICE.test(`${method} ${path}`)) throw error;
+      await new Promise((resume) => { setTimeout(resume, FETCH_AGAIN_MS); });
+      return this.#fetch(path, init);
+    }).catch(() => { throw new YokedError("unreachable", "cannot reach the server"); });
+    if (response.status === 204) return {};
     const content = await response.json().catch(() => ({}));
     if (!response.ok) throw new YokedError(content.code ?? "internal", content.detail ?? response.statusText, response.status, content);
     return content;
   }
+
+  /** @param {string} path @param {RequestInit} init */
+  #fetch(path, init) { return fetch(this.url + path, { ...init, signal: AbortSignal.timeout(TIMEOUT_S * 1000) }); }
 
   /** Log in on a development server, without a password. Returns the token. @param {string} user_id @param {Profile} [profile] @returns {Promise<string>} */
   async devLogin(user_id, profile) {
@@ -168,6 +186,18 @@ export class Api {
 
   /** @param {Profile} profile @returns {Promise<Profile>} the stored profile */
   saveProfile(profile) { return this.call("PUT", "/api/profile", profile); }
+
+  /** Places whose names begin with a text, the best first. @param {string} search @returns {Promise<Place[]>} */
+  async places(search) { return (await this.call("GET", `/api/places?search=${encodeURIComponent(search)}`)).places; }
+
+  /** The place next to a position. @param {{lat: number, lon: number}} position @returns {Promise<Place>} */
+  async placeNear(position) { return (await this.call("POST", "/api/places/near", position)).place; }
+
+  /** Everything that is stored about the user. */
+  exportMe() { return this.call("GET", "/api/me/export"); }
+
+  /** Erase everything about the user. It cannot be undone. */
+  eraseMe() { return this.call("DELETE", "/api/me"); }
 
   /** The offers of today, or of a date. @param {string} [date] */
   offers(date) { return this.call("GET", `/api/offers${date ? `?date=${encodeURIComponent(date)}` : ""}`); }
@@ -193,7 +223,7 @@ export class Api {
   /** The current snapshot. @returns {Promise<Snapshot>} */
   status() { return this.call("GET", "/api/match/status"); }
 
-  /** @returns {Promise<{blocks: {user_id: string, at: string}[]}>} */
+  /** @returns {Promise<{blocks: {user_id: string, at: string, display_name: string|null}[]}>} */
   blocks() { return this.call("GET", "/api/blocks"); }
 
   /** @param {string} user_id */
@@ -204,6 +234,45 @@ export class Api {
 
   /** @param {string} user_id @param {string} reason @param {string} [match_id] */
   report(user_id, reason, match_id) { return this.call("POST", "/api/reports", { user_id, reason, match_id }); }
+}
+
+/** The HTTP calls of the commands, for a client without a socket. @type {Record<string, ["GET"|"POST", string]>} */
+const CALLS = {
+  spin: ["POST", "/api/spin"],
+  leave: ["POST", "/api/leave"],
+  acknowledge: ["POST", "/api/match/acknowledge"],
+  vote: ["POST", "/api/vote"],
+  explain: ["GET", "/api/explain"],
+  end_date: ["POST", "/api/date/end"],
+  answer_offer: ["POST", "/api/offers/{offer_id}/answer"],
+  start_date: ["POST", "/api/connections/{connection_id}/date"],
+  accept_call: ["POST", "/api/calls/{call_id}/accept"],
+  decline_call: ["POST", "/api/calls/{call_id}/decline"],
+  cancel_call: ["POST", "/api/calls/{call_id}/cancel"],
+  stay_in_touch: ["POST", "/api/dates/{date_id}/stay_in_touch"],
+  block: ["POST", "/api/blocks"],
+  report: ["POST", "/api/reports"],
+  heartbeat: ["POST", "/api/heartbeat"],
+};
+
+/**
+ * The events that two snapshots tell of. What happened in between and left no trace is not among them.
+ * @param {Snapshot} before
+ * @param {Snapshot} after
+ * @returns {any[]}
+ */
+export function eventsBetween(before, after) {
+  const events = [];
+  const { match, date, credit, state: next } = after;
+  if (before.match && after.last_match_id === before.match.match_id && before.last_match_id !== after.last_match_id) {
+    const { match_id } = before.match;
+    events.push(after.last_outcome ? { type: "outcome", match_id, outcome: after.last_outcome, next, credit } : { type: "match_cancelled", match_id, reason: "", next });
+  }
+  if (before.date && !date) events.push({ type: "date_ended", date_id: before.date.date_id, reason: "" });
+  if (date && date.date_id !== before.date?.date_id) events.push({ type: "date_started", ...date });
+  if (match && match.match_id !== before.match?.match_id) events.push({ type: "matched", ...match });
+  if (next === "voting" && (before.state !== "voting" || match?.match_id !== before.match?.match_id)) events.push({ type: "voting", match_id: match?.match_id, vote_by: match?.vote_by });
+  return events;
 }
 
 /**
@@ -218,6 +287,9 @@ export class Client extends EventTarget {
   /** @type {ReturnType<typeof setTimeout>|undefined} */ #timer;
   /** @type {ReturnType<typeof setInterval>|undefined} */ #heartbeats;
   /** @type {ReturnType<typeof setTimeout>|undefined} */ #renewal;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */ #polls;
+  /** How many sockets in a row were closed before they opened. */
+  #failed_sockets = 0;
   /** When the token expires, in milliseconds of server time. */
   #expires_ms = Infinity;
   #tried_renewal = false;
@@ -250,8 +322,12 @@ export class Client extends EventTarget {
     this.heartbeat_every_s = 3;
     this.#open();
     globalThis.addEventListener?.("online", this.#wake);
+    globalThis.addEventListener?.("offline", this.#sleep);
     globalThis.document?.addEventListener("visibilitychange", this.#wake);
   }
+
+  /** Whether commands reach the server now: over the socket, or over HTTP when there can be no socket. */
+  get isLive() { return this.status === "online" || this.status === "polling"; }
 
   // Commands. Each resolves with the reply `ok`, or rejects with a YokedError.
 
@@ -295,6 +371,7 @@ export class Client extends EventTarget {
    */
   command(type, fields = {}) {
     if (this.status === "closed") return Promise.reject(new YokedError("connection_lost", "the connection is closed"));
+    if (this.status === "polling") return this.#callInstead(type, fields);
     const id = `${this.#prefix}-${++this.#count}`;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -338,15 +415,26 @@ export class Client extends EventTarget {
     const socket = new WebSocket(this.url, "yoked.v1");
     this.#socket = socket;
     this.#received_ms = Date.now();
+    let opened = false;
     socket.onopen = () => {
+      opened = true;
+      this.#failed_sockets = 0;
       this.#hello_ms = Date.now();
       const resume = this.#resume ?? undefined;
       socket.send(JSON.stringify({ type: "hello", id: `${this.#prefix}-${++this.#count}`, token: this.token, resume }));
     };
     socket.onmessage = ({ data }) => { if (socket === this.#socket) this.#receive(JSON.parse(data)); };
-    socket.onclose = ({ code, reason }) => { if (socket === this.#socket) this.#lost(code, reason); };
+    socket.onclose = ({ code, reason }) => {
+      if (socket !== this.#socket) return;
+      if (!opened) this.#failed_sockets++;
+      this.#lost(code, reason);
+    };
     // Without a response from the network, the browser itself would wait for minutes.
-    this.#timer = setTimeout(() => { if (this.status !== "online") this.#abandon("no welcome in time"); }, 10_000);
+    this.#timer = setTimeout(() => {
+      if (this.status === "online") return;
+      if (!opened) this.#failed_sockets++;
+      this.#abandon("no welcome in time");
+    }, 10_000);
   }
 
   /** Open a new socket, with a new token if the current one has expired. */
@@ -416,6 +504,11 @@ export class Client extends EventTarget {
       this.#tried_renewal = true;
       this.#expires_ms = 0;
     } else if (code === REPLACED || code === BAD_TOKEN) return this.#finish(code, reason);
+    if (this.status === "polling") {
+      this.#timer = setTimeout(() => this.#open(), SOCKET_AGAIN_S * 1000);
+      return;
+    }
+    if (this.#failed_sockets >= FAILED_SOCKETS) this.#poll();
     if (CLIENT_ERRORS.has(code)) this.#rejectAll("connection_lost", reason || "the connection was closed");
     const least_s = this.#least_s || (LEAST_PAUSE_S.get(code) ?? 0);
     // Jitter spreads the reconnects of clients that were disconnected at the same time.
@@ -432,7 +525,9 @@ export class Client extends EventTarget {
     clearTimeout(this.#renewal);
     clearInterval(this.#heartbeats);
     clearTimeout(this.#timer);
+    clearTimeout(this.#polls);
     globalThis.removeEventListener?.("online", this.#wake);
+    globalThis.removeEventListener?.("offline", this.#sleep);
     globalThis.document?.removeEventListener("visibilitychange", this.#wake);
     const socket = this.#socket;
     this.#socket = null;
@@ -447,6 +542,72 @@ export class Client extends EventTarget {
     if (this.status === "online") this.#sendHeartbeat();
     else if (this.status === "away" && this.#socket === null) this.#reconnect();
   };
+
+  // The device has no network: say so now, not when a heartbeat is missed.
+  #sleep = () => { if (this.status === "online") this.#abandon("offline"); };
+
+  // Without a socket
+
+  /** Ask for the status over HTTP, again and again, until a socket opens or the client is closed. */
+  async #poll() {
+    clearTimeout(this.#polls);
+    const isOver = () => this.status === "online" || this.status === "closed";
+    if (isOver()) return;
+    const sent_ms = Date.now();
+    try {
+      const snapshot = await this.api.status();
+      if (isOver()) return;
+      this.#receiveStatus(snapshot, sent_ms);
+    } catch (error) {
+      const { code, said } = /** @type {YokedError} */ (error);
+      if (code === "suspended") this.suspended = { reason: said.reason, until: said.until };
+      if (code === "suspended" || code === "unauthorized") return this.#finish(BAD_TOKEN, String(/** @type {Error} */ (error).message));
+      // Not the socket alone: the server cannot be reached at all.
+      if (this.status !== "polling") return;
+      this.#failed_sockets = 0;
+      this.#setStatus("away", { code: 1006, reason: "the server cannot be reached", retry_in_s: FIRST_PAUSE_S });
+      this.#timer = setTimeout(() => this.#reconnect(), FIRST_PAUSE_S * 1000);
+      return;
+    }
+    const every_s = this.snapshot?.state === "voting" || this.snapshot?.match?.voted ? OUTCOME_EVERY_S : STATUS_EVERY_S;
+    this.#polls = setTimeout(() => this.#poll(), every_s * 1000);
+  }
+
+  /** @param {Snapshot} snapshot @param {number} sent_ms */
+  #receiveStatus(snapshot, sent_ms) {
+    const before = this.snapshot;
+    const first = this.status !== "polling";
+    this.snapshot = snapshot;
+    if (first) {
+      clearTimeout(this.#timer);
+      this.#socket = null;
+      this.#timer = setTimeout(() => this.#open(), SOCKET_AGAIN_S * 1000);
+      this.#setStatus("polling", {});
+      for (const [id, pending] of this.#pending) {
+        this.#pending.delete(id);
+        clearTimeout(pending.timer);
+        this.#callInstead(pending.type, pending.fields).then(pending.resolve, pending.reject);
+      }
+      this.#dispatch("welcome", { type: "welcome", snapshot, resumed: false });
+    }
+    for (const event of before && !first ? eventsBetween(before, snapshot) : []) this.#dispatch(event.type, { at: new Date(sent_ms).toISOString(), seq: 0, replayed: false, ...event });
+    this.#dispatch("change", snapshot);
+  }
+
+  /** Make the HTTP call of a command. @param {string} type @param {Record<string, any>} fields @returns {Promise<any>} */
+  async #callInstead(type, fields) {
+    const call = CALLS[type];
+    if (!call) throw new YokedError("no_socket", `${type} needs a WebSocket, and the network allows none`);
+    const [method, path] = call;
+    const body = { ...fields };
+    const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
+      delete body[name];
+      return encodeURIComponent(String(fields[name]));
+    });
+    const reply = await this.api.call(method, filled, method === "GET" || Object.keys(body).length === 0 ? undefined : body);
+    if (type !== "explain") await this.#poll();
+    return { type: "ok", re: "", ...reply };
+  }
 
   #sendHeartbeat() {
     // No message for two heartbeats: the socket is open, but the connection is dead.
@@ -483,6 +644,7 @@ export class Client extends EventTarget {
   /** @param {any} message */
   #receiveWelcome(message) {
     const lost = this.#resume !== null && !message.resumed;
+    clearTimeout(this.#polls);
     this.#resume = { session: message.session, seq: message.seq };
     this.#welcomed_at = microseconds(message.at);
     this.#sample(message.at, this.#hello_ms);

@@ -28,6 +28,7 @@ from yoked_actor.wire.ops import (
 )
 from yoked_actor.wire.people import (
     MODERATION_CALLS,
+    PLACE_CALLS,
     PRIVACY_CALLS,
     PROFILE_CALLS,
     SAFETY_CALLS,
@@ -44,6 +45,7 @@ PROBLEM_EXAMPLE = Problem(
 
 CALLS: tuple[Call, ...] = (
     *PROFILE_CALLS,
+    *PLACE_CALLS,
     Call(
         "POST",
         "/api/spin",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from yoked_actor.wire.people import http, moderation
 from yoked_actor.wire.people.calls import (
     MODERATION_CALLS,
+    PLACE_CALLS,
     PRIVACY_CALLS,
     PROFILE_CALLS,
     SAFETY_CALLS,
@@ -15,6 +16,7 @@ from yoked_actor.wire.people.http import BlockBody
 
 __all__ = [
     "MODERATION_CALLS",
+    "PLACE_CALLS",
     "PRIVACY_CALLS",
     "PROFILE",
     "PROFILE_CALLS",

@@ -31,6 +31,36 @@ PROFILE_CALLS: tuple[Call, ...] = (
 )
 """A user's profile."""
 
+_VIENNA = http.Place("Vienna", "AT", http.Location(48.2085, 16.3721), "Europe/Vienna", "Wien")
+
+PLACE_CALLS: tuple[Call, ...] = (
+    Call(
+        "GET",
+        "/api/places",
+        "Profile",
+        "Find places by the beginning of a name, in any language, the largest first.",
+        http.PlacesAnswer([_VIENNA]),
+        refusals=(Code.BAD_REQUEST,),
+        query=(
+            Query(
+                "search",
+                {"type": "string", "minLength": 1, "maxLength": 80},
+                "The beginning of a name; after a comma, the code of a country or US state.",
+                required=True,
+            ),
+        ),
+    ),
+    Call(
+        "POST",
+        "/api/places/near",
+        "Profile",
+        "The place next to a position, to show instead of coordinates.",
+        http.NearAnswer(_VIENNA),
+        http.NearBody(48.21, 16.37),
+    ),
+)
+"""The gazetteer."""
+
 SAFETY_CALLS: tuple[Call, ...] = (
     Call(
         "POST",
@@ -45,7 +75,7 @@ SAFETY_CALLS: tuple[Call, ...] = (
         "/api/blocks",
         "Safety",
         "See whom you have blocked.",
-        http.BlocksAnswer([http.BlockEntry("mallory", moment(0))]),
+        http.BlocksAnswer([http.BlockEntry("mallory", moment(0), "Mallory")]),
     ),
     Call(
         "DELETE",

@@ -62,6 +62,37 @@ class Profile(msgspec.Struct, frozen=True):
     interests: Annotated[list[Interest], msgspec.Meta(max_length=256)] = []
 
 
+class NearBody(msgspec.Struct, frozen=True):
+    """The position whose place is wanted."""
+
+    lat: Annotated[float, msgspec.Meta(ge=-90, le=90)]
+    lon: Annotated[float, msgspec.Meta(ge=-180, le=180)]
+
+
+class Place(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A place. `country` is a code of ISO 3166, and `alias` the other name that was searched."""
+
+    name: str
+    country: str
+    location: Location
+    time_zone: str
+    alias: str | None = None
+    region: str | None = None
+    near: str | None = None
+
+
+class PlacesAnswer(msgspec.Struct, frozen=True):
+    """The places that a search has found, the best first."""
+
+    places: list[Place]
+
+
+class NearAnswer(msgspec.Struct, frozen=True):
+    """The place next to a position."""
+
+    place: Place
+
+
 class BlockBody(msgspec.Struct, frozen=True):
     """Whom to block."""
 
@@ -73,6 +104,8 @@ class BlockEntry(msgspec.Struct, frozen=True):
 
     user_id: str
     at: datetime
+    display_name: str | None = None
+    """Null if the account is gone."""
 
 
 class BlocksAnswer(msgspec.Struct, frozen=True):

@@ -2,15 +2,23 @@
 // The router picks the page. Nothing here changes the state before the server has confirmed it.
 
 import { Api, BAD_TOKEN, connect } from "/yoked.js";
+import { listenForClicks, reach, stayAwake } from "./attention.js";
+import { askToReport, closeDialogs } from "./dialogs.js";
 import { announce, button } from "./dom.js";
+import { draftOf, keepDraft } from "./drafts.js";
+import { prefer } from "./preferences.js";
+import { Ringing } from "./ringing.js";
 import { Router } from "./router.js";
+import { language, LANGUAGES, t, translatePage } from "./texts.js";
 import { showWarning } from "./warning.js";
-import { noticeFor, refusal, SIGN_IN_AGAIN, suspension } from "./words.js";
+import { noticeFor, refusal } from "./words.js";
 
 const KEY = "yoked.token";
 const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "call", "call_ended", "date_started", "date_ended", "signal", "offers", "connection", "warning", "draining"];
 /** Events that a page shows itself: they are only announced to screen readers. */
 const ANNOUNCED_ONLY = new Set(["tier", "matched", "voting", "date_started"]);
+/** The close reason of the server when the account is erased. */
+const ERASED = /erased/;
 
 /** The user ID in a token, for display only: the token is not verified here. */
 function userOf(token) {
@@ -29,20 +37,34 @@ export class App {
     this.genders = meta("genders").split(",");
     this.max_interests = Number(meta("max-interests"));
     this.vote_window_s = Number(meta("vote-window-s"));
+    this.date_minutes = Math.round(Number(meta("date-length-s")) / 6) / 10;
+    this.tiers = meta("tiers").split(",").map(Number);
+    this.met_days = Number(meta("met-days") || 30);
     this.offers_at = meta("offers-at");
     /** @type {import("/yoked.js").Client|null} */
     this.client = null;
     /** Undefined until loaded; null if the user has none. @type {any} */
     this.profile = undefined;
+    /** What the user has typed into the profile and not saved. @type {any} */
+    this.profile_draft = null;
     /** The last vote of this user. @type {string|null} */
     this.last_vote = null;
     /** A date that an outcome announced and that has not started yet. @type {string|null} */
     this.opening = null;
+    /** The person whom this user called last. @type {any} */
+    this.calling = null;
+    /** The last date, to know its partner when it has ended. @type {any} */
+    this.dated = null;
+    /** A date after which the user is asked whether to stay in touch. @type {any} */
+    this.touch = null;
+    /** Why and until when the user is suspended. @type {{reason: string, until: string|null}|null} */
+    this.suspended = null;
     /** Name of the person being blocked; the next end of a match or date is explained by that. @type {string|null} */
     this.blocking = null;
     /** Why the sign-in page is shown. */
     this.sign_in_notice = "";
     this.router = new Router(this);
+    this.ringing = new Ringing(this);
     this.noticeBox = document.getElementById("notice");
     this.connectionBox = document.getElementById("connection");
   }
@@ -50,6 +72,9 @@ export class App {
   start() {
     const token = sessionStorage.getItem(KEY);
     document.getElementById("sign-out")?.addEventListener("click", () => this.signOut());
+    this.#chooseLanguage();
+    listenForClicks();
+    for (const type of ["online", "offline"]) addEventListener(type, () => this.#showStatus());
     this.router.listen();
     if (token) this.#connect(token);
     this.router.follow();
@@ -61,6 +86,26 @@ export class App {
 
   /** The server's time in milliseconds. */
   now = () => this.client?.now() ?? Date.now();
+
+  // Language
+
+  #chooseLanguage() {
+    translatePage();
+    const box = /** @type {any} */ (document.getElementById("language"));
+    box.replaceChildren(...LANGUAGES.map(([code, name]) => Object.assign(document.createElement("option"), { value: code, textContent: name, lang: code })));
+    box.value = language();
+    box.addEventListener("change", () => this.setLanguage(box.value));
+  }
+
+  /** @param {string} code */
+  setLanguage(code) {
+    prefer({ language: code });
+    translatePage();
+    /** @type {any} */ (document.getElementById("language")).value = language();
+    this.notify("");
+    this.#showStatus();
+    this.router.refresh();
+  }
 
   // Signing in and out
 
@@ -76,15 +121,17 @@ export class App {
   async signOut(notice = "") {
     const { client } = this;
     sessionStorage.removeItem(KEY);
-    Object.assign(this, { client: null, profile: undefined, last_vote: null, opening: null, blocking: null, sign_in_notice: notice });
+    closeDialogs();
+    Object.assign(this, { client: null, profile: undefined, profile_draft: null, last_vote: null, opening: null, touch: null, suspended: null, blocking: null, sign_in_notice: notice });
     this.notify("");
-    this.#showConnection("");
+    this.#showStatus();
+    stayAwake(false);
     // The next user starts on the home page; after a notice it is probably the same user.
     if (!notice) history.replaceState(null, "", "/");
     this.router.follow();
     // Leave at once, so that a partner does not wait for the timeout.
-    if (client?.status === "online" && client.snapshot?.date) await client.endDate(client.snapshot.date.date_id).catch(() => {});
-    else if (client?.status === "online" && client.snapshot?.state !== "idle") await client.leave().catch(() => {});
+    if (client?.isLive && client.snapshot?.date) await client.endDate(client.snapshot.date.date_id).catch(() => {});
+    else if (client?.isLive && client.snapshot?.state !== "idle") await client.leave().catch(() => {});
     client?.close();
   }
 
@@ -98,11 +145,11 @@ export class App {
   #connect(token) {
     this.client?.close();
     const client = connect({ token, renewToken: this.dev ? () => this.#logInAgain(token) : undefined });
-    Object.assign(this, { client, profile: undefined, sign_in_notice: "" });
+    Object.assign(this, { client, profile: undefined, suspended: null, sign_in_notice: "" });
     const only = (act) => (event) => { if (client === this.client) act(event.detail); };
     client.addEventListener("status", only((detail) => this.#status(detail)));
-    client.addEventListener("welcome", only(() => { this.opening = null; if (this.profile === undefined) this.loadProfile(); }));
-    client.addEventListener("change", only(() => this.router.follow()));
+    client.addEventListener("welcome", only(() => this.#welcome()));
+    client.addEventListener("change", only(() => this.#change()));
     for (const type of EVENTS) client.addEventListener(type, only((event) => this.#handle(event)));
   }
 
@@ -128,38 +175,78 @@ export class App {
     this.router.follow();
   }
 
-  /** Sign out if the token is refused or the user is suspended; returns whether it did. @param {any} error */
+  /** Show the page for it if the token is refused or the user is suspended; returns whether it did. @param {any} error */
   #isSignedOutBy(error) {
-    if (error.code === "unauthorized") this.signOut(SIGN_IN_AGAIN);
-    else if (error.code === "suspended" && error.said?.reason) this.signOut(suspension(error.said));
+    if (error.code === "unauthorized") this.signOut(t("refusal.unauthorized"));
+    else if (error.code === "suspended" && error.said?.reason) this.#suspend(error.said);
     else return error.code === "suspended";
     return true;
   }
 
+  #suspend({ reason, until }) {
+    const { client } = this;
+    this.suspended = { reason, until };
+    closeDialogs();
+    this.notify("");
+    this.router.follow();
+    client?.close();
+  }
+
   // Events
 
-  #status({ status, code, retry_in_s, suspended }) {
-    if (status === "closed" && code === BAD_TOKEN) return this.signOut(suspended ? suspension(suspended) : SIGN_IN_AGAIN);
-    if (status === "away") this.#showConnection(retry_in_s > 1.5 ? `Connection lost. Reconnecting in ${Math.round(retry_in_s)} seconds.` : "Connection lost. Reconnecting…");
-    else this.#showConnection("");
+  #status(detail) {
+    const { status, code, reason, suspended } = detail;
+    if (status === "closed" && suspended) return this.#suspend(suspended);
+    if (status === "closed" && code === BAD_TOKEN) return this.signOut(ERASED.test(reason) ? t("signIn.erased") : t("refusal.unauthorized"));
+    this.#showStatus(detail);
+    this.router.follow();
+  }
+
+  #showStatus({ retry_in_s = 0 } = {}) {
+    const status = this.client && !this.suspended ? this.client.status : "";
+    const lost = status === "away" || status === "connecting";
+    let text = "";
+    if (status && !navigator.onLine && status !== "closed") text = t("connection.offline");
+    else if (status === "polling") text = t("connection.polling");
+    else if (lost && this.snapshot) text = retry_in_s > 1.5 ? t("connection.lostFor", { seconds: Math.round(retry_in_s) }) : t("connection.lost");
+    else if (status === "away") text = t("connection.lost");
+    this.connectionBox.hidden = !text;
+    if (this.connectionBox.textContent !== text) this.connectionBox.textContent = text;
+  }
+
+  #welcome() {
+    this.opening = null;
+    if (this.profile === undefined) this.loadProfile();
+    const draft = draftOf(this.user);
+    if (!draft || document.querySelector("dialog[open]")) return;
+    const name = draft.partner.display_name;
+    this.notify(t("report.unfinished", { name }), [t("report.continue"), () => { this.notify(""); askToReport(this, draft.partner, draft.match_id); }], [t("report.discard"), () => { keepDraft(this.user, draft.partner, undefined, ""); this.notify(""); }]);
+  }
+
+  #change() {
+    const { snapshot } = this;
+    // After a call of this user's own, the client does not know the partner yet.
+    this.ringing.show(snapshot?.call ? { partner: this.calling, ...snapshot.call } : null);
+    if (snapshot?.date) this.dated = snapshot.date;
+    stayAwake(Boolean(snapshot && (snapshot.state !== "idle" || snapshot.date)));
     this.router.follow();
   }
 
   #handle(event) {
     if (event.type === "outcome") this.opening = event.replayed ? null : event.date_id ?? null;
-    if (event.type === "date_started") this.opening = null;
+    if (event.type === "date_started") Object.assign(this, { opening: null, touch: null });
+    if (event.type === "matched" && !event.replayed) reach(t("reach.found"), t("reach.foundText", { name: event.partner.display_name }), "match");
     if (event.type === "warning") return showWarning(this, event);
-    if (event.type === "call" && !event.replayed) return this.#ring(event);
-    const notice = this.#noticeFor(event);
+    if (event.type === "date_ended") this.#askToStayInTouch(event);
+    const notice = event.type === "call_ended" ? this.ringing.end(event) : this.#noticeFor(event);
     if (event.type === "outcome") this.last_vote = null;
-    if (event.type === "call_ended" && !notice) return this.notify("");
     // "Welcome back" must not replace a notice about something that happened meanwhile.
     if (!notice || (event.reason === "resumed" && !this.noticeBox.hidden)) return;
     if (ANNOUNCED_ONLY.has(event.type)) {
       if (event.type !== "tier") this.notify("");
       announce(notice);
     } else {
-      const links = { nudge: ["Spin", "/spin"], offers: ["View offers", "/offers"], connection: ["View connections", "/connections"] };
+      const links = { nudge: [t("bar.spin"), "/spin"], offers: [t("notice.viewOffers"), "/offers"], connection: [t("notice.viewConnections"), "/connections"] };
       const link = links[event.type];
       // On the page that a notice links to, the user sees the change anyway.
       if (link?.[1] === location.pathname && event.type !== "nudge") announce(notice);
@@ -167,32 +254,31 @@ export class App {
     }
   }
 
-  /** A call rings: nothing is opened before the user accepts. */
-  #ring({ call_id, partner }) {
-    this.notify(`${partner.display_name} is calling.`);
-    this.noticeBox.append(
-      button("Accept", () => this.attempt(() => this.client.acceptCall(call_id)), "main"),
-      button("Decline", () => this.attempt(() => this.client.declineCall(call_id))));
+  #askToStayInTouch({ date_id, touch_until, replayed }) {
+    const partner = this.dated?.date_id === date_id ? this.dated.partner : null;
+    if (touch_until && partner && this.blocking !== partner.display_name && !replayed) this.touch = { date_id, partner, touch_until };
   }
 
   #noticeFor(event) {
     if (!this.blocking || !["match_cancelled", "outcome", "date_ended"].includes(event.type)) return noticeFor(event, this.last_vote);
-    const notice = `${this.blocking} is blocked. You won't be matched again.`;
+    const notice = t("block.done", { name: this.blocking });
     this.blocking = null;
     return notice;
   }
 
   // Notices
 
-  /** Show a notice at the top of the page until it is dismissed or replaced. @param {string} text @param {[string, string]} [link] */
-  notify(text, link) {
+  /** Show a notice at the top of the page until it is dismissed or replaced. A link has an address, or a function. @param {string} text @param {...([string, string | (() => void)] | undefined)} links */
+  notify(text, ...links) {
     const box = this.noticeBox;
     box.hidden = !text;
     box.replaceChildren(text);
     box.classList.remove("bad");
-    if (link) box.append(" ", Object.assign(document.createElement("a"), { href: link[1], textContent: link[0] }));
+    for (const link of links) {
+      if (link) box.append(" ", typeof link[1] === "string" ? Object.assign(document.createElement("a"), { href: link[1], textContent: link[0] }) : button(link[0], link[1], "link"));
+    }
     if (text) {
-      box.append(button("×", () => this.notify(""), "dismiss", { "aria-label": "Dismiss" }));
+      box.append(button("×", () => this.notify(""), "dismiss", { "aria-label": t("common.dismiss") }));
       announce(text);
     }
   }
@@ -202,11 +288,6 @@ export class App {
     if (error?.code === "profile_incomplete") this.go("/profile");
     this.notify(refusal(error));
     this.noticeBox.classList.add("bad");
-  }
-
-  #showConnection(text) {
-    this.connectionBox.hidden = !text;
-    this.connectionBox.textContent = text;
   }
 
   // Actions of the user
@@ -226,6 +307,7 @@ export class App {
 
   spin() {
     this.notify("");
+    this.touch = null;
     return this.attempt(() => this.client.spin());
   }
 
@@ -235,9 +317,48 @@ export class App {
     return this.attempt(() => this.client.vote(match_id, vote));
   }
 
+  /** Call a connection: it rings there. @param {{connection_id: string, partner: any}} connection */
+  async call({ connection_id, partner }) {
+    this.notify("");
+    this.calling = partner;
+    await this.attempt(() => this.client.startDate(connection_id));
+  }
+
+  /** @param {string} date_id @param {any} partner @param {"yes"|"no"} answer */
+  async stayInTouch(date_id, partner, answer) {
+    const reply = await this.attempt(() => this.api.call("POST", `/api/dates/${encodeURIComponent(date_id)}/stay_in_touch`, { answer }));
+    if (reply && !reply.connection_id) this.notify(t(answer === "yes" ? "touch.saidYes" : "touch.saidNo", { name: partner.display_name }));
+    return reply;
+  }
+
   /** @param {any} partner */
   async block(partner) {
-    this.blocking = partner.display_name;
-    if (!(await this.attempt(() => this.client.block(partner.user_id)))) this.blocking = null;
+    const { match, date } = this.snapshot ?? {};
+    const together = match?.partner.user_id === partner.user_id || date?.partner.user_id === partner.user_id;
+    this.blocking = together ? partner.display_name : null;
+    const done = await this.attempt(() => this.client.block(partner.user_id));
+    if (!done) this.blocking = null;
+    else if (!together) this.notify(t("block.done", { name: partner.display_name }));
+    return done;
+  }
+
+  /** Save everything that is stored about the user as a file. */
+  async download() {
+    try {
+      const data = await this.api.exportMe();
+      const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([JSON.stringify(data, null, 2)], { type: "application/json" })), download: "my-data.json" });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+      this.notify(t("settings.downloaded"));
+    } catch (error) {
+      if (error.code === "rate_limited") this.notify(t("settings.downloadSoon"));
+      else this.showError(error);
+    }
+  }
+
+  /** Erase everything about the user, and sign out. */
+  async erase() {
+    await this.api.eraseMe();
+    this.signOut(t("signIn.erased"));
   }
 }

@@ -1,6 +1,8 @@
 // How a person is shown. There are no photos, so each person gets a coloured mark.
 
 import { h } from "./dom.js";
+import { distance } from "./format.js";
+import { t } from "./texts.js";
 import { genderName } from "./words.js";
 
 /** Pairs of colours, dark enough for a white letter. */
@@ -25,14 +27,14 @@ export function mark(person, size = "") {
 }
 
 /** "29, woman, within 5 km". @param {any} person */
-export const facts = (person) => `${person.age} · ${genderName(person.gender)} · within ${person.distance_km} km`;
+export const facts = (person) => t("person.facts", { age: person.age, gender: genderName(person.gender), distance: distance(person.distance_km) });
 
 /** Interests as a list. @param {string[]} interests @param {string[]} [shared] the ones that both have */
 export function interestList(interests, shared = []) {
   if (interests.length === 0) return null;
-  return h("ul", { class: "tags", "aria-label": "Interests" }, interests.map((interest) =>
+  return h("ul", { class: "tags", "aria-label": t("person.interests") }, interests.map((interest) =>
     shared.includes(interest)
-      ? h("li", { class: "shared" }, interest, h("span", { class: "sr-only" }, " (shared)"))
+      ? h("li", { class: "shared" }, interest, h("span", { class: "sr-only" }, t("person.shared")))
       : h("li", {}, interest)));
 }
 
@@ -42,5 +44,5 @@ export function personCard(person, mine = []) {
   return h("article", { class: "person" }, mark(person, "large"),
     h("h2", {}, person.display_name), h("p", { class: "facts" }, facts(person)),
     interestList(ordered, mine),
-    ordered.some((interest) => mine.includes(interest)) && h("p", { class: "hint" }, "Filled tags are interests you share."));
+    ordered.some((interest) => mine.includes(interest)) && h("p", { class: "hint" }, t("person.sharedHint")));
 }

@@ -1,6 +1,7 @@
 // A ring that empties until a time on the server's clock.
 
 import { announce, clock, h } from "./dom.js";
+import { t } from "./texts.js";
 
 const RADIUS = 52;
 const LENGTH = 2 * Math.PI * RADIUS;
@@ -38,6 +39,9 @@ export class Countdown {
 
   stop() { clearInterval(this.#timer); }
 
+  /** The digits that are shown; empty before the countdown runs. */
+  get left() { return this.digits.textContent; }
+
   #show(reduced, announced) {
     const left_ms = Math.max(0, this.#until - this.now());
     const whole = Math.ceil(left_ms / 1000);
@@ -47,7 +51,7 @@ export class Countdown {
     if (whole === this.#last) return;
     this.digits.textContent = this.#length_ms > 60_000 ? clock(left_ms / 1000) : String(whole);
     this.element.classList.toggle("late", whole <= 3);
-    if (announced && this.#last !== -1 && ANNOUNCED_AT.has(whole)) announce(`${whole} seconds left`);
+    if (announced && this.#last !== -1 && ANNOUNCED_AT.has(whole)) announce(t("voting.secondsLeft", { seconds: whole }));
     this.#last = whole;
   }
 }

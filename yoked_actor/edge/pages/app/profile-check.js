@@ -1,5 +1,10 @@
 // Checks a profile before it is sent. The server checks it again.
 
+import { fromKm, number, units } from "./format.js";
+import { t } from "./texts.js";
+
+/** The greatest distance that a profile may have. */
+export const FURTHEST_KM = 25_000;
 export const YEARS = { least: 18, most: 100 };
 
 const between = (value, least, most) => Number.isFinite(value) && value >= least && value <= most;
@@ -22,27 +27,27 @@ export function check(draft, genders, most_interests) {
   /** @type {Record<string, string>} */
   const problems = {};
   const { location, preferences: wishes } = draft;
-  if (!draft.display_name) problems.display_name = "Enter the name others will see.";
-  if (!/^\d{4}-\d\d-\d\d$/.test(draft.birth_date)) problems.birth_date = "Enter your date of birth.";
-  else if (ageOn(draft.birth_date) < YEARS.least) problems.birth_date = "You must be 18 or older to use Yoked.";
-  else if (ageOn(draft.birth_date) > 130) problems.birth_date = "Check the year.";
-  if (!genders.includes(draft.gender)) problems.gender = "Choose one.";
-  if (draft.interests.length > most_interests) problems.interests = `You have ${draft.interests.length} interests. The maximum is ${most_interests}.`;
-  if (!between(location.lat, -90, 90)) problems.lat = "Enter a latitude from -90 to 90.";
-  if (!between(location.lon, -180, 180)) problems.lon = "Enter a longitude from -180 to 180.";
-  if (wishes.seeking.length === 0) problems.seeking = "Choose at least one.";
+  if (!draft.display_name) problems.display_name = t("profile.needsName");
+  if (!/^\d{4}-\d\d-\d\d$/.test(draft.birth_date)) problems.birth_date = t("profile.needsBirth");
+  else if (ageOn(draft.birth_date) < YEARS.least) problems.birth_date = t("profile.tooYoung");
+  else if (ageOn(draft.birth_date) > 130) problems.birth_date = t("profile.checkYear");
+  if (!genders.includes(draft.gender)) problems.gender = t("profile.needsGender");
+  if (draft.interests.length > most_interests) problems.interests = t("profile.tooMany", { count: draft.interests.length, most: most_interests });
+  if (!location) problems.place = t("profile.needsPlace");
+  if (wishes.seeking.length === 0) problems.seeking = t("profile.needsSeeking");
   for (const name of ["min_age", "max_age"]) {
-    if (!Number.isInteger(wishes[name]) || !between(wishes[name], YEARS.least, YEARS.most)) problems[name] = "Enter a whole number from 18 to 100.";
+    if (!Number.isInteger(wishes[name]) || !between(wishes[name], YEARS.least, YEARS.most)) problems[name] = t("profile.needsAge");
   }
-  if (!problems.min_age && !problems.max_age && wishes.min_age > wishes.max_age) problems.max_age = "This can't be lower than the minimum age.";
-  if (!between(wishes.max_distance_km, 1, 25_000)) problems.max_distance_km = "Enter a distance from 1 to 25000 km.";
+  if (!problems.min_age && !problems.max_age && wishes.min_age > wishes.max_age) problems.max_age = t("profile.agesCross");
+  if (!between(wishes.max_distance_km, 1, FURTHEST_KM)) problems.max_distance_km = t("profile.needsDistance", { most: number(Math.floor(fromKm(FURTHEST_KM))), unit: units() });
   return problems;
 }
 
-const NAMES = ["display_name", "birth_date", "gender", "lat", "lon", "time_zone", "interests", "seeking", "min_age", "max_age", "max_distance_km"];
+const NAMES = ["display_name", "birth_date", "gender", "location", "time_zone", "interests", "seeking", "min_age", "max_age", "max_distance_km"];
 
 /** The field that an error message of the server is about. @param {string} message */
 export function fieldOf(message) {
   if (/must be 18 or older/.test(message)) return "birth_date";
-  return NAMES.filter((name) => new RegExp(`\\b${name}\\b`).test(message)).at(-1);
+  const found = NAMES.filter((name) => new RegExp(`\\b${name}\\b`).test(message)).at(-1);
+  return found === "location" ? "place" : found;
 }

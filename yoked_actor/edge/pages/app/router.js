@@ -4,17 +4,22 @@ import { announce } from "./dom.js";
 import { connections } from "./views/connections.js";
 import { date } from "./views/date.js";
 import { home } from "./views/home.js";
+import { met } from "./views/met.js";
 import { offers } from "./views/offers.js";
-import { opening, replaced } from "./views/opening.js";
+import { lost, opening, replaced } from "./views/opening.js";
 import { profile } from "./views/profile.js";
+import { settings } from "./views/settings.js";
 import { signIn } from "./views/sign-in.js";
 import { spin } from "./views/spin.js";
 import { spinning } from "./views/spinning.js";
+import { suspended } from "./views/suspended.js";
+import { touch } from "./views/touch.js";
 import { voting } from "./views/voting.js";
 
-const VIEWS = { "/": home, "/profile": profile, "/spin": spin, "/spinning": spinning, "/voting-window": voting, "/video-date": date, "/offers": offers, "/connections": connections };
+const VIEWS = { "/": home, "/profile": profile, "/spin": spin, "/spinning": spinning, "/voting-window": voting, "/video-date": date, "/offers": offers, "/connections": connections, "/met": met, "/settings": settings };
 /** Pages that a user may open while waiting. */
-const FREE = new Set(["/", "/profile", "/offers", "/connections"]);
+const FREE = new Set(["/", "/profile", "/offers", "/connections", "/met", "/settings"]);
+const TITLE_EVERY_MS = 1000;
 
 export class Router {
   #key = "";
@@ -28,6 +33,7 @@ export class Router {
 
   listen() {
     addEventListener("popstate", () => this.follow());
+    setInterval(() => this.#showTitle(), TITLE_EVERY_MS);
     document.addEventListener("click", (event) => {
       const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
       const path = link?.getAttribute("href") ?? "";
@@ -55,8 +61,11 @@ export class Router {
   /** Show the page for the current state and URL. */
   follow() {
     const { app } = this;
+    // An unknown address: the server has answered it with 404.
+    if (!(location.pathname in VIEWS)) return this.#show("lost", lost);
     if (!app.client) return this.#signedOut();
     this.#showSignedIn(true);
+    if (app.suspended) return this.#show("suspended", suspended);
     if (app.client.status === "closed") return this.#show("replaced", replaced);
     if (!app.snapshot) return this.#show("opening", opening);
     if (app.opening) return;
@@ -68,7 +77,14 @@ export class Router {
     const subject = path === "/voting-window" ? match?.match_id : path === "/video-date" ? date?.date_id : "";
     // No navigation during a match or a date: other pages are not allowed then.
     document.documentElement.classList.toggle("busy", path === "/voting-window" || path === "/video-date");
+    if (app.touch && path === "/spin") return this.#show(`touch ${app.touch.date_id}`, touch);
     this.#show(`${path} ${subject}`, VIEWS[path]);
+  }
+
+  /** Create the current page again, in another language. */
+  refresh() {
+    this.#key = "another language";
+    this.follow();
   }
 
   #resolve() {
@@ -100,7 +116,7 @@ export class Router {
     if (this.#key !== key) return view.close?.();
     this.#view = view;
     main?.replaceChildren(...[view.root].flat());
-    document.title = `${view.title} · Yoked`;
+    this.#showTitle();
     this.#markCurrent();
     if (!first) {
       scrollTo(0, 0);
@@ -108,6 +124,13 @@ export class Router {
     }
     view.update?.();
     view.opened?.();
+  }
+
+  /** The title of the window counts, for a user who looks at another tab. */
+  #showTitle() {
+    const count = this.#view?.count?.();
+    const title = [count && `(${count})`, this.#view?.title, "· Yoked"].filter(Boolean).join(" ");
+    if (this.#view && document.title !== title) document.title = title;
   }
 
   #showSignedIn(signedIn) {

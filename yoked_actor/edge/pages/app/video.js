@@ -4,19 +4,13 @@
 // Every message has `peer`, an ID that a page creates for each call. When the partner reloads the page,
 // messages with a new `peer` arrive, and the call starts over. Messages for an earlier `peer` are dropped.
 
-/** Why there is no camera or microphone. */
-const PROBLEMS = {
-  NotAllowedError: "Your camera and microphone are blocked for this page. Allow them in your browser to be seen and heard.",
-  NotFoundError: "No camera or microphone found.",
-  NotReadableError: "Your camera or microphone is being used by another program.",
-  insecure: "Your browser only allows camera access on secure (https) pages.",
-};
+import { capture, mediaProblem } from "./media.js";
+
 /** Codecs that all browsers support. A description with all codecs would be too large for a signal. */
 const CODECS = new Set(["video/vp8", "video/rtx", "audio/opus"]);
 const H264 = /profile-level-id=42e01f/;
 const CANDIDATES_EVERY_MS = 60;
 const AGAIN_AFTER_MS = 1000;
-const ABSENT = new Set(["NotFoundError", "NotReadableError", "OverconstrainedError"]);
 
 /** The call of one date. Dispatches `change` when something visible has changed. */
 export class Call extends EventTarget {
@@ -25,6 +19,8 @@ export class Call extends EventTarget {
   #making = false;
   #ignoring = false;
   #closed = false;
+  /** Nothing is sent before the user joins. */
+  #joined = false;
   #queue = Promise.resolve();
   /** @type {any[]} */ #candidates = [];
   #peer = crypto.randomUUID();
@@ -47,8 +43,10 @@ export class Call extends EventTarget {
     this.text = "";
   }
 
-  async start() {
-    if (!globalThis.RTCPeerConnection) {
+  /** Join the call; `possible` is false if signals cannot be sent. */
+  async start(possible = true) {
+    this.#joined = possible;
+    if (!globalThis.RTCPeerConnection || !possible) {
       this.phase = "impossible";
       this.opening = false;
       this.#sendMedia();
@@ -56,7 +54,9 @@ export class Call extends EventTarget {
     }
     this.#build();
     this.#send({ kind: "join" });
-    await this.openMedia();
+    // After a device check, camera and microphone are open already.
+    if (this.local.getTracks().length === 0) await this.openMedia();
+    else this.#sendMedia();
   }
 
   /** Ask for camera and microphone, or for the one that exists. */
@@ -65,29 +65,17 @@ export class Call extends EventTarget {
     this.problem = "";
     this.#changed();
     try {
-      const stream = await this.#capture();
+      const stream = await capture();
       for (const track of stream.getTracks()) this.#closed ? track.stop() : this.local.addTrack(track);
-      if (!this.#closed && stream.getVideoTracks().length === 0) this.problem = "No camera found. You can be heard, but not seen.";
+      if (!this.#closed) this.problem = mediaProblem(stream);
     } catch (error) {
-      this.problem = PROBLEMS[error.name] ?? PROBLEMS.NotFoundError;
+      this.problem = mediaProblem(error);
     }
     this.opening = false;
     if (this.#closed) return;
     this.#attach();
     this.#sendMedia();
     this.#changed();
-  }
-
-  async #capture() {
-    const devices = navigator.mediaDevices;
-    if (!devices?.getUserMedia) throw Object.assign(new Error(), { name: "insecure" });
-    const video = { width: { ideal: 1280 }, height: { ideal: 720 }, facingMode: "user" };
-    try {
-      return await devices.getUserMedia({ audio: true, video });
-    } catch (error) {
-      if (!ABSENT.has(error.name)) throw error;
-    }
-    return devices.getUserMedia({ audio: true }).catch(() => devices.getUserMedia({ video }));
   }
 
   /** Whether the local track of a kind is on; null if there is none. @param {"audio"|"video"} kind */
@@ -170,7 +158,7 @@ export class Call extends EventTarget {
   // Signals
 
   #send(message) {
-    if (!this.#closed) this.#transmit({ ...message, peer: this.#peer, to: this.#partner ?? undefined });
+    if (this.#joined && !this.#closed) this.#transmit({ ...message, peer: this.#peer, to: this.#partner ?? undefined });
   }
 
   #transmit(data) {

@@ -2,6 +2,7 @@
 
 import { open } from "./dialogs.js";
 import { button, h } from "./dom.js";
+import { t } from "./texts.js";
 
 /** The warnings that are on the screen: the server repeats each until it was seen. @type {Set<string>} */
 const shown = new Set();
@@ -14,7 +15,7 @@ export function showWarning(app, { warning_id, text }) {
     dialog.close();
     await app.attempt(() => app.api.call("POST", `/api/warnings/${encodeURIComponent(warning_id)}/seen`));
   };
-  const dialog = open("A message from the people who run this service", [h("p", {}, text)], [button("I have read this", seen, "main", { name: "seen" })]);
+  const dialog = open(t("warning.heading"), [h("p", {}, text)], [button(t("warning.seen"), seen, "main", { name: "seen" })]);
   // Closed without the button, it is shown again after the next connection.
   dialog.addEventListener("close", () => shown.delete(warning_id));
 }

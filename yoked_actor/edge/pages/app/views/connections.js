@@ -1,8 +1,10 @@
-// Connections: people who accepted each other's offer. When both are online, either can start a date.
+// Connections: people who said yes to each other. When both are online, either can call.
 
 import { facts, mark } from "../card.js";
 import { button, h, heading } from "../dom.js";
+import { t } from "../texts.js";
 import { refusal } from "../words.js";
+import { quietButtons } from "./offers.js";
 
 const ASK_EVERY_MS = 10_000;
 
@@ -15,11 +17,13 @@ export function connections(app) {
 
   const card = (connection) => {
     const { partner, online } = connection;
+    const name = partner.display_name;
     return h("article", { class: "panel offer" }, mark(partner),
-      h("div", {}, h("h2", {}, partner.display_name),
+      h("div", {}, h("h2", {}, name),
         h("p", { class: "facts" }, facts(partner)),
-        h("p", { class: online ? "online" : "offline" }, online ? "Online" : "Offline"),
-        h("div", { class: "actions" }, button("Start a video date", () => app.attempt(() => client.startDate(connection.connection_id)), "main", { disabled: !online, "aria-label": `Start a video date with ${partner.display_name}` }))));
+        h("p", { class: online ? "online" : "offline" }, online ? t("connections.online") : t("connections.offline")),
+        h("div", { class: "actions" }, button(t("connections.start"), () => app.call(connection), "main", { disabled: !online, "aria-label": t("connections.startWith", { name }) })),
+        quietButtons(app, partner, load)));
   };
   const load = async () => {
     try {
@@ -27,7 +31,7 @@ export function connections(app) {
       const key = JSON.stringify(answer);
       if (!alive || key === shown) return;
       shown = key;
-      list.replaceChildren(...(answer.connections.length > 0 ? answer.connections.map(card) : [h("p", { class: "panel empty" }, "No connections yet. When you and someone else accept each other's offer, they appear here.")]));
+      list.replaceChildren(...(answer.connections.length > 0 ? answer.connections.map(card) : [h("p", { class: "panel empty" }, t("connections.none"))]));
     } catch (error) {
       if (alive && !shown) list.replaceChildren(h("p", { class: "panel empty" }, refusal(error)));
     }
@@ -36,8 +40,8 @@ export function connections(app) {
   const timer = setInterval(load, ASK_EVERY_MS);
   load();
   return {
-    title: "Connections",
-    root: h("section", { class: "stack" }, heading("Connections"), h("p", { class: "lead" }, "You both said yes. When you're both online, either of you can start a video date."), list),
+    title: t("connections.title"),
+    root: h("section", { class: "stack" }, heading(t("connections.title")), h("p", { class: "lead" }, t("connections.lead")), list),
     close() { alive = false; clearInterval(timer); client.removeEventListener("connection", load); },
   };
 }

@@ -1,9 +1,41 @@
-// A video date: both videos, the time left, and the ways to end it.
+// A video date: both videos, the time left, and the ways to end it. The first date begins with a device check.
 
 import { mark } from "../card.js";
 import { askToBlock, askToReport } from "../dialogs.js";
 import { announce, button, clock, h, heading } from "../dom.js";
+import { prefer, preferences } from "../preferences.js";
+import { t } from "../texts.js";
 import { Call } from "../video.js";
+import { levelMeter } from "./check.js";
+
+/** What is shown in place of the partner's video. */
+function statusText(call, name, isPolling) {
+  if (call.text) return t("date.simulated", { name });
+  if (isPolling) return t("date.noSocket");
+  if (call.phase === "impossible") return t("date.impossible");
+  if (!call.theirs.webrtc) return t("date.theyCannot", { name });
+  if (call.phase === "interrupted") return t("date.interrupted");
+  if (call.phase === "connected") return call.theirs.camera ? t("date.waitingVideo", { name }) : t("date.theirCameraOff", { name });
+  return call.phase === "connecting" ? t("date.connecting", { name }) : t("date.arriving", { name });
+}
+
+/** The device check before the first date. @param {any} call @param {string} name @param {() => void} join */
+function firstCheck(call, name, join) {
+  const meter = levelMeter();
+  const go = button(t("check.join"), () => { stop(); prefer({ checked: true }); join(); }, "main");
+  const problem = h("p", { class: "hint", role: "status" }, t("check.asking"));
+  const preview = h("video", { class: "preview", autoplay: true, playsinline: true, muted: true, "aria-label": t("date.ownVideo") });
+  const element = h("div", { class: "panel first-check" }, h("h2", {}, t("check.heading")), h("p", {}, t("check.text", { name })), preview, meter.element, problem, h("div", { class: "actions" }, go));
+  const stop = () => { meter.stop(); element.remove(); };
+  const ask = async () => {
+    await call.openMedia();
+    problem.textContent = call.problem;
+    if (call.local.getVideoTracks().length === 0) go.textContent = t("check.joinAlone");
+    preview.srcObject = call.local;
+    meter.listen(call.local);
+  };
+  return { element, ask, stop };
+}
 
 /** @param {any} app */
 export function date(app) {
@@ -12,20 +44,27 @@ export function date(app) {
   const { client } = app;
   const call = new Call(date, (data) => client.signal(date_id, data));
   const name = partner.display_name;
+  const isPolling = () => client.status === "polling";
 
-  const remote = h("video", { class: "remote", autoplay: true, playsinline: true, "aria-label": `Video of ${name}` });
-  const own = h("video", { class: "own", autoplay: true, playsinline: true, "aria-label": "Your own video", muted: true });
-  const left = h("span", { class: "time-left", role: "timer", "aria-label": "Time left" });
+  const remote = h("video", { class: "remote", autoplay: true, playsinline: true, "aria-label": t("date.theirVideo", { name }) });
+  const own = h("video", { class: "own", autoplay: true, playsinline: true, "aria-label": t("date.ownVideo"), muted: true });
+  const left = h("span", { class: "time-left", role: "timer", "aria-label": t("date.left") });
   const message = h("p", { class: "stage-message" });
   const words = h("p", { class: "stage-words" });
   const cover = h("div", { class: "cover" }, mark(partner, "large"), message, words);
+  const muted = h("p", { class: "their-mute", role: "status" });
   const problem = h("p", {});
-  const again = button("Try the camera again", () => call.openMedia());
+  const again = button(t("date.again"), () => call.openMedia());
   const trouble = h("div", { class: "trouble", role: "status" }, problem, again);
   const mute = button("", () => call.toggle("audio"), "round");
   const camera = button("", () => call.toggle("video"), "round");
-  const sound = button("Turn on sound", () => { remote.muted = false; sound.hidden = true; remote.play().catch(() => {}); }, "main sound", { hidden: true });
-  const end = button("End date", () => app.attempt(() => client.endDate(date_id)), "danger");
+  const sound = button(t("date.sound"), () => { remote.muted = false; sound.hidden = true; remote.play().catch(() => {}); }, "main sound", { hidden: true });
+  const end = button(t("date.end"), () => app.attempt(() => client.endDate(date_id)), "danger");
+  const stage = h("div", { class: "stage" }, remote, cover, muted, own, sound);
+  const check = preferences().checked || isPolling() || !globalThis.RTCPeerConnection ? null : firstCheck(call, name, () => { stage.hidden = false; joined = true; call.start(); show(); heard.splice(0).forEach((data) => call.receive(data)); end.focus(); });
+  /** Signals that arrive before the user joins. @type {any[]} */
+  const heard = [];
+  let joined = check === null;
   let last = "";
   let warned = false;
 
@@ -40,14 +79,6 @@ export function date(app) {
     element.textContent = text;
     element.setAttribute("aria-pressed", String(pressed));
   };
-  const status = () => {
-    if (call.text) return `${name} is a simulated person and writes instead of using video.`;
-    if (call.phase === "impossible") return "Your browser doesn't support video calls. The date goes on until one of you ends it.";
-    if (!call.theirs.webrtc) return `${name}'s browser doesn't support video calls.`;
-    if (call.phase === "interrupted") return "The video was interrupted. Reconnecting…";
-    if (call.phase === "connected") return call.theirs.camera ? `Waiting for ${name}'s video…` : `${name}'s camera is off.`;
-    return call.phase === "connecting" ? `Connecting to ${name}…` : `Waiting for ${name} to arrive…`;
-  };
   const show = () => {
     if (remote.srcObject !== call.remote) remote.srcObject = call.remote;
     if (call.remote.getTracks().length > 0 && remote.paused) play();
@@ -56,47 +87,59 @@ export function date(app) {
     const seen = call.phase === "connected" && call.theirs.camera && remote.videoWidth > 0;
     cover.classList.toggle("away", seen);
     words.textContent = call.text;
-    message.textContent = status();
+    message.textContent = statusText(call, name, isPolling());
+    const mutedText = call.phase === "connected" && !call.theirs.microphone ? t("date.theirMute", { name }) : "";
+    if (muted.textContent !== mutedText) muted.textContent = mutedText;
     problem.textContent = call.problem;
-    trouble.hidden = !call.problem || call.phase === "impossible";
+    trouble.hidden = !joined || !call.problem || call.phase === "impossible";
     mute.hidden = call.isOn("audio") === null;
     camera.hidden = call.isOn("video") === null;
-    label(mute, call.isOn("audio") ? "Mute" : "Unmute", call.isOn("audio") === false);
-    label(camera, call.isOn("video") ? "Camera off" : "Camera on", call.isOn("video") === false);
-    const announced = seen ? `You can see ${name}.` : `${message.textContent} ${call.text}`;
-    if (announced !== last) announce(announced);
+    label(mute, call.isOn("audio") ? t("date.mute") : t("date.unmute"), call.isOn("audio") === false);
+    label(camera, call.isOn("video") ? t("date.cameraOff") : t("date.cameraOn"), call.isOn("video") === false);
+    const announced = seen ? t("date.seen", { name }) : `${message.textContent} ${call.text}`;
+    if (joined && announced !== last) announce(announced);
     last = announced;
   };
   const tick = () => {
     const seconds = (Date.parse(date.ends_at) - app.now()) / 1000;
     left.textContent = clock(seconds);
     left.classList.toggle("late", seconds < 30);
-    if (seconds < 30 && seconds > 0 && !warned) announce("30 seconds left");
+    if (seconds < 30 && seconds > 0 && !warned) announce(t("date.soon"));
     warned ||= seconds < 30;
   };
-  const receive = ({ detail }) => { if (detail.date_id === date_id) call.receive(detail.data); };
+  const receive = ({ detail }) => {
+    if (detail.date_id !== date_id) return;
+    if (joined) call.receive(detail.data);
+    else heard.push(detail.data);
+  };
   client.addEventListener("signal", receive);
   call.addEventListener("change", show);
   for (const type of ["playing", "resize", "loadeddata"]) remote.addEventListener(type, show);
   const timer = setInterval(tick, 250);
+  stage.hidden = !joined;
   return {
-    title: `On a date with ${name}`,
+    title: t("date.title", { name }),
+    count: () => left.textContent,
     root: h("section", { class: "date" },
-      h("div", { class: "date-head" }, heading(`You and ${name}`), left),
-      h("div", { class: "stage" }, remote, cover, own, sound), trouble,
+      h("div", { class: "date-head" }, heading(t("date.heading", { name })), left),
+      check?.element, stage, trouble,
       h("div", { class: "controls" }, mute, camera, end,
-        h("div", { class: "quiet" }, button("Block", () => askToBlock(app, partner), "link"), button("Report", () => askToReport(app, partner), "link")))),
+        h("div", { class: "quiet" }, button(t("common.block"), () => askToBlock(app, partner), "link"), button(t("common.report"), () => askToReport(app, partner, date.match_id), "link")))),
     update() {
       // Each welcome has new credentials for the TURN servers.
       if (app.snapshot?.date) call.date = app.snapshot.date;
       tick();
     },
-    opened() { show(); call.start(); },
+    opened() {
+      show();
+      if (joined) call.start(!isPolling());
+      else check?.ask();
+    },
     close() {
       clearInterval(timer);
+      check?.stop();
       client.removeEventListener("signal", receive);
       call.close();
-      document.querySelector("dialog[open]")?.close();
     },
   };
 }

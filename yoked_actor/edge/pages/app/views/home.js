@@ -2,26 +2,27 @@
 
 import { button, h, heading } from "../dom.js";
 import { mark } from "../card.js";
+import { t } from "../texts.js";
 
 /** @param {any} app */
 export function home(app) {
   const title = heading();
   const face = h("div", { class: "greeting" });
   const isWaiting = () => app.snapshot?.state === "waiting";
-  const way = button("Spin", () => (isWaiting() ? app.go("/spinning") : app.spin()), "main big");
+  const way = button(t("spin.spin"), () => (isWaiting() ? app.go("/spinning") : app.spin()), "main big");
+  const tile = (href, name, text) => h("li", {}, h("a", { href }, h("strong", {}, name), h("span", {}, text)));
   return {
-    title: "Home",
+    title: t("home.title"),
     root: h("section", { class: "stack" },
-      h("div", { class: "panel hero" }, face, title, h("p", { class: "lead" }, "Spin to meet someone right now, or take your time with today's offers."), h("div", { class: "actions" }, way)),
+      h("div", { class: "panel hero" }, face, title, h("p", { class: "lead" }, t("home.lead")), h("div", { class: "actions" }, way)),
       h("ul", { class: "tiles" },
-        h("li", {}, h("a", { href: "/offers" }, h("strong", {}, "Offers"), h("span", {}, "A few people picked for you every day."))),
-        h("li", {}, h("a", { href: "/connections" }, h("strong", {}, "Connections"), h("span", {}, "People who said yes to you too."))),
-        h("li", {}, h("a", { href: "/profile" }, h("strong", {}, "Profile"), h("span", {}, "About you, and who you want to meet."))))),
+        tile("/offers", t("bar.offers"), t("home.offers")), tile("/connections", t("bar.connections"), t("home.connections")),
+        tile("/met", t("bar.met"), t("home.met")), tile("/profile", t("bar.profile"), t("home.profile")))),
     update() {
       const name = app.profile?.display_name ?? app.user;
-      title.textContent = name ? `Hello, ${name}` : "Hello";
+      title.textContent = name ? t("home.hello", { name }) : t("home.helloNobody");
       face.replaceChildren(mark({ user_id: app.user, display_name: name || "?" }));
-      way.textContent = isWaiting() ? "Back to the line" : "Spin";
+      way.textContent = isWaiting() ? t("home.back") : t("spin.spin");
     },
   };
 }

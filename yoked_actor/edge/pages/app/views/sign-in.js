@@ -1,7 +1,8 @@
 // Signing in: with a name on a development server, with a token otherwise.
 
 import { h, heading } from "../dom.js";
-import { refusal, suspension } from "../words.js";
+import { t } from "../texts.js";
+import { refusal } from "../words.js";
 import { orbs } from "./orbs.js";
 
 /** A user ID made from a name: IDs have no spaces and no accents. */
@@ -13,38 +14,37 @@ export function signIn(app) {
     ? h("input", { id: "name", name: "name", autocomplete: "username", maxlength: 64, required: true, spellcheck: "false", "aria-describedby": "problem sign-in-hint" })
     : h("input", { id: "token", name: "token", type: "password", autocomplete: "off", required: true, spellcheck: "false", "aria-describedby": "problem sign-in-hint" });
   const problem = h("p", { id: "problem", class: "problem", role: "alert" }, app.sign_in_notice);
-  const submit = h("button", { class: "main wide" }, "Sign in");
+  const submit = h("button", { class: "main wide" }, t("signIn.submit"));
   const showProblem = (text) => {
     problem.textContent = text;
     field.setAttribute("aria-invalid", "true");
     field.focus();
   };
+  field.addEventListener("input", () => { problem.textContent = ""; field.removeAttribute("aria-invalid"); });
   const enter = async (event) => {
     event.preventDefault();
     const text = field.value.trim();
-    if (!app.dev) return text ? app.signIn(text) : showProblem("Paste your token.");
+    if (!app.dev) return text ? app.signIn(text) : showProblem(t("signIn.needsToken"));
     const id = idOf(text);
-    if (!id) return showProblem("Enter a name with at least one letter or digit.");
+    if (!id) return showProblem(t("signIn.needsName"));
     submit.disabled = true;
     try {
       app.signIn(await app.api.devLogin(id));
     } catch (error) {
-      showProblem(error.code === "suspended" ? suspension(error.said) : refusal(error));
+      showProblem(refusal(error));
     } finally {
       submit.disabled = false;
     }
   };
   const form = h("form", { class: "panel", novalidate: true, onsubmit: enter },
-    h("label", { for: field.id }, app.dev ? "Your name" : "Your token"), field,
-    h("p", { id: "sign-in-hint", class: "hint" }, app.dev
-      ? "This is a development server: any name works, and there is no password. To be another person, use another tab."
-      : "You get a token from the site that sent you here, or from the people who run this service."),
+    h("label", { for: field.id }, app.dev ? t("signIn.name") : t("signIn.token")), field,
+    h("p", { id: "sign-in-hint", class: "hint" }, app.dev ? t("signIn.devHint") : t("signIn.tokenHint")),
     problem, submit);
   return {
-    title: "Sign in",
+    title: t("signIn.title"),
     root: h("section", { class: "welcome" },
-      h("div", { class: "pitch" }, orbs(), heading("Meet someone now"),
-        h("p", { class: "lead" }, `Spin, and we'll introduce you to one person. You both have ${app.vote_window_s} seconds to say yes or pass. If you both say yes, you meet on video.`)),
+      h("div", { class: "pitch" }, orbs(), heading(t("signIn.heading")),
+        h("p", { class: "lead" }, t("signIn.lead", { seconds: app.vote_window_s }))),
       form),
     update() { if (app.sign_in_notice) problem.textContent = app.sign_in_notice; },
   };

@@ -1,10 +1,33 @@
 // Waiting in line: for how long, how wide the search is, and why there is no match yet.
 
+import { askPermission, permission } from "../attention.js";
 import { announce, button, clock, h, heading } from "../dom.js";
-import { explanation, TIERS } from "../words.js";
+import { prefer, preferences } from "../preferences.js";
+import { known, t } from "../texts.js";
+import { explanation } from "../words.js";
+import { checkDevices } from "./check.js";
 import { circlingOrbs } from "./orbs.js";
 
 const ASK_EVERY_MS = 2000;
+
+/** Waiting is the good moment to ask: the user has just seen why a message would help. */
+function notifyOffer() {
+  const text = h("p", { class: "hint" });
+  const ask = button(t("spinning.notify"), async () => {
+    const answer = await askPermission();
+    prefer({ notifications: answer === "granted" });
+    show();
+    announce(text.textContent);
+  });
+  const show = () => {
+    const state = permission();
+    const on = state === "granted" && preferences().notifications;
+    ask.hidden = on || state === "denied" || state === "impossible";
+    text.textContent = on ? t("spinning.notifyOn") : state === "denied" || state === "impossible" ? t("spinning.notifyBlocked") : t("spinning.notifyHint");
+  };
+  show();
+  return [ask, text];
+}
 
 /** @param {any} app */
 export function spinning(app) {
@@ -12,7 +35,8 @@ export function spinning(app) {
   const tier = h("p", { class: "lead" });
   const why = h("ul", { class: "why" });
   const next = h("p", { class: "hint" });
-  const leave = button("Leave the line", () => app.attempt(() => app.client.leave()));
+  const leave = button(t("spinning.leave"), () => app.attempt(() => app.client.leave()));
+  const check = button(t("check.settings"), () => checkDevices(() => { check.hidden = true; }), "link", { hidden: preferences().checked });
   let shown = "";
   let announced_ms = 0;
 
@@ -21,12 +45,12 @@ export function spinning(app) {
     if (since) waited.textContent = clock(Math.max(0, Math.floor((app.now() - Date.parse(since)) / 1000)));
   };
   const ask = async () => {
-    if (app.snapshot?.state !== "waiting" || app.client?.status !== "online") return;
+    if (app.snapshot?.state !== "waiting" || !app.client?.isLive) return;
     const reply = await app.client.explain().catch(() => null);
     if (!reply || app.snapshot?.state !== "waiting") return;
-    tier.textContent = TIERS[reply.tier] ?? "";
+    tier.textContent = known(`tier.${reply.tier}`);
     const lines = explanation(reply);
-    next.textContent = reply.next_tier_in_s === null || reply.next_tier_in_s === undefined ? "" : `The search widens in ${Math.max(1, Math.ceil(reply.next_tier_in_s))} s.`;
+    next.textContent = reply.next_tier_in_s === null || reply.next_tier_in_s === undefined ? "" : t("spinning.widens", { seconds: Math.max(1, Math.ceil(reply.next_tier_in_s)) });
     if (lines.join() === shown) return;
     shown = lines.join();
     why.replaceChildren(...lines.map((line) => h("li", {}, line)));
@@ -36,13 +60,16 @@ export function spinning(app) {
   };
   const timers = [setInterval(tick, 250), setInterval(ask, ASK_EVERY_MS)];
   return {
-    title: "Looking for someone",
-    root: h("section", { class: "center" }, circlingOrbs(), heading("Looking for someone…"),
-      h("p", { class: "clock-line" }, h("span", { class: "sr-only" }, "You have waited "), waited), tier,
-      h("div", { class: "panel why-panel" }, h("h2", {}, "Why you're waiting"), why, next),
-      h("div", { class: "actions" }, leave)),
+    title: t("spinning.title"),
+    count: () => waited.textContent,
+    root: h("section", { class: "center" }, circlingOrbs(), heading(t("spinning.heading")),
+      h("p", { class: "clock-line" }, h("span", { class: "sr-only" }, t("spinning.waited")), waited), tier,
+      h("div", { class: "actions" }, leave),
+      h("p", { class: "stay" }, t("spinning.stay"), " ", "wakeLock" in navigator && t("spinning.awake")),
+      h("div", { class: "panel why-panel" }, h("h2", {}, t("spinning.why")), why, next),
+      h("div", { class: "actions reach" }, notifyOffer(), check)),
     update() {
-      if (app.snapshot?.tier) tier.textContent = TIERS[app.snapshot.tier] ?? "";
+      if (app.snapshot?.tier) tier.textContent = known(`tier.${app.snapshot.tier}`);
       tick();
     },
     opened: ask,

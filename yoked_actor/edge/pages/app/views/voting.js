@@ -4,14 +4,21 @@ import { personCard } from "../card.js";
 import { Countdown } from "../countdown.js";
 import { askToBlock, askToReport } from "../dialogs.js";
 import { button, h, heading } from "../dom.js";
+import { preferences } from "../preferences.js";
+import { t } from "../texts.js";
 
 const KEYS = { y: "yes", Y: "yes", ArrowRight: "yes", p: "pass", P: "pass", ArrowLeft: "pass" };
+const FIELDS = "input, textarea, select, [contenteditable]";
+
+/** Whether a key was meant for a field or a dialog, and not for the page. */
+const isTaken = (event) => event.repeat || event.isComposing || event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]") !== null || (event.target instanceof Element && event.target.closest(FIELDS) !== null);
 
 /** @param {any} app */
 export function voting(app) {
   const { match_id, partner } = app.snapshot.match;
-  const ring = new Countdown(app.now, "Seconds left to vote");
-  const title = heading("Someone for you");
+  const name = partner.display_name;
+  const ring = new Countdown(app.now, t("voting.ring"));
+  const title = heading(t("voting.heading"));
   const status = h("p", { class: "lead", id: "vote-status" });
   const cast = async (vote) => {
     if (app.snapshot?.state !== "voting" || app.snapshot.match.voted || sending) return;
@@ -21,16 +28,17 @@ export function voting(app) {
     sending = false;
     show();
   };
-  const key = (label) => h("kbd", { "aria-hidden": "true" }, label);
-  const pass = h("button", { type: "button", class: "pass big", onclick: () => cast("pass"), "aria-keyshortcuts": "P ArrowLeft" }, "Pass ", key("P"));
-  const yes = h("button", { type: "button", class: "main big", onclick: () => cast("yes"), "aria-keyshortcuts": "Y ArrowRight" }, "Yes ", key("Y"));
+  const { keyboard } = preferences();
+  const key = (label) => keyboard && h("kbd", { "aria-hidden": "true" }, label);
+  const pass = h("button", { type: "button", class: "pass big", onclick: () => cast("pass"), "aria-keyshortcuts": keyboard && "P ArrowLeft" }, `${t("voting.pass")} `, key("P"));
+  const yes = h("button", { type: "button", class: "main big", onclick: () => cast("yes"), "aria-keyshortcuts": keyboard && "Y ArrowRight" }, `${t("voting.yes")} `, key("Y"));
   const choice = h("div", { class: "choice" }, pass, yes);
   let sending = false;
   let running = "";
 
   const press = (event) => {
     const vote = KEYS[event.key];
-    if (!vote || event.repeat || event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (!vote || !preferences().keyboard || isTaken(event)) return;
     event.preventDefault();
     cast(vote);
   };
@@ -52,24 +60,25 @@ export function voting(app) {
     ring.element.classList.toggle("still", !open);
     pass.disabled = yes.disabled = !open || voted;
     choice.hidden = voted;
-    status.textContent = voted ? `Your vote is in. Waiting for ${partner.display_name}…`
-      : open ? "Do you want to meet on video?" : `Waiting for ${partner.display_name} to arrive…`;
+    status.textContent = voted ? t("voting.voted", { name }) : open ? t("voting.open") : t("voting.arriving", { name });
     if (voted && choice.contains(document.activeElement)) title.focus();
   };
   addEventListener("keydown", press);
   document.addEventListener("visibilitychange", acknowledge);
   return {
-    title: `Meet ${partner.display_name}`,
+    title: t("voting.title", { name }),
+    /** The seconds left, for the title of the window. */
+    count: () => ring.left,
     root: h("section", { class: "meeting" }, h("div", { class: "meeting-head" }, title, ring.element), personCard(partner, app.profile?.interests ?? []),
-      status, choice,
-      h("div", { class: "quiet" }, button("Block", () => askToBlock(app, partner), "link"), button("Report", () => askToReport(app, partner, match_id), "link"))),
+      h("div", { class: "decide" }, status, choice),
+      h("div", { class: "after" }, h("p", { class: "hint" }, t("voting.next", { minutes: app.date_minutes })),
+        h("div", { class: "quiet" }, button(t("common.block"), () => askToBlock(app, partner), "link"), button(t("common.report"), () => askToReport(app, partner, match_id), "link")))),
     update: show,
     opened: acknowledge,
     close() {
       ring.stop();
       removeEventListener("keydown", press);
       document.removeEventListener("visibilitychange", acknowledge);
-      document.querySelector("dialog[open]")?.close();
     },
   };
 }
