@@ -189,6 +189,8 @@ async def test_the_next_due_job_is_that_of_some_types(open_again: Opener) -> Non
         assert await store.jobs.next_due_at() == NOW + 5
         assert await store.jobs.next_due_at({"call"}) == NOW + 9
         assert await store.jobs.next_due_at({"fax"}) is None
+        await store.jobs.pause(Pause("mail", NOW, "root", "a move"))
+        assert await store.jobs.next_due_at({"call", "mail"}) == NOW + 9
 
 
 async def test_a_paused_type_is_not_claimed_and_is_not_due(open_again: Opener) -> None:

@@ -39,7 +39,8 @@ class Tags:
             words.append(word.to_bytes(8 * _WORDS, "little"))
             self._rest.append(tuple(rare))
         by_person = np.frombuffer(b"".join(words), "<u8").reshape(count, _WORDS)
-        self._words = np.ascontiguousarray(by_person.T)
+        # A word in which nobody has a tag is not compared.
+        self._words = [words for words in np.ascontiguousarray(by_person.T) if words.any()]
         self._who = {tag: np.array(rows, np.int64) for tag, rows in who.items()}
         self._marked = np.zeros(count, np.bool_)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from yoked_actor.domain.jobs import BulkAction, ImpossibleJobMove, JobFilter, Pause, RetryPolicy
+from yoked_actor.domain.jobs import BulkAction, ImpossibleJobMove, JobFilter, Pause
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import Tx, record_in, statement
 from yoked_actor.store.jobs.operations import cancel_in, dismiss_in, requeue_in
@@ -80,12 +80,12 @@ def pauses_in(tx: Tx) -> list[Pause]:
     return [Pause(*row) for row in rows]
 
 
-def types_to_claim(tx: Tx, policies: Mapping[str, RetryPolicy] | None) -> str | None:
+def types_to_claim(tx: Tx, types: Iterable[str] | None) -> str | None:
     """A JSON array of the types that may be claimed; None for all."""
     paused = {job_type for (job_type,) in tx.execute("SELECT type FROM job_pauses").fetchall()}
-    if policies is None:
+    if types is None:
         if not paused:
             return None
         waiting = tx.execute("SELECT DISTINCT type FROM jobs WHERE status IN ('pending', 'failed')")
         return json_text([one for (one,) in waiting.fetchall() if one not in paused])
-    return json_text([one for one in policies if one not in paused])
+    return json_text([one for one in types if one not in paused])

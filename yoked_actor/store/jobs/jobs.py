@@ -31,9 +31,16 @@ from yoked_actor.domain.jobs import (
     checked_reason,
 )
 from yoked_actor.domain.time import Instant, after
-from yoked_actor.store.engine import Database, prune_oldest, statement
+from yoked_actor.store.engine import Database, Tx, prune_oldest, statement
 from yoked_actor.store.jobs.answers import answers_in, keep_answer_in
-from yoked_actor.store.jobs.bulk import change_in, find_in, pause_in, pauses_in, resume_in
+from yoked_actor.store.jobs.bulk import (
+    change_in,
+    find_in,
+    pause_in,
+    pauses_in,
+    resume_in,
+    types_to_claim,
+)
 from yoked_actor.store.jobs.claiming import claim_in, next_due_at
 from yoked_actor.store.jobs.enqueuing import enqueue_in, enqueue_one_in
 from yoked_actor.store.jobs.lease_clock import LeaseClock
@@ -300,10 +307,17 @@ class Jobs:
         return int(count)
 
     async def next_due_at(self, types: Collection[str] | None = None) -> Instant | None:
-        """When the next job is due or the next lease ends; of some types when given."""
+        """When the next job is due or the next lease ends.
+
+        With `types`, only of those of them that are not paused.
+        """
         ahead = self._leases.ahead_at_present()
-        wanted = None if types is None else json_text(sorted(types))
-        return await self._database.read(lambda tx: next_due_at(tx, wanted, ahead))
+
+        def read(tx: Tx) -> Instant | None:
+            wanted = None if types is None else types_to_claim(tx, sorted(types))
+            return next_due_at(tx, wanted, ahead)
+
+        return await self._database.read(read)
 
     async def end_leases(self, owner: str, now: Instant) -> int:
         """End the leases of a process that is gone; the next claim rescues its jobs."""
