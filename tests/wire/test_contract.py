@@ -225,7 +225,7 @@ def check_conversation(client: Client) -> set[str]:
 async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
     edges = {"tier2_after_s": 0.05, "tier3_after_s": 0.1, "forced_after_s": 0.1}
     async with (
-        open_house(matching=edges) as (server, address),
+        open_house(matching=edges, date={"touch_after_s": 0.0}) as (server, address),
         connect(address) as ana,
         connect(address) as ben,
         connect(address) as carl,
@@ -279,11 +279,11 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
             await client.event("voting")
             await client.say("vote", match_id=match_id, vote="yes")
         date_id = (await ana.event("date_started"))["date_id"]
-        await ana.say("stay_in_touch", date_id=date_id, answer="no")
         await ana.say("signal", date_id=date_id, data={"candidate": None})
         await ben.event("signal")
         await ana.say("end_date", date_id=date_id)
         await ben.event("date_ended")
+        await ana.say("stay_in_touch", date_id=date_id, answer="no")
         await ana.say("spin")
         await carl.say("spin")
         await ana.say("leave")
