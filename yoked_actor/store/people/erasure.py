@@ -156,6 +156,12 @@ def _replace_in_pairs(tx: Tx, user: str, tombstone: str, traces: Traces) -> None
 
 
 def _erase_reports(tx: Tx, user: str, tombstone: str) -> None:
+    # What an operator made of a report is in the audit under the number of the report.
+    tx.execute(
+        "UPDATE audit SET detail = '' WHERE action = 'resolve_report' AND subject IN"
+        " (SELECT CAST(number AS TEXT) FROM reports WHERE reporter = ?1 OR reported = ?1)",
+        (user,),
+    )
     # The text of a report is about both users, so it is deleted with either.
     for column in ("reporter", "reported"):
         tx.execute(
