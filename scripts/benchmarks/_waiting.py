@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from random import Random
 
-from yoked_actor.domain.matching import Limits, Ticket, Tier, Tiers, admits, attracted
+from yoked_actor.domain.matching import Apart, Limits, Ticket, Tier, Tiers, admits, attracted
 from yoked_actor.domain.matching.fairness import EPOCH, Policy
 from yoked_actor.domain.people import Person, age_at, distance_km
 from yoked_actor.domain.rules import Rules
@@ -94,7 +94,7 @@ def plain_scan(
     tickets: Sequence[Ticket],
     seeker: Ticket,
     limits: Limits,
-    allowed: Callable[[str], bool],
+    apart: Apart,
 ) -> list[tuple[int, str, Ticket]]:
     """All acceptable users: (minus total, user id, ticket), in no order."""
     found = []
@@ -106,7 +106,7 @@ def plain_scan(
         km = distance_km(me, who)
         if not admits(limits, who, km, NOW):
             continue
-        if not admits(TIERS.limits(who, ticket.tier), me, km, NOW) or not allowed(who.user_id):
+        if not admits(TIERS.limits(who, ticket.tier), me, km, NOW) or who.user_id in apart:
             continue
         standing = policy.standing(ticket, NOW)
         total = standing.key + policy.slopes[standing.phase] * (NOW - EPOCH)

@@ -24,7 +24,7 @@ def _of(*user_ids: str, days: float | None = None) -> Acquaintance:
 def _is_empty(between: Acquaintance) -> bool:
     books = (between.blocks, between.met, between.bars)
     return not any(book.rows for book in books) and not (
-        between._others or between._blocked or between._blockers
+        between._others or between._blocked or between._blockers or between._apart
     )
 
 
@@ -200,6 +200,7 @@ def test_coming_and_going_in_any_order_loses_no_fact_and_keeps_none_too_long(his
             pairs = {*between.met.rows, *between.bars.rows, *between.blocks.rows}
             others = {other for pair in pairs if user_id in pair for other in pair}
             assert between.around(user_id) >= others - {user_id}
+            assert set(between.apart_from(user_id)) == (others & here) - {user_id}
     for user_id in NAMES:
         between.forget(user_id)
     assert _is_empty(between)

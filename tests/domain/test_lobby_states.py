@@ -56,7 +56,7 @@ from yoked_actor.domain.lobby.notices import (
     OutcomeReached,
     VotingOpened,
 )
-from yoked_actor.domain.matching import Choice, Limits, Pool, Ticket, policy_by
+from yoked_actor.domain.matching import Apart, Choice, Limits, Pool, Ticket, policy_by
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import PolicyName, Rules
 from yoked_actor.domain.time import Instant, after, from_datetime
@@ -104,7 +104,7 @@ class WatchedPool(Pool):
     """A pool that compares every choice with a scan, and counts skips on its own."""
 
     def __init__(self, rules: Rules, floor: Floor) -> None:
-        super().__init__(policy_by(rules), floor.tiers)
+        super().__init__(policy_by(rules), floor.tiers, numbers=floor.numbers)
         self._policy_name = rules.policy
         self.skips: Counter[str] = Counter()
         self.choices = 0
@@ -114,13 +114,20 @@ class WatchedPool(Pool):
         seeker: Ticket,
         limits: Limits,
         now: Instant,
-        allowed: Callable[[str], bool],
+        apart: Apart,
         beyond: Limits | None = None,
     ) -> Choice | None:
-        choice = super().best_partner(seeker, limits, now, allowed, beyond)
+        choice = super().best_partner(seeker, limits, now, apart, beyond)
         inside: Bounds = (limits.min_age, limits.max_age, limits.max_km)
         # Whoever is said to be known already must not be missed: the scan looks at them, too.
-        best, passed = scan(self._policy_name, self.tickets(), seeker.person, inside, now, allowed)
+        best, passed = scan(
+            self._policy_name,
+            self.tickets(),
+            seeker.person,
+            inside,
+            now,
+            lambda user_id: user_id != seeker.user_id and user_id not in apart,
+        )
         assert (None if choice is None else choice.ticket) == best
         assert ([] if choice is None else choice.passed_over) == passed
         if best is not None:
@@ -422,6 +429,17 @@ class LobbyMachine(RuleBasedStateMachine):
             assert not self.witness.may_meet(a, b, spun_at, self.now), (a, b)
 
     @invariant()
+    def exactly_those_are_kept_apart_who_have_something_between_them(self) -> None:
+        between = self.lobby.floor.acquaintance
+        pairs = {*between.met.rows, *between.bars.rows, *between.blocks.rows}
+        pairs |= {(b, a) for a, b in pairs}
+        for user in USERS:
+            apart = {
+                b for a, b in pairs if a == user and {a, b} <= set(self.lobby.floor.seats.rows)
+            }
+            assert set(between.apart_from(user)) == apart
+
+    @invariant()
     def every_client_knows_its_tier(self) -> None:
         """Each edge was notified once: the tier that a client knows follows from its wait."""
         if self._something_is_due():
@@ -700,12 +718,18 @@ def photo(floor: Floor) -> Photo:
 
 
 def _can_be_repeated(calls: list[Call]) -> bool:
-    """Whether there was no sign of life after a wake: an undo keeps it, which changes deadlines."""
-    woken = False
+    """Whether there was no sign of life after a wake: an undo keeps it, which changes deadlines.
+
+    Nor was a call answered in the round that placed it: the call has another id after an undo.
+    """
+    woken = placed = False
     for event, _, _ in calls:
         if woken and event is not None and not isinstance(event, ev.Detached):
             return False
+        if placed and isinstance(event, ev.AcceptCall | ev.DeclineCall | ev.CancelCall):
+            return False
         woken = woken or event is None
+        placed = placed or isinstance(event, ev.StartDate)
     return True
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +32,9 @@ from tests.domain.crowds import (
 from tests.domain.scan import STARVATION_S, bounds, fair_queue_order, priority, scan
 from yoked_actor.domain.matching import (
     MOST_CREDIT,
+    Apart,
     Choice,
+    Numbers,
     Pool,
     Ticket,
     Tier,
@@ -41,6 +44,7 @@ from yoked_actor.domain.matching import (
 )
 from yoked_actor.domain.matching.fairness import FairQueue, Policy
 from yoked_actor.domain.matching.pool import MOST_STALE_CHANGES
+from yoked_actor.domain.people import StrictLimit
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, after, from_datetime, utc_date
 
@@ -90,7 +94,7 @@ def _choose(
         seeker,
         TIERS.limits(seeker.person, seeker.tier),
         now,
-        lambda user_id: user_id != seeker.user_id and user_id not in refused,
+        Apart((user_id, pool.numbers.of(user_id)) for user_id in sorted(refused)),
         None if beyond is None else TIERS.limits(seeker.person, beyond),
     )
 
@@ -524,10 +528,85 @@ def test_a_user_who_came_and_went_often_moves_up_when_their_time_has_come(policy
         pool.put(Ticket(woman("bea"), now, credit=1), now)
     later = after(now, 6_000)
     seeker = Ticket(man("carl"), later)
-    found = pool.best_partner(
-        seeker, TIERS.limits(seeker.person, Tier.FORCED), later, lambda _: True
-    )
+    found = pool.best_partner(seeker, TIERS.limits(seeker.person, Tier.FORCED), later, Apart())
     expected = pool.in_order(["ana", "bea"], later)[0]
     assert found is not None
     assert found.ticket == expected
     assert pool._changes == []
+
+
+def _a_town(size: int, draw: Random) -> list[Ticket]:
+    """Women of one town: most suit the seeker by age and distance, with any wait and credit."""
+    return [
+        ticket(
+            woman(
+                f"w{number}",
+                birth_date=date(draw.randint(1985, 2004), draw.randint(1, 12), 1),
+                lat=52.52 + draw.uniform(-0.3, 0.3),
+                min_age=draw.randint(18, 30),
+                strict=draw.choice([frozenset(), frozenset({"age"}), frozenset({"distance"})]),
+            ),
+            draw.choice([1.0, 59.0, 61.0, 5_001.0, draw.uniform(0, 300)]),
+            draw.choice([0, 0, 10, 50]),
+            tier=draw.choice(list(Tier)),
+        )
+        for number in range(size)
+    ]
+
+
+@both_policies
+@pytest.mark.parametrize("strict", [frozenset(), frozenset({"age", "distance"})])
+def test_a_user_who_has_met_almost_everybody_gets_the_best_of_the_rest(
+    policy: str, strict: frozenset[StrictLimit]
+) -> None:
+    """The best are met first, one batch after another, until nobody is left."""
+    draw = Random(policy)
+    crowd = _a_town(600, draw)
+    pool = _pool(policy, *crowd)
+    for tier in (Tier.EXACT, Tier.FORCED):
+        me = ticket(man("me", min_age=22, max_age=38, strict=strict), tier=tier)
+        met: set[str] = set()
+        while (best := _check(pool, policy, crowd, me, START, met)) is not None:
+            left = [each.user_id for each in crowd if each.user_id not in met]
+            met |= {best.user_id, *draw.sample(left, min(len(left), 90))}
+        assert len(met) > 300
+
+
+@both_policies
+def test_users_who_come_and_go_get_numbers_that_are_not_mixed_up(policy: str) -> None:
+    """A released number is given to another user, who is kept apart from nobody."""
+    draw = Random(policy)
+    crowd = {each.user_id: each for each in _a_town(300, draw)}
+    pool = _pool(policy, *crowd.values())
+    me = ticket(man("me"), tier=Tier.FORCED)
+    for round_ in range(20):
+        for user_id in draw.sample(sorted(crowd), 40):
+            pool.discard(user_id)
+            pool.numbers.release(user_id)
+            del crowd[user_id]
+        for each in _a_town(40, draw):
+            new = replace(each, person=replace(each.person, user_id=f"{each.user_id}-{round_}"))
+            crowd[new.user_id] = new
+            pool.put(new, START)
+        refused = set(draw.sample(sorted(crowd), draw.choice([0, 1, 250, len(crowd)])))
+        _check(pool, policy, list(crowd.values()), me, START, refused)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from(crowd_ids(9))), max_size=60))
+def test_apart_is_a_set_with_numbers(changes: list[tuple[bool, str]]) -> None:
+    numbers, apart, expected = Numbers(), Apart(), set[str]()
+    everyone = crowd_ids(9)
+    for user_id in everyone:
+        numbers.of(user_id)
+    for adds, user_id in changes:
+        if adds:
+            apart.add(user_id, numbers.of(user_id))
+            expected.add(user_id)
+        else:
+            apart.discard(user_id)
+            expected.discard(user_id)
+        assert set(apart) == expected
+        assert len(apart) == len(expected)
+        assert all((one in apart) == (one in expected) for one in everyone)
+        column = np.array([numbers.of(one) for one in everyone], np.int32)
+        assert apart.free_of(column).tolist() == [one not in expected for one in everyone]

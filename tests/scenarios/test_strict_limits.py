@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import trio
 
 from tests.scenarios.meeting import MAN, WOMAN, news, told
 from tests.scenarios.test_mornings import BERLIN, MONDAY, SIX, offered, sets_of, until
+from yoked_actor.store.engine.schema import migrations
 from yoked_actor.testing import make_profile, open_world
 
 HAMBURG = {"lat": 53.55, "lon": 10.00}  # 254 km from Berlin.
@@ -83,15 +85,20 @@ async def test_a_strict_limit_is_kept_through_a_crash_and_is_in_the_export(
 
 async def test_a_profile_from_before_strict_limits_has_none(autojump_clock, tmp_path):
     database = tmp_path / "yoked.db"
+    with closing(sqlite3.connect(database)) as connection:
+        for step in migrations():
+            if step.name == "strict_limits":
+                break
+            connection.executescript(f"{step.text}\nPRAGMA user_version = {step.version};")
+        connection.execute(
+            "INSERT INTO people (user_id, display_name, birth_date, gender, lat, lon, time_zone,"
+            " interests, seeking, min_age, max_age, max_distance_km) VALUES ('ana', 'Ana',"
+            " '1998-04-02', 'woman', 52.5, 13.4, 'Europe/Berlin', '[]', '[\"man\"]', 25, 35, 50.0)"
+        )
+        connection.commit()
     async with open_world(database=database) as world:
-        await world.sign_up("ana", **HERS, strict=["age"])
-        await world.crash()
-        with sqlite3.connect(database) as tx:
-            # As a database from before the migration.
-            tx.execute("ALTER TABLE people DROP COLUMN strict")
-            tx.execute("PRAGMA user_version = 14")
-        await world.start()
         profile = await world.api("ana").call("GET", "/api/profile")
+        assert profile["display_name"] == "Ana"
         assert profile["preferences"]["strict"] == []
 
 

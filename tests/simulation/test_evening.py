@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from yoked_actor.settings import load_settings
-from yoked_actor.simulation import Report, simulate
+from yoked_actor.simulation.evening import Report, simulate
 
 
 async def _evening(people: int, hours: float, seed: int, policy: str = "fair_queue") -> Report:

@@ -6,6 +6,7 @@ same job; SQLite keeps their writes apart.
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import trio
 
-from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.clock import CHECK_EVERY_S, Clock
 from yoked_actor.actors.jobs import (
     Dispatcher,
     listen_for_wakeups,
@@ -26,7 +27,7 @@ from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.app.extensions import register_extensions
 from yoked_actor.app.worker_report import Reporter
 from yoked_actor.settings import Settings
-from yoked_actor.store import ThreadRunner, open_store
+from yoked_actor.store import InlineRunner, ThreadRunner, open_store
 from yoked_actor.telemetry import Metrics
 
 # The server holds the write lock for a whole batch, so a worker waits longer for it.
@@ -35,16 +36,24 @@ _PATIENCE_S = 10.0
 
 @asynccontextmanager
 async def open_worker(
-    settings: Settings, database: Path, reporter: Reporter | None = None
+    settings: Settings,
+    database: Path,
+    reporter: Reporter | None = None,
+    *,
+    clock: Clock | None = None,
+    name: str | None = None,
+    threads: bool = True,
 ) -> AsyncIterator[Dispatcher]:
     """Run jobs until the block is left, then let them end or give them back.
 
     The worker process of a server has a `reporter`: the server counts its runs and raises alerts.
+    A simulation runs a worker beside a server in one process: it gives a `clock`, a `name` in place
+    of the process id, and no threads.
     """
-    clock = Clock.real(settings.server.clock_step_s)
+    clock = Clock.real(settings.server.clock_step_s) if clock is None else clock
     async with open_store(
         database,
-        runner=ThreadRunner(),
+        runner=ThreadRunner() if threads else InlineRunner(),
         busy_timeout_s=max(settings.store.busy_timeout_s, _PATIENCE_S),
         checkpoint_pages=settings.store.checkpoint_pages,
         max_pending=settings.store.max_pending,
@@ -60,7 +69,9 @@ async def open_worker(
             clock,
             settings,
             metrics,
-            wake_others=lambda: wake_other_processes(directory),
+            owner=None if name is None else f"process {name}",
+            threads=threads,
+            wake_others=partial(wake_other_processes, directory, name),
             ended=None if reporter is None else reporter.add_runs,
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
@@ -68,15 +79,17 @@ async def open_worker(
         # sets it has stored, and the server delivers.
         OfferJobs(
             *(store.offers, store.jobs, clock, settings, metrics),
+            threads=threads,
             ended=None if reporter is None else reporter.add_set,
         ).register(dispatcher)
         register_extensions(dispatcher)
         # Its alerts concern its own jobs and go to its log; the server stores and sends alerts.
-        alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=True)
+        alarm = Alarm(dispatcher.watch, clock, settings, metrics, is_restless=threads)
         supervisor = Supervisor(clock, settings.supervisor, metrics, failed=alarm.wake)
         async with trio.open_nursery() as nursery:
             run_side = supervisor.run_side
-            watch_clock = partial(clock.watch, metrics.clock.count)
+            check_every_s = CHECK_EVERY_S if threads else math.inf
+            watch_clock = partial(clock.watch, metrics.clock.count, check_every_s)
             nursery.start_soon(run_side, "clock", watch_clock)
             if reporter is None:
                 nursery.start_soon(run_side, "alarm", alarm.run)
@@ -85,7 +98,8 @@ async def open_worker(
                 nursery.start_soon(run_side, "reporter", reporter.run)
             nursery.start_soon(run_side, "dispatcher", dispatcher.run)
             wake = partial(dispatcher.wake, from_other_process=True)
-            nursery.start_soon(run_side, "job_bell", partial(listen_for_wakeups, directory, wake))
+            listen = partial(listen_for_wakeups, directory, wake, name)
+            nursery.start_soon(run_side, "job_bell", listen)
             yield dispatcher
             await dispatcher.drain()
             if reporter is not None:

@@ -33,7 +33,9 @@ COMMANDS = {
     "offers": Entry("offers:offers", "List, run and verify the daily offers."),
     "restore": Entry("backup:restore", "Replace the database with the backup FILE."),
     "serve": Entry("serve:serve", "Run the server."),
-    "simulate": Entry("simulate:simulate", "Simulate an evening and report the waiting times."),
+    "simulate": Entry(
+        "simulate:simulate", "Simulate days or weeks of the whole server in minutes."
+    ),
     "token": Entry("token:token", "Print an access token for USER."),
     "users": Entry("users:users", "List, suspend and unsuspend users."),
     "worker": Entry("worker:worker", "Run background jobs in a separate process."),

@@ -18,9 +18,12 @@ import trio
 _PREFIX, _SUFFIX = "jobs-", ".bell"
 
 
-def wake_other_processes(directory: Path) -> None:
-    """Wake the dispatchers of other processes. Does not block or raise."""
-    own = f"{_PREFIX}{os.getpid()}{_SUFFIX}"
+def wake_other_processes(directory: Path, name: str | None = None) -> None:
+    """Wake the dispatchers of other processes. Does not block or raise.
+
+    `name` is this process's own name if it is not its id.
+    """
+    own = _socket_name(name)
     try:
         names = [name for name in os.listdir(directory) if _is_socket(name) and name != own]
         if not names:
@@ -38,9 +41,11 @@ def wake_other_processes(directory: Path) -> None:
         pass
 
 
-async def listen_for_wakeups(directory: Path, wake: Callable[[], None]) -> None:
+async def listen_for_wakeups(
+    directory: Path, wake: Callable[[], None], name: str | None = None
+) -> None:
     """Call `wake` whenever another process sends a wake-up, until cancelled."""
-    name = f"{_PREFIX}{os.getpid()}{_SUFFIX}"
+    name = _socket_name(name)
     (directory / name).unlink(missing_ok=True)
     # Not trio's own bind, which uses a thread: a mock clock may jump while a thread works.
     plain = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -55,6 +60,10 @@ async def listen_for_wakeups(directory: Path, wake: Callable[[], None]) -> None:
     finally:
         listener.close()
         (directory / name).unlink(missing_ok=True)
+
+
+def _socket_name(name: str | None) -> str:
+    return f"{_PREFIX}{os.getpid() if name is None else name}{_SUFFIX}"
 
 
 def _is_socket(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yoked_actor.domain.matching.apart import NOBODY, Apart, Numbers
 from yoked_actor.domain.matching.census import Census, take_census
 from yoked_actor.domain.matching.compatibility import (
     admits,
@@ -29,12 +30,15 @@ from yoked_actor.domain.matching.tiers import EVERYBODY, Limits, Tier, Tiers, Wi
 __all__ = [
     "EVERYBODY",
     "MOST_CREDIT",
+    "NOBODY",
     "POINT",
+    "Apart",
     "Census",
     "Choice",
     "GroupQuality",
     "Idlers",
     "Limits",
+    "Numbers",
     "Percentiles",
     "Pool",
     "QualityReport",

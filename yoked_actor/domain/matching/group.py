@@ -57,6 +57,7 @@ class Entry:
         "max_age",
         "max_km",
         "min_age",
+        "number",
         "row",
         "shown",
         "standing",
@@ -65,12 +66,18 @@ class Entry:
     )
 
     def __init__(
-        self, ticket: Ticket, limits: Limits, standing: Standing, shown: tuple[float, float]
+        self,
+        ticket: Ticket,
+        limits: Limits,
+        standing: Standing,
+        shown: tuple[float, float],
+        number: int,
     ) -> None:
         """`shown` is the shown place of the user, in degrees: for `explain`, not for pairing."""
         person = ticket.person
         self.shown = angles_of(*shown)
         self.ticket = ticket
+        self.number = number
         self.user_id = person.user_id
         self.born = born_number(person.birth_date)
         self.angles = angles_of(person.lat, person.lon)
@@ -88,6 +95,7 @@ class Entry:
 
 
 _TYPES: dict[str, Any] = {
+    "number": np.int32,
     "born": np.int32,
     "min_age": np.int16,
     "max_age": np.int16,
@@ -148,6 +156,7 @@ class Columns:
 
     def _write_row(self, entry: Entry) -> None:
         columns, row, person = self._columns, entry.row, entry.ticket.person
+        columns["number"][row] = entry.number
         columns["born"][row] = entry.born
         columns["min_age"][row] = entry.min_age
         columns["max_age"][row] = min(entry.max_age, _ANY_AGE)

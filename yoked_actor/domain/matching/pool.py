@@ -6,17 +6,25 @@ index (`admit`) only if its search found no partner.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from heapq import heapify, heappop, heappush
 
 import msgspec
 
+from yoked_actor.domain.matching.apart import Apart, Numbers
 from yoked_actor.domain.matching.fairness import EPOCH, Policy, Ticket
 from yoked_actor.domain.matching.group import Entry, Group
 from yoked_actor.domain.matching.search import Search
 from yoked_actor.domain.matching.tiers import Limits, Tiers
-from yoked_actor.domain.people import WITHOUT_SECRET, Person, ShownPlaces, born_number
+from yoked_actor.domain.people import (
+    ADULT_AGE,
+    WITHOUT_SECRET,
+    Person,
+    ShownPlaces,
+    age_at,
+    born_number,
+)
 from yoked_actor.domain.time import Instant, utc_date
 
 MOST_STALE_CHANGES = 64
@@ -37,8 +45,16 @@ class Choice(msgspec.Struct, frozen=True):
 class Pool:
     """All tickets, indexed. The lobby is its only owner."""
 
-    def __init__(self, policy: Policy, tiers: Tiers, places: ShownPlaces = WITHOUT_SECRET) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        tiers: Tiers,
+        places: ShownPlaces = WITHOUT_SECRET,
+        numbers: Numbers | None = None,
+    ) -> None:
+        """`numbers` are those of the users in each `Apart` that a search is given."""
         self._policy = policy
+        self.numbers = Numbers() if numbers is None else numbers
         self._places = places
         self._tiers = tiers
         self._entries: dict[str, Entry] = {}
@@ -101,7 +117,8 @@ class Pool:
             self.discard(ticket.user_id)
         limits = self._tiers.limits(ticket.person, ticket.tier)
         standing = self._policy.standing(ticket, now)
-        entry = Entry(ticket, limits, standing, self._places.of(ticket.person, now))
+        shown, number = self._places.of(ticket.person, now), self.numbers.of(ticket.user_id)
+        entry = Entry(ticket, limits, standing, shown, number)
         self._entries[ticket.user_id] = entry
         key = _group_of(ticket.person)
         group = self._groups.get(key)
@@ -151,20 +168,20 @@ class Pool:
         seeker: Ticket,
         limits: Limits,
         now: Instant,
-        allowed: Callable[[str], bool],
+        apart: Apart,
         beyond: Limits | None = None,
     ) -> Choice | None:
         """The best of all tickets inside `limits` of the seeker that accept the seeker.
 
-        `allowed` says whether nothing else keeps apart two who suit by gender, age and distance. A
-        ticket inside the limits `beyond` is known not to be acceptable.
+        `apart` has the users whom something else keeps apart from the seeker. A ticket inside the
+        limits `beyond` is known not to be acceptable.
         """
         self._catch_up(now)
         if beyond is not None and utc_date(seeker.waiting_since) != utc_date(now):
             beyond = None  # A birthday may have moved a user inside these limits.
-        if limits == beyond:
+        if limits == beyond or age_at(seeker.person, now) < ADULT_AGE:
             return None
-        search = Search(seeker, limits, self._policy, now, allowed, beyond)
+        search = Search(seeker, limits, self._policy, now, apart, beyond)
         for group in self.suiting(seeker.person):
             search.read(group)
         if search.best is None:

@@ -5,17 +5,20 @@ stops as soon as no later one can win, because the term of a pair is bounded. It
 the cells and birth years inside the limits, or reads the list of the whole group when these are too
 many. If it takes long, one NumPy pass over the group finds all candidates by age and distance, and
 only the best of those are read. Distances of that pass are approximate; every candidate who could
-win is checked exactly.
+win is checked exactly. The pass leaves out the users who are kept apart from the seeker; each of
+them that a walk comes to makes it end sooner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.geometry import angles_of, haversine_km, kms_of, unit_vector
+from yoked_actor.domain.matching.apart import Apart
 from yoked_actor.domain.matching.fairness import EPOCH, Policy, Ticket
 from yoked_actor.domain.matching.group import (
     ALL_YEARS,
@@ -28,15 +31,18 @@ from yoked_actor.domain.matching.group import (
     walk,
 )
 from yoked_actor.domain.matching.tiers import Limits
-from yoked_actor.domain.people import age_on, born_number
+from yoked_actor.domain.people import ADULT_AGE, age_on, born_number
 from yoked_actor.domain.time import Instant, utc_date
 
 _SHORT_WALK = 160
+_REFUSED = 16
+"""What a user who is kept apart costs of the length of a walk: others probably are, too."""
 _MOST_LINES = 32
 _MOST_CELLS = 400
 _SLACK = 20_000
 """The largest error of the NumPy pass, in millionths of a point: two steps of nearness."""
 _NEAR_KM = 0.001
+_SURELY = 1 + 1e-6
 
 
 class Search:
@@ -44,8 +50,8 @@ class Search:
 
     __slots__ = (
         "_age",
-        "_allowed",
         "_angles",
+        "_apart",
         "_beyond",
         "_born_after",
         "_born_by",
@@ -70,7 +76,7 @@ class Search:
         limits: Limits,
         policy: Policy,
         now: Instant,
-        allowed: Callable[[str], bool],
+        apart: Apart,
         beyond: Limits | None = None,
     ) -> None:
         person = seeker.person
@@ -78,11 +84,11 @@ class Search:
         self._person = person
         self._limits = limits
         self._policy = policy
-        self._allowed = allowed
+        self._apart = apart
         self._beyond = beyond
         self._age = age_on(person.birth_date, today)
         self._today = born_number(today)
-        self._born_by = self._today - 10_000 * limits.min_age
+        self._born_by = self._today - 10_000 * max(limits.min_age, ADULT_AGE)
         self._born_after = self._today - 10_000 * (limits.max_age + 1)
         self._angles = angles_of(person.lat, person.lon)
         self._cells = CELLS.around_position(person.lat, person.lon, limits.max_km, _MOST_CELLS)
@@ -103,10 +109,9 @@ class Search:
         for base, entry in walk(lines, self._lifts):
             if self._is_settled(base + self._bound, entry):
                 return
-            if patience == 0:
+            if patience <= 0:
                 break
-            patience -= 1
-            self._consider(entry, base)
+            patience -= 1 if self._consider(entry, base) else _REFUSED
         else:
             return
         self._sweep(group)
@@ -119,11 +124,8 @@ class Search:
         for group, rows, bases in self._swept:
             for index in np.flatnonzero(bases > self.best_base).tolist():
                 entry = group.entries[rows[index]]
-                user_id = entry.user_id
-                if user_id in passed or not self._allowed(user_id):
-                    continue
                 if self._km_if_acceptable(entry) is not None:
-                    passed.add(user_id)
+                    passed.add(entry.user_id)
         passed.discard(self.best.user_id)
         return sorted(passed)
 
@@ -166,12 +168,18 @@ class Search:
             age = (self._today - entry.born) // 10_000
             if beyond.min_age <= age <= beyond.max_age:
                 return None
-        return km if self._allowed(entry.user_id) else None
+        return km
 
-    def _consider(self, entry: Entry, base: int) -> None:
+    def _is_apart(self, entry: Entry) -> bool:
+        return entry.user_id in self._apart or entry.user_id == self._person.user_id
+
+    def _consider(self, entry: Entry, base: int) -> bool:
+        """Compare a candidate with the best one; False if the two are kept apart."""
+        if self._is_apart(entry):
+            return False
         km = self._km_if_acceptable(entry)
         if km is None:
-            return
+            return True
         total = base
         if self._bound:
             person = entry.ticket.person
@@ -186,6 +194,7 @@ class Search:
         ):
             self.best, self.best_base, self.best_total = entry, base, total
             self.best_km = km
+        return True
 
     def _sweep(self, group: Group) -> None:
         """Search the whole group with NumPy."""
@@ -214,14 +223,20 @@ class Search:
         """The rows that pass by age and, approximately, by distance; and their squared chords."""
         columns = group.columns
         born = columns["born"]
-        rows = np.flatnonzero(
-            (born > self._born_after)
-            & (born <= self._born_by)
-            & (columns["min_age"] <= self._age)
-            & (columns["max_age"] >= self._age)
-        )
-        chords2 = columns.chords2(EXACT, rows, unit_vector(*self._angles))
-        near = (chords2 <= columns["reach2"][rows]) & (chords2 <= reach2(self._limits.max_km))
+        inside = (born > self._born_after) & (born <= self._born_by)
+        inside &= columns["min_age"] <= self._age
+        inside &= columns["max_age"] >= self._age
+        vector, reach = unit_vector(*self._angles), reach2(self._limits.max_km)
+        if reach < 1:
+            # No chord is shorter than its part along one axis: most rows are far by latitude.
+            z, most = columns["z"], sqrt(reach) * _SURELY
+            inside &= z >= vector[2] - most
+            inside &= z <= vector[2] + most
+        rows = np.flatnonzero(inside)
+        if len(self._apart) and len(rows):
+            rows = rows[self._apart.free_of(columns["number"][rows])]
+        chords2 = columns.chords2(EXACT, rows, vector)
+        near = (chords2 <= columns["reach2"][rows]) & (chords2 <= reach)
         return rows[near], chords2[near]
 
     def _pair_terms(
@@ -265,7 +280,5 @@ class Search:
                 if total + slack < self.best_total:
                     return True
                 continue
-            # Few of these are too far, so the cheaper check comes first.
-            if self._allowed(entry.user_id):
-                self._consider(entry, base)
+            self._consider(entry, base)
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.records import Changes, Known, Pair, pair_of
+from yoked_actor.domain.matching import NOBODY, Apart, Numbers
 from yoked_actor.domain.time import MICROSECONDS, Instant
 
 _DAY = 86_400 * MICROSECONDS
@@ -16,13 +17,16 @@ _DAY = 86_400 * MICROSECONDS
 class Acquaintance:
     """Blocks, history and bars, with undo."""
 
-    def __init__(self, rematch_after_days: float | None) -> None:
+    def __init__(self, rematch_after_days: float | None, numbers: Numbers | None = None) -> None:
         self.blocks: Book[tuple[str, str], Instant] = Book()
         self.met: Book[Pair, Instant] = Book()
         self.bars: Book[Pair, Instant] = Book()
         self._rematch_after = (
             None if rematch_after_days is None else round(rematch_after_days * _DAY)
         )
+        self._numbers = Numbers() if numbers is None else numbers
+        self._apart: dict[str, Apart] = {}
+        """For each user in memory exactly the others in memory whom something keeps apart."""
         # The keys to drop when a user leaves memory.
         self._others: dict[str, set[str]] = {}
         self._blocked: dict[str, set[str]] = {}
@@ -42,12 +46,17 @@ class Acquaintance:
             self.blocks.rows.setdefault((user_id, other), at)
             self._blockers.setdefault(other, set()).add(user_id)
         self._blocked[user_id] = set(known.blocks)
+        for other in (*known.met, *known.bars, *known.blocks, *self._blockers.get(user_id, ())):
+            self._compare(user_id, other)
 
     def forget(self, user_id: str) -> None:
         """Drop what is known of a user who left memory.
 
         A pair is kept while the other user is in memory; the store has the rest.
         """
+        for other in self._apart.pop(user_id, NOBODY):
+            self._unpart(other, user_id)
+        self._numbers.release(user_id)
         for other in self._blocked.pop(user_id, ()):
             self.blocks.rows.pop((user_id, other), None)
             blockers = self._blockers[other]
@@ -80,6 +89,8 @@ class Acquaintance:
             theirs.discard(user_id)
             if not theirs:
                 self._others.pop(other, None)
+        for other in list(self._apart.get(user_id, NOBODY)):
+            self._compare(user_id, other)
 
     def is_blocked(self, a: str, b: str) -> bool:
         """Whether either has blocked the other."""
@@ -100,6 +111,10 @@ class Acquaintance:
     def is_barred(self, a: str, b: str) -> bool:
         """Whether a recent cancelled match keeps these two apart."""
         return pair_of(a, b) in self.bars.rows
+
+    def apart_from(self, user_id: str) -> Apart:
+        """The users in memory with a block, a meeting or a bar between them and this user."""
+        return self._apart.get(user_id, NOBODY)
 
     def around(self, user_id: str) -> set[str]:
         """All users who may have a block, a meeting or a bar with this user."""
@@ -129,11 +144,13 @@ class Acquaintance:
         self.blocks.put((blocker, blocked), at)
         self._blocked.setdefault(blocker, set()).add(blocked)
         self._blockers.setdefault(blocked, set()).add(blocker)
+        self._compare(blocker, blocked)
 
     def unblock(self, blocker: str, blocked: str) -> bool:
         """Remove a block; return whether there was one."""
         found = (blocker, blocked) in self.blocks.rows
         self.blocks.remove((blocker, blocked))
+        self._compare(blocker, blocked)
         return found
 
     def meet(self, a: str, b: str, at: Instant) -> None:
@@ -141,21 +158,25 @@ class Acquaintance:
         pair = pair_of(a, b)
         self.met.put(pair, at)
         self._note(a, b)
+        self._compare(a, b)
 
     def unmeet(self, a: str, b: str) -> None:
         """Record that two have not met after all."""
         self.met.remove(pair_of(a, b))
+        self._compare(a, b)
 
     def bar(self, a: str, b: str, until: Instant) -> Pair:
         """Keep two apart until an instant."""
         pair = pair_of(a, b)
         self.bars.put(pair, until)
         self._note(a, b)
+        self._compare(a, b)
         return pair
 
     def lift_bar(self, pair: Pair) -> None:
         """End a bar."""
         self.bars.remove(pair)
+        self._compare(*pair)
 
     def collect(self, changes: Changes) -> None:
         """Add what must be stored."""
@@ -171,10 +192,33 @@ class Acquaintance:
 
     def undo(self) -> list[Pair]:
         """Undo the changes; return the bars whose deadlines must be set again."""
-        self.blocks.undo()
-        self.met.undo()
-        return [pair for pair in self.bars.undo() if pair in self.bars.rows]
+        bars = self.bars.undo()
+        for a, b in (*self.blocks.undo(), *self.met.undo(), *bars):
+            self._compare(a, b)
+        return [pair for pair in bars if pair in self.bars.rows]
 
     def _note(self, a: str, b: str) -> None:
         self._others.setdefault(a, set()).add(b)
         self._others.setdefault(b, set()).add(a)
+
+    def _compare(self, a: str, b: str) -> None:
+        """Note whether something keeps two apart, if both are in memory."""
+        if a == b or a not in self._blocked or b not in self._blocked:
+            return
+        pair = pair_of(a, b)
+        if pair in self.met.rows or pair in self.bars.rows or self.is_blocked(a, b):
+            for one, other in ((a, b), (b, a)):
+                apart = self._apart.get(one)
+                if apart is None:
+                    apart = self._apart[one] = Apart()
+                apart.add(other, self._numbers.of(other))
+        else:
+            self._unpart(a, b)
+            self._unpart(b, a)
+
+    def _unpart(self, user_id: str, other: str) -> None:
+        apart = self._apart.get(user_id)
+        if apart is not None:
+            apart.discard(other)
+            if not len(apart):
+                del self._apart[user_id]

@@ -22,7 +22,7 @@ from yoked_actor.domain.lobby.records import (
     Seat,
     VideoDate,
 )
-from yoked_actor.domain.matching import Ticket
+from yoked_actor.domain.matching import Numbers, Ticket
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant
@@ -42,7 +42,8 @@ class Books:
         self.matches: Book[str, Match] = Book()
         self.dates: Book[str, VideoDate] = Book()
         self.calls = Calls()
-        self.acquaintance = Acquaintance(rules.rematch_after_days)
+        self.numbers = Numbers()
+        self.acquaintance = Acquaintance(rules.rematch_after_days, self.numbers)
         self.lines: Book[str, Line] = Book()
         self.quality: Book[str, Quality] = Book()
         self.nudged_at: Book[str, Instant] = Book()

@@ -45,7 +45,7 @@ class Floor(TimedBooks):
         self.birthdays = Birthdays(self.deadlines)
         self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
         """The last census for each user who asked why they wait, and the ticket it was for."""
-        self.pool = Pool(policy_by(rules), self.tiers, places)
+        self.pool = Pool(policy_by(rules), self.tiers, places, self.numbers)
         self.now: Instant = 0
         """The instant of the present step."""
         self._superseded: set[str] = set()

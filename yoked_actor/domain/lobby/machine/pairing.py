@@ -17,6 +17,7 @@ from yoked_actor.domain.lobby.notices import Matched
 from yoked_actor.domain.lobby.records import CallEnd, Match, MatchStatus, Quality
 from yoked_actor.domain.matching import (
     POINT,
+    Apart,
     Choice,
     Limits,
     Ticket,
@@ -67,17 +68,26 @@ def find_partner(
     if widened_from is not None:
         known = floor.tiers.limits(seeker.person, widened_from)
 
-    def allowed(user_id: str) -> bool:
-        other = floor.pool.get(user_id)
-        return other is not None and nothing_between(floor, seeker, other, now)
-
+    apart = floor.acquaintance.apart_from(seeker.user_id)
+    if floor.rules.rematch_after_days is not None and len(apart):
+        apart = _still_apart(floor, seeker, apart, now)
     tier = Tier.WIDEST if seeker.tier is Tier.FORCED else seeker.tier
     limits = floor.tiers.limits(seeker.person, tier)
-    choice = floor.pool.best_partner(seeker, limits, now, allowed, beyond=known)
+    choice = floor.pool.best_partner(seeker, limits, now, apart, beyond=known)
     if choice is None and seeker.tier is Tier.FORCED:
         anybody = floor.tiers.limits(seeker.person, Tier.FORCED)
-        choice = floor.pool.best_partner(seeker, anybody, now, allowed, beyond=limits)
+        choice = floor.pool.best_partner(seeker, anybody, now, apart, beyond=limits)
     return choice
+
+
+def _still_apart(floor: Floor, seeker: Ticket, apart: Apart, now: Instant) -> Apart:
+    """Of the users who are kept apart from a waiting user, those in the pool who still are."""
+    return Apart(
+        (user_id, floor.numbers.of(user_id))
+        for user_id in apart
+        if (other := floor.pool.get(user_id)) is not None
+        and not nothing_between(floor, seeker, other, now)
+    )
 
 
 def nothing_between(floor: Floor, a: Ticket, b: Ticket, now: Instant) -> bool:

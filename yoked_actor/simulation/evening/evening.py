@@ -25,9 +25,9 @@ from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.matching import group_of
 from yoked_actor.domain.time import MICROSECONDS, Instant, after, from_datetime, seconds_between
 from yoked_actor.settings import Settings
-from yoked_actor.simulation.checkers import check_guarantee, could_meet_somebody
-from yoked_actor.simulation.guests import Guest, make_guests
-from yoked_actor.simulation.report import Report, Wait, rows_of, tiers_of
+from yoked_actor.simulation.evening.checkers import check_guarantee, could_meet_somebody
+from yoked_actor.simulation.evening.guests import Guest, make_guests
+from yoked_actor.simulation.evening.report import Report, Wait, rows_of, tiers_of
 from yoked_actor.store import InlineRunner, Store, open_store
 from yoked_actor.telemetry import Metrics
 from yoked_actor.testing.determinism import schedule_by_seed

@@ -1,0 +1,99 @@
+"""What people are answered: the second ear of the witness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import trio
+
+from yoked_actor.simulation.judges.accounts import Account, Ledger
+from yoked_actor.simulation.judges.verdict import Bench, Weather
+
+_EXPECTED = {
+    "spin": {"on_a_date", "draining", "profile_incomplete"},
+    "leave": {"wrong_state"},
+    "acknowledge": {"unknown_match", "wrong_state"},
+    "vote": {"unknown_match", "wrong_state", "already_voted", "vote_closed"},
+    "explain": {"wrong_state"},
+    "signal": {"not_found"},
+    "end_date": {"not_found"},
+    "answer_offer": {"not_found", "wrong_state"},
+    "start_date": {"not_found", "wrong_state", "on_a_date", "draining", "rate_limited"},
+    "accept_call": {"not_found", "wrong_state", "on_a_date", "draining"},
+    "decline_call": {"not_found", "wrong_state"},
+    "block": set(),
+    "report": {"rate_limited"},
+    "heartbeat": set(),
+}
+"""By command: the refusals that a well-behaved client can get."""
+
+
+class Replies:
+    """Hears replies over either door."""
+
+    def __init__(self, ledger: Ledger, bench: Bench, weather: Weather) -> None:
+        self._ledger = ledger
+        self._bench = bench
+        self._weather = weather
+
+    def sending(self, user_id: str, command: dict[str, Any]) -> None:
+        """A person is about to send a command."""
+        account, now_s = self._ledger.of(user_id), trio.current_time()
+        match command["type"]:
+            case "vote":
+                account.sent_votes.setdefault(command["match_id"], command["vote"])
+            case "leave" | "spin" | "accept_call":
+                account.left_s = now_s
+            case "block":
+                account.left_s = now_s
+                account.maybe_blocks.add(command["user_id"])
+
+    def replied(self, user_id: str, command: dict[str, Any], reply: dict[str, Any]) -> None:
+        """A command was answered, with `ok` or an error."""
+        account, kind = self._ledger.of(user_id), command["type"]
+        self._bench.count("reply")
+        if reply["type"] == "error":
+            self._refused(account, kind, reply["code"], command)
+            return
+        match kind:
+            case "acknowledge":
+                self.acknowledged(account, command["match_id"])
+            case "vote":
+                self._voted(account, command["match_id"], command["vote"])
+            case "block":
+                account.blocks[command["user_id"]] = trio.current_time()
+            case "report":
+                account.reports += 1
+                self._ledger.report_made.set()
+            case "answer_offer":
+                account.answers[command["offer_id"]] = command["answer"]
+            case "leave":
+                if reply["state"] != "idle":
+                    text = f"{user_id} has left and is {reply['state']}"
+                    self._bench.report("reply", text, user_id)
+
+    def acknowledged(self, account: Account, match_id: str) -> None:
+        """An acknowledge was confirmed."""
+        meeting = self._ledger.meetings.get(match_id)
+        if meeting is not None:
+            meeting.acknowledged.add(account.user_id)
+        if account.match_id == match_id:
+            account.acknowledged = True
+
+    def _voted(self, account: Account, match_id: str, vote: str) -> None:
+        given = account.votes.setdefault(match_id, vote)
+        if given != vote:
+            text = f"{account.user_id} voted {given} in {match_id}, and {vote} was accepted too"
+            self._bench.report("first_vote_is_final", text, account.user_id)
+
+    def _refused(self, account: Account, kind: str, code: str, command: dict[str, Any]) -> None:
+        if code in _EXPECTED.get(kind, set()):
+            if kind == "vote" and code == "already_voted":
+                self._bench.count("already_voted")
+            return
+        if code == "suspended" and account.suspended_s is not None:
+            return
+        if code in ("internal", "draining") and not self._weather.is_fair(30.0):
+            return
+        text = f"{account.user_id}: {command} is refused with {code}"
+        self._bench.report("refused", text, account.user_id)

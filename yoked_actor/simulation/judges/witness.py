@@ -1,0 +1,401 @@
+"""The witness: follows what each person is told, and objects to what cannot be.
+
+It knows the rulings (R7 to R22), and nothing of how the server keeps them. It hears every message
+of every device in the order in which that device received it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import trio
+
+from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
+from yoked_actor.simulation.judges.verdict import Bench, Weather
+
+LIVENESS_S = 10.0
+BAR_S = 60.0
+GRACE_S = 60.0
+_OLD_PLACE = ("partner_left", "partner_lost", "not_acknowledged")
+_CREDIT_STEP, _CREDIT_CAP = 10, 50
+_NEXT = {
+    "both_yes": ("idle", "idle"),
+    "yes_pass": ("waiting", "waiting"),
+    "pass_pass": ("waiting", "waiting"),
+    "yes_idle": ("waiting", "idle"),
+    "pass_idle": ("waiting", "idle"),
+    "idle_idle": ("idle", "idle"),
+}
+"""By outcome: where a person who voted goes, and one who did not."""
+
+
+class Witness:
+    """Hears what people are told."""
+
+    def __init__(self, ledger: Ledger, bench: Bench, weather: Weather) -> None:
+        self.ledger = ledger
+        self._bench = bench
+        self._weather = weather
+        self._seqs: dict[tuple[str, int], int] = {}
+
+    # Connections
+
+    def connected(self, user_id: str, connection: int, welcome: dict[str, Any]) -> None:
+        """A device was welcomed."""
+        account, now_s = self.ledger.of(user_id), trio.current_time()
+        self._bench.count("welcome")
+        self._seqs[user_id, connection] = welcome["seq"]
+        snapshot = welcome["snapshot"]
+        self._check_suspended(account, "welcome", welcome)
+        if not welcome["resumed"] or account.session != welcome["session"]:
+            self._compare(account, snapshot, now_s)
+            self._believe(account, snapshot, now_s)
+        account.session = welcome["session"]
+        account.connection = connection
+        account.online_s = now_s
+        self.spoke(user_id)
+
+    def disconnected(self, user_id: str, connection: int) -> None:
+        """A device has no connection any more."""
+        account = self.ledger.of(user_id)
+        self._seqs.pop((user_id, connection), None)
+        if account.connection == connection:
+            account.online_s = None
+
+    def spoke(self, user_id: str) -> None:
+        """A person has sent something."""
+        account = self.ledger.of(user_id)
+        account.said_s, account.spoke_s = account.spoke_s, trio.current_time()
+
+    # Events
+
+    def told(self, user_id: str, connection: int, event: dict[str, Any]) -> None:
+        """A device has received an event."""
+        account, now_s, kind = self.ledger.of(user_id), trio.current_time(), event["type"]
+        self._check_seq(account, connection, event)
+        self._check_suspended(account, kind, event)
+        if connection != account.connection:
+            return  # of a device that another one has replaced: the newer one knows better
+        match kind:
+            case "waiting":
+                self._waiting(account, event, now_s)
+            case "idle":
+                self._idle(account, event, now_s)
+            case "matched":
+                self._matched(account, event, now_s)
+            case "voting":
+                self._voting(account, event, now_s)
+            case "outcome":
+                self._outcome(account, event, now_s)
+            case "match_cancelled":
+                self._cancelled(account, event, now_s)
+            case "date_started":
+                self._date_started(account, event)
+            case "date_ended":
+                self._date_ended(account, event)
+            case "connection":
+                account.connections[event["connection_id"]] = event["partner"]["user_id"]
+            case "tier":
+                self._object_unless(
+                    account.state in ("waiting", None), "tier", account, "a tier while not waiting"
+                )
+
+    def _check_seq(self, account: Account, connection: int, event: dict[str, Any]) -> None:
+        key = (account.user_id, connection)
+        expected = self._seqs.get(key, 0) + 1
+        self._bench.count("seq")
+        if event["seq"] != expected:
+            text = f"{account.user_id} got event {event['seq']} after {expected - 1}"
+            self._bench.report("seq", text, account.user_id)
+        self._seqs[key] = event["seq"]
+
+    def _check_suspended(self, account: Account, kind: str, event: dict[str, Any]) -> None:
+        self._bench.count("suspension")
+        since_s = account.suspended_s
+        if since_s is None or kind == "suspended" or account.suspension_unsure:
+            return
+        if trio.current_time() - since_s > 1.0 and account.freed_s < since_s:
+            text = f"{account.user_id} is suspended and is told {kind}"
+            self._bench.report("told_while_suspended", text, account.user_id)
+
+    def _waiting(self, account: Account, event: dict[str, Any], now_s: float) -> None:
+        """Who is left behind waits in the old place (R12, R15)."""
+        if event["reason"] in _OLD_PLACE and account.since is not None:
+            self._bench.count("old_place")
+            has_stepped = self._weather.has_stepped_since(account.waiting_s)
+            if event["since"] != account.since and not has_stepped:
+                text = f"{account.user_id} waited since {account.since}, now {event['since']}"
+                self._bench.report("place_lost", text, account.user_id)
+        account.state, account.since, account.waiting_s = "waiting", event["since"], now_s
+        account.match_id = None
+
+    def _idle(self, account: Account, event: dict[str, Any], now_s: float) -> None:
+        silent_s = now_s - account.spoke_s
+        # A heartbeat under way when the event was made may have come too late.
+        if event["reason"] == "lost":
+            silent_s = max(silent_s, account.spoke_s - account.said_s)
+            is_fair = self._weather.is_fair(LIVENESS_S)
+            self._object_unless(
+                silent_s >= LIVENESS_S - 0.1 or not is_fair,
+                "lost_though_alive",
+                account,
+                f"lost after {silent_s:.1f} s of silence",
+            )
+        account.state, account.since, account.match_id = "idle", None, None
+
+    def _matched(self, account: Account, event: dict[str, Any], now_s: float) -> None:
+        me, partner, match_id = account.user_id, event["partner"]["user_id"], event["match_id"]
+        self._bench.count("matched")
+        is_new = match_id not in self.ledger.meetings
+        if account.match_id not in (None, match_id) and account.state in ("matched", "voting"):
+            text = f"{me} is told {match_id} while in {account.match_id}"
+            self._bench.report("two_matches", text, me, partner)
+        meeting = self._meeting(match_id, me, partner, now_s)
+        if is_new:
+            self._check_may_meet(account, self.ledger.of(partner), meeting, now_s)
+        if not self._weather.has_stepped_since(now_s - 30):
+            window_s = seconds(event["at"], event["acknowledge_by"])
+            self._object_unless(
+                0 < window_s <= 5.001, "window", account, f"{window_s} s to acknowledge {match_id}"
+            )
+        account.state, account.match_id, account.acknowledged = "matched", match_id, False
+
+    def _meeting(self, match_id: str, me: str, partner: str, now_s: float) -> Meeting:
+        meeting = self.ledger.meeting(match_id, me, partner, now_s)
+        if set(meeting.pair) != {me, partner}:
+            text = f"{me} is told {match_id} with {partner}, which is between {meeting.pair}"
+            self._bench.report("sides_disagree", text, me, partner, *meeting.pair)
+        meeting.told.add(me)
+        self.ledger.of(me).partners[match_id] = partner
+        return meeting
+
+    def _check_may_meet(self, mine: Account, theirs: Account, new: Meeting, now_s: float) -> None:
+        a, b = mine.user_id, theirs.user_id
+        earlier = [one for one in self.ledger.by_pair[new.pair] if one is not new]
+        if any(one.voting_s is not None and not one.restarted for one in earlier):
+            self._bench.report("rematch", f"{a} and {b} have met and are matched again", a, b)
+        barred_s = now_s - max(
+            (one.ended_s for one in earlier if one.ended_s is not None and one.cancelled),
+            default=-1e9,
+        )
+        if barred_s < BAR_S - 1.0 and not self._weather.has_stepped_since(now_s - 2 * BAR_S):
+            text = f"{a} and {b} are matched {barred_s:.1f} s after their match was cancelled"
+            self._bench.report("barred", text, a, b)
+        for one, other in ((mine, theirs), (theirs, mine)):
+            blocked_s = one.blocks.get(other.user_id)
+            if blocked_s is not None and blocked_s < now_s - 0.5:
+                text = f"{one.user_id} has blocked {other.user_id}, and they are matched"
+                self._bench.report("blocked_matched", text, a, b)
+        if theirs.suspended_s is not None and not theirs.suspension_unsure:
+            if theirs.suspended_s < now_s - 1.0 and theirs.freed_s < theirs.suspended_s:
+                self._bench.report("suspended_matched", f"{a} is matched with {b}", a, b)
+        if theirs.erased_s is not None and theirs.erased_s < now_s - 0.5:
+            self._bench.report("erased_matched", f"{a} is matched with {b}, who is erased", a, b)
+        if mine.profile and theirs.profile and not (mine.profile_unsure or theirs.profile_unsure):
+            if max(mine.profile_s, theirs.profile_s) < now_s - 1.0 and not attracted(mine, theirs):
+                self._bench.report("hard_limits", f"{a} and {b} do not seek each other", a, b)
+
+    def _voting(self, account: Account, event: dict[str, Any], now_s: float) -> None:
+        match_id = event["match_id"]
+        if account.match_id != match_id:
+            text = f"{account.user_id} votes in {match_id} while in {account.match_id}"
+            self._bench.report("two_matches", text, account.user_id)
+        meeting = self.ledger.meetings.get(match_id)
+        if meeting is not None:
+            if meeting.voting_s is None:
+                meeting.voting_s = now_s
+            self._object_unless(
+                account.acknowledged or not self._weather.is_fair(GRACE_S),
+                "voting_unasked",
+                account,
+                f"{match_id} is open for votes, and {account.user_id} has not acknowledged",
+            )
+        account.state, account.match_id = "voting", match_id
+
+    def _outcome(self, account: Account, event: dict[str, Any], now_s: float) -> None:
+        me, match_id, outcome = account.user_id, event["match_id"], event["outcome"]
+        has_left = event.get("reason") == "you_left"
+        self._bench.count("outcome")
+        meeting = self.ledger.meetings.get(match_id)
+        if meeting is not None:
+            meeting.ended_s = self._weather.when_s(event["at"])
+            (meeting.left.add(me) if has_left else meeting.outcomes.__setitem__(me, outcome))
+            if has_left and outcome != "cancelled":
+                meeting.outcomes[me] = outcome
+            self._check_agreement(meeting)
+        if outcome != "cancelled":
+            account.outcomes[match_id] = outcome
+        if not has_left:
+            self._check_credit(account, event)
+            self._check_next(account, event)
+        account.credit = event["credit"]
+        account.state, account.match_id, account.since = event["next"], None, None
+        if event["next"] == "waiting":
+            account.waiting_s = now_s
+
+    def _check_next(self, account: Account, event: dict[str, Any]) -> None:
+        has_voted = event["match_id"] in account.votes
+        if event["match_id"] in account.sent_votes and not has_voted:
+            return  # the reply was lost
+        voter, other = _NEXT.get(event["outcome"], ("", ""))
+        expected = voter if has_voted else other
+        if event["outcome"] in ("both_yes", "yes_pass", "pass_pass") and not has_voted:
+            text = f"{account.user_id} has not voted, and the outcome is {event['outcome']}"
+            self._bench.report("outcome_table", text, account.user_id)
+        elif event["next"] != expected:
+            text = f"{account.user_id}: {event['outcome']} leads to {event['next']}, not {expected}"
+            self._bench.report("outcome_table", text, account.user_id)
+
+    def _check_credit(self, account: Account, event: dict[str, Any]) -> None:
+        before, vote = account.credit, account.votes.get(event["match_id"])
+        if before is None or (vote is None and event["match_id"] in account.sent_votes):
+            return
+        expected = before
+        if event["outcome"] == "both_yes":
+            expected = 0
+        elif event["outcome"] in ("yes_pass", "yes_idle") and vote == "yes":
+            expected = min(before + _CREDIT_STEP, _CREDIT_CAP)
+        self._bench.count("credit")
+        if event["credit"] != expected:
+            text = f"{account.user_id}: credit {event['credit']}, not {expected} (was {before})"
+            self._bench.report("credit", text, account.user_id)
+
+    def _check_agreement(self, meeting: Meeting) -> None:
+        real = {one for one in meeting.outcomes.values() if one != "cancelled"}
+        if len(real) > 1 or (real and meeting.cancelled):
+            text = f"{meeting.match_id}: {meeting.outcomes} and {meeting.cancelled}"
+            self._bench.report("sides_disagree", text, *meeting.pair)
+
+    def _cancelled(self, account: Account, event: dict[str, Any], now_s: float) -> None:
+        me, match_id, reason = account.user_id, event["match_id"], event["reason"]
+        self._bench.count("cancelled")
+        meeting = self.ledger.meetings.get(match_id)
+        if meeting is not None:
+            meeting.cancelled[me] = reason
+            meeting.ended_s = self._weather.when_s(event["at"])
+            if reason == "you_left":
+                meeting.left.add(me)
+            if reason == "server_restart":
+                meeting.restarted = True
+            self._check_agreement(meeting)
+            self._check_reason(account, meeting, reason, now_s)
+        account.state, account.match_id = event["next"], None
+        if event["next"] == "waiting":
+            account.waiting_s = now_s
+
+    def _check_reason(self, account: Account, meeting: Meeting, reason: str, now_s: float) -> None:
+        me = account.user_id
+        other = self.ledger.of(meeting.pair[1] if meeting.pair[0] == me else meeting.pair[0])
+        fair = self._weather.is_fair(GRACE_S)
+        if reason == "not_acknowledged":
+            if len(meeting.acknowledged) == 2:
+                text = f"{meeting.match_id} was acknowledged by both"
+                self._bench.report("stale_timer", text, *meeting.pair)
+            elif fair and now_s - meeting.told_s < 4.9:
+                text = f"{meeting.match_id} was called off after {now_s - meeting.told_s:.1f} s"
+                self._bench.report("stale_timer", text, *meeting.pair)
+        elif reason == "partner_left" and fair and other.left_s < meeting.told_s:
+            text = f"{meeting.match_id}: {other.user_id} has not left"
+            self._bench.report("left_though_there", text, *meeting.pair)
+        elif reason == "partner_lost" and fair:
+            silent_s = max(now_s - other.spoke_s, other.spoke_s - other.said_s)
+            if silent_s < LIVENESS_S - 0.1:
+                text = f"{meeting.match_id}: {other.user_id} was silent for {silent_s:.1f} s"
+                self._bench.report("lost_though_alive", text, *meeting.pair)
+        elif reason == "server_restart" and not self._weather.was_down_since(now_s - 2 * GRACE_S):
+            text = f"{meeting.match_id} was called off, and nothing was restarted"
+            self._bench.report("restart_without_one", text, *meeting.pair)
+
+    def _date_started(self, account: Account, event: dict[str, Any]) -> None:
+        me, date_id, partner = account.user_id, event["date_id"], event["partner"]["user_id"]
+        self._bench.count("date")
+        account.date_id = date_id
+        account.dates[date_id] = partner
+        sides = self.ledger.initiators.setdefault(date_id, {})
+        sides[me] = event["initiator"]
+        if len(sides) > 2 or (len(sides) == 2 and sum(sides.values()) != 1):
+            self._bench.report("sides_disagree", f"{date_id}: initiators {sides}", *sides)
+
+    def _date_ended(self, account: Account, event: dict[str, Any]) -> None:
+        if account.date_id != event["date_id"] and account.date_id is not None:
+            text = f"{account.user_id}: {event['date_id']} ends while on {account.date_id}"
+            self._bench.report("two_dates", text, account.user_id)
+        account.date_id = None
+
+    # Snapshots
+
+    def _compare(self, account: Account, snapshot: dict[str, Any], now_s: float) -> None:
+        """Places and credit survive a lost connection and a restart (R14, R18)."""
+        if account.state is None or account.spoke_s < 0:
+            return
+        away_s = now_s - account.spoke_s
+        was_down = self._weather.was_down_since(account.spoke_s)
+        could_vote = account.state == "voting" or (
+            account.state == "matched" and account.acknowledged
+        )
+        if account.credit is not None and not could_vote:
+            self._bench.count("credit_kept")
+            if snapshot["credit"] != account.credit:
+                text = f"{account.user_id}: credit was {account.credit}, is {snapshot['credit']}"
+                self._bench.report("credit_lost", text, account.user_id)
+        if account.state != "waiting" or account.left_s > account.waiting_s:
+            return
+        if self._weather.has_stepped_since(account.waiting_s):
+            return
+        if was_down:
+            back_s = now_s - self._weather.up_at
+            was_in_time = self._weather.down_at - account.spoke_s < LIVENESS_S - 1.0
+            is_kept = was_in_time and 0 <= back_s < GRACE_S - 1.0
+        else:
+            is_kept = away_s < LIVENESS_S - 1.0 and self._weather.is_fair(away_s)
+        if not is_kept:
+            return
+        self._bench.count("place_kept")
+        if snapshot["state"] == "idle":
+            text = f"{account.user_id} waited since {account.since} and is idle"
+            self._bench.report("place_lost", text, account.user_id)
+        elif snapshot["state"] == "waiting" and snapshot["waiting_since"] != account.since:
+            text = f"{account.user_id} waited since {account.since}, now {snapshot}"
+            self._bench.report("place_lost", text, account.user_id)
+
+    def _believe(self, account: Account, snapshot: dict[str, Any], now_s: float) -> None:
+        account.state, account.credit = snapshot["state"], snapshot["credit"]
+        account.since = snapshot.get("waiting_since")
+        if account.state == "waiting":
+            account.waiting_s = now_s
+        match = snapshot.get("match")
+        account.match_id = None if match is None else match["match_id"]
+        if match is not None:
+            meeting = self._meeting(
+                match["match_id"], account.user_id, match["partner"]["user_id"], now_s
+            )
+            account.acknowledged = match["acknowledged"]
+            if account.acknowledged:
+                meeting.acknowledged.add(account.user_id)
+            if account.state == "voting" and meeting.voting_s is None:
+                meeting.voting_s = now_s
+        date = snapshot.get("date")
+        account.date_id = None if date is None else date["date_id"]
+        if date is not None:
+            account.dates[date["date_id"]] = date["partner"]["user_id"]
+
+    def _object_unless(self, holds: bool, kind: str, account: Account, text: str) -> None:
+        self._bench.count(kind)
+        if not holds:
+            self._bench.report(kind, f"{account.user_id}: {text}", account.user_id)
+
+
+def attracted(a: Account, b: Account) -> bool:
+    """Whether each one's gender is among those that the other seeks."""
+    assert a.profile is not None
+    assert b.profile is not None
+    return (
+        a.profile["gender"] in b.profile["preferences"]["seeking"]
+        and b.profile["gender"] in a.profile["preferences"]["seeking"]
+    )
+
+
+def seconds(start: str, end: str) -> float:
+    """From one instant of a message to another."""
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()

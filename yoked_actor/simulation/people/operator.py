@@ -1,0 +1,93 @@
+"""The operator: reads reports, suspends and restores people, verifies mornings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from random import Random
+
+import trio
+
+from yoked_actor.domain.time import MICROSECONDS, to_datetime
+from yoked_actor.simulation.people.api import Api
+from yoked_actor.simulation.people.company import Company
+
+_EVERY_S = 2 * 3600.0
+
+
+class Operator:
+    """Comes to the console every few hours, and soon after a report."""
+
+    def __init__(self, company: Company, seed: int) -> None:
+        self._company = company
+        self._random = Random(f"operator {seed}")
+        self._api = Api(company, "operator", admin=True)
+        self._suspended: list[str] = []
+
+    async def work(self) -> None:
+        """Work until the run ends."""
+        while True:
+            ledger = self._company.ledger
+            ledger.report_made = trio.Event()
+            with trio.move_on_after(self._random.uniform(0.3, 1.0) * _EVERY_S):
+                await ledger.report_made.wait()
+                await trio.sleep(self._random.uniform(1, 60))
+            await self._review()
+            for user_id in list(self._suspended):
+                if self._random.random() < 0.3:
+                    await self._restore(user_id)
+
+    async def _review(self) -> None:
+        answer = await self._api.call("GET", "/api/admin/reports")
+        if answer is None or answer.status != 200:
+            return
+        for report in answer.body["reports"][:5]:
+            if report["resolved_at"] is not None:
+                continue
+            if self._random.random() < 0.6 and report["reported"] not in self._suspended:
+                await self._suspend(report["reported"])
+            body = {"resolution": "looked at"}
+            path = f"/api/admin/reports/{report['report_id']}/resolve"
+            await self._api.call("POST", path, body)
+
+    async def _suspend(self, user_id: str) -> None:
+        ledger, now = self._company.ledger, self._company.stage.wall.true()
+        if user_id not in ledger.accounts or not ledger.of(user_id).is_here:
+            return
+        until = None
+        if self._random.random() < 0.6:
+            hours = self._random.choice((1, 5, 14, 30))
+            until = (to_datetime(now) + timedelta(hours=hours)).isoformat()
+        self._company.calls.suspending(user_id)
+        path = f"/api/admin/users/{user_id}/suspend"
+        answer = await self._api.call("POST", path, {"reason": "rude", "until": until}, tries=20)
+        if answer is None or answer.status >= 400:
+            if answer is not None and answer.status == 404:
+                self._company.calls.freed(user_id)
+            return
+        self._company.calls.suspended(user_id, until)
+        self._suspended.append(user_id)
+        if until is not None:
+            self._company.nursery.start_soon(self._end_later, user_id, now + hours * _HOUR)
+
+    async def _end_later(self, user_id: str, at: int) -> None:
+        """A suspension with an end ends by itself."""
+        wall = self._company.stage.wall
+        await wall.sleep_until(at)
+        if user_id in self._suspended:
+            self._company.calls.freeing(user_id)
+            await trio.sleep(2.0 + 2 * abs(wall.error_s))
+            if user_id in self._suspended:
+                self._suspended.remove(user_id)
+                self._company.calls.freed(user_id)
+
+    async def _restore(self, user_id: str) -> None:
+        self._company.calls.freeing(user_id)
+        path = f"/api/admin/users/{user_id}/unsuspend"
+        answer = await self._api.call("POST", path, tries=20)
+        if answer is not None and answer.status < 500:
+            if user_id in self._suspended:
+                self._suspended.remove(user_id)
+            self._company.calls.freed(user_id)
+
+
+_HOUR = 3600 * MICROSECONDS
