@@ -345,7 +345,7 @@ export class App {
   /** Save everything that is stored about the user as a file. */
   async download() {
     try {
-      const data = await this.api.exportMe();
+      const data = await this.api.exportData();
       const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([JSON.stringify(data, null, 2)], { type: "application/json" })), download: "my-data.json" });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -358,7 +358,7 @@ export class App {
 
   /** Erase everything about the user, and sign out. */
   async erase() {
-    await this.api.eraseMe();
+    await this.api.erase();
     this.signOut(t("signIn.erased"));
   }
 }
