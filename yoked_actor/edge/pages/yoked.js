@@ -194,12 +194,6 @@ export class Api {
   /** The place next to a position. @param {{lat: number, lon: number}} position @returns {Promise<Place>} */
   async placeNear(position) { return (await this.call("POST", "/api/places/near", position)).place; }
 
-  /** Everything that is stored about the user. */
-  exportMe() { return this.call("GET", "/api/me/export"); }
-
-  /** Erase everything about the user. It cannot be undone. */
-  eraseMe() { return this.call("DELETE", "/api/me"); }
-
   /** The offers of today, or of a date. @param {string} [date] */
   offers(date) { return this.call("GET", `/api/offers${date ? `?date=${encodeURIComponent(date)}` : ""}`); }
 
