@@ -200,8 +200,8 @@ class Session(SessionOutput):
             self._reply(id, wire.OkAt(id, to_datetime(now)))
         elif isinstance(command, cmd.Report):
             return self._report(command, now)
-        elif isinstance(command, cmd.AnswerOffer):
-            return self._answer_offer(command)
+        elif isinstance(command, cmd.AnswerOffer | cmd.StayInTouch):
+            return self._answer(command)
         elif isinstance(command, cmd.StartDate):
             return self._start_date(command, now_s)
         elif isinstance(command, cmd.Hello):
@@ -260,11 +260,16 @@ class Session(SessionOutput):
             reply = notices.Done()
         self.answered(session_id, command.id, reply)
 
-    async def _answer_offer(self, command: cmd.AnswerOffer) -> None:
-        id, session_id, offers = command.id, self.session_id, self._context.offers
+    async def _answer(self, command: cmd.AnswerOffer | cmd.StayInTouch) -> None:
+        """Store an answer to an offer, or to the question after a date."""
+        id, session_id, context = command.id, self.session_id, self._context
         self._pending[id] = 1
+        me, answer = self.user_id, command.answer
         try:
-            reply = await offers.answer(self.user_id, command.offer_id, command.answer)
+            if isinstance(command, cmd.AnswerOffer):
+                reply = await context.offers.answer(me, command.offer_id, answer)
+            else:
+                reply = await context.contacts.stay_in_touch(me, command.date_id, answer)
         except StoreUnavailable:
             reply = _STORE_AWAY
         self.answered(session_id, id, reply)

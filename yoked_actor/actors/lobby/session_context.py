@@ -51,6 +51,14 @@ class OfferCommands(Protocol):
         ...
 
 
+class ContactCommands(Protocol):
+    """Handles the commands about whom a user has met."""
+
+    async def stay_in_touch(self, user_id: str, date_id: str, answer: str) -> notices.Reply:
+        """Store an answer. Notices that follow from it are sent after the reply."""
+        ...
+
+
 class SessionContext(msgspec.Struct):
     """What all sessions share."""
 
@@ -61,6 +69,7 @@ class SessionContext(msgspec.Struct):
     settings: Settings
     new_session_id: Callable[[], str]
     offers: OfferCommands
+    contacts: ContactCommands
     suspensions: Suspensions
     signs_of_life: dict[str, float]
     """When each user was last heard since the last round, on trio's clock. A sign of life is no
