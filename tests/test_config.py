@@ -288,6 +288,8 @@ def test_every_setting_of_the_rules_reaches_the_lobby() -> None:
         "ring_s": 16.0,
         "calls_per_pair": 6,
         "calls_within_s": 601.0,
+        "touch_after_s": 11.0,
+        "touch_for_s": 86_401.0,
         "max_kept_signals": 7,
     }
     assert {*changed, *of_dates} == set(Rules.__struct_fields__)

@@ -1,6 +1,7 @@
 """Plants faults into copies of the package, and simulates the fixed seeds with each of them.
 
-A fault is caught when a judge objects, or when the run does not end. The list of faults is
+A fault is caught when a judge objects, or when the run breaks. A run without a verdict in time is
+not counted as caught: the machine may be busy. The list of faults is
 `planted.py`, the seeds are those of the test command.
 """
 
@@ -89,7 +90,7 @@ def _try(mutant: Mutant, timeout_s: float) -> tuple[bool, str]:
                 timeout=timeout_s,
             )
         except subprocess.TimeoutExpired:
-            return True, "the run does not end"
+            return False, f"no verdict within {timeout_s:.0f} s"
     took_s = time.monotonic() - began_s
     try:
         found = json.loads(done.stdout.splitlines()[-1])

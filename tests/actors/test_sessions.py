@@ -24,6 +24,7 @@ from tests.scenarios.meeting import (
 )
 from tests.scenarios.talker import Message, Talker
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.contacts import UserContacts
 from yoked_actor.actors.lobby import Message as LobbyMessage
 from yoked_actor.actors.lobby import Sessions
 from yoked_actor.actors.mailbox import Mailbox
@@ -552,10 +553,15 @@ async def test_a_call_with_a_late_body_loads_a_forgotten_user_again(autojump_clo
 
 async def test_a_user_who_waits_for_room_in_the_mailbox_is_not_forgotten(autojump_clock):
     class Silent:
+        busy = False
+
         def send(self, text):
             pass
 
         def flush(self):
+            pass
+
+        def catch_up(self):
             pass
 
         def close(self, code, reason):
@@ -570,7 +576,10 @@ async def test_a_user_who_waits_for_room_in_the_mailbox_is_not_forgotten(autojum
             is_online=floor.is_online,
             places=floor.places,
         )
-        sessions = Sessions(mailbox, store, clock, Metrics(), Settings(), offers, boot=1)
+        contacts = UserContacts(
+            store, clock, Metrics(), Settings(), OpenedConnections(), floor.places
+        )
+        sessions = Sessions(mailbox, store, clock, Metrics(), Settings(), offers, contacts, boot=1)
         session = await sessions.enter("ana")
         [entered] = mailbox.take_all()
         sessions.answer(entered, Done(), clock.now())

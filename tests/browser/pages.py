@@ -109,6 +109,10 @@ class Person:
         """Open the start page under another address, such as that of a proxy."""
         self.page.goto(url, wait_until="commit")
 
+    def advance(self, seconds: float) -> None:
+        """Let time pass on a server with a mock clock."""
+        Caller(self.server, "clock").call("POST", "/api/dev/clock/advance", {"seconds": seconds})
+
     def reload(self) -> None:
         self.page.reload(wait_until="commit")
 

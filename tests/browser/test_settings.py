@@ -156,3 +156,27 @@ def test_an_unknown_address_shows_a_page_with_a_way_back(
     ana.press("Go to the home page")
     ana.headed(re.compile("^Hello, " if signed_in else "Meet someone now"))
     ana.at("/")
+
+
+def test_a_suspended_user_can_appeal_once_a_day(
+    new_person: Callable[..., Person], axe: Path
+) -> None:
+    ana = new_person("ana", viewport=PHONE, color_scheme="dark")
+    ana.has_profile()
+    critic = Critic(ana, axe, "dark-phone")
+    ana.arrive()
+    data = str(ana.server.database.parent)
+    given = ("--reason", "Be kind to people.", "--data", data)
+    assert run_cli("users", "suspend", ana.user_id, *given).returncode == 0
+    ana.headed("Your account is suspended")
+    ana.reads("No end has been set.")
+    critic.looks("i-suspended")
+    ana.press("Send")
+    ana.reads("Please write why you think so.")
+    ana.page.get_by_label("Write to the people who decide").fill("It was not me.\nReally.")
+    ana.press("Send")
+    ana.reads("Thank you. A person will read it.")
+    ana.reload()
+    ana.page.get_by_label("Write to the people who decide").fill("Hello?")
+    ana.press("Send")
+    ana.reads("You have written within the last 24 hours.")

@@ -201,6 +201,7 @@ async def test_the_page_says_what_its_script_must_know() -> None:
     assert of_dev["yoked-offers-at"] == "09:00"
     assert of_dev["yoked-max-interests"] == "32"
     assert of_dev["yoked-date-length-s"] == "300"
+    assert of_dev["yoked-met-days"] == "30"
     rules = MatchingSettings()
     assert str(of_dev["yoked-tiers"]).split(",") == [
         *(f"{rules.tier2_after_s:g}", f"{rules.tier2_years:g}", f"{rules.tier2_distance:g}"),
@@ -298,6 +299,7 @@ def test_what_a_value_holds_comes_out_as_text() -> None:
         "offers_at",
         "date_length_s",
         "tiers",
+        "met_days",
     )
     page = render("index.html", **dict.fromkeys(names, ""), genders=['"><script>alert(1)'])
     assert "<script>alert" not in page

@@ -17,7 +17,7 @@ from yoked_actor.simulation.text import text_of
 ROOT = Path(__file__).parents[2]
 LOOKED = {
     *("books", "cancelled", "credit", "guarantee", "health", "instants", "jobs", "matched"),
-    *("memory", "morning", "offers_shown", "outcome", "place_kept", "reply", "seq", "verified"),
+    *("memory", "morning", "offers_shown", "outcome", "reply", "seq", "verified"),
 }
 """Judges that have something to judge in every run of several days."""
 

@@ -68,6 +68,7 @@ NAMES_NOBODY = {
     *("offer_sets.day", "offer_sets.zone", "offer_sets.scoring", "offer_sets.digest"),
     *("offer_sets.inputs", "secrets.name", "secrets.value"),
     *("offers.day", "offers.shared", "offer_answers.day", "offer_answers.answer"),
+    *("connections.source", "touch_answers.answer"),
 }
 
 

@@ -46,6 +46,10 @@ GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
     ({"type": "accept_call", "call_id": "r1-2"}, cmd.AcceptCall(id="1", call_id="r1-2")),
     ({"type": "decline_call", "call_id": "r1-2"}, cmd.DeclineCall(id="1", call_id="r1-2")),
     ({"type": "cancel_call", "call_id": "r1-2"}, cmd.CancelCall(id="1", call_id="r1-2")),
+    (
+        {"type": "stay_in_touch", "date_id": "d1", "answer": "no"},
+        cmd.StayInTouch(id="1", date_id="d1", answer="no"),
+    ),
     ({"type": "block", "user_id": "ben"}, cmd.Block(id="1", user_id="ben")),
     (
         {"type": "report", "user_id": "ben", "reason": "rude"},

@@ -225,7 +225,7 @@ def check_conversation(client: Client) -> set[str]:
 async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
     edges = {"tier2_after_s": 0.05, "tier3_after_s": 0.1, "forced_after_s": 0.1}
     async with (
-        open_house(matching=edges) as (server, address),
+        open_house(matching=edges, date={"touch_after_s": 0.0}) as (server, address),
         connect(address) as ana,
         connect(address) as ben,
         connect(address) as carl,
@@ -283,6 +283,7 @@ async def test_what_is_said_on_real_sockets_keeps_to_the_contract() -> None:
         await ben.event("signal")
         await ana.say("end_date", date_id=date_id)
         await ben.event("date_ended")
+        await ana.say("stay_in_touch", date_id=date_id, answer="no")
         await ana.say("spin")
         await carl.say("spin")
         await ana.say("leave")
@@ -347,6 +348,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/admin/users/{user_id}/warn": {"text": "be kind"},
         "/api/admin/reports/{number}/resolve": {"resolution": "suspended"},
         "/api/offers/{offer_id}/answer": {"answer": "accept"},
+        "/api/dates/{date_id}/stay_in_touch": {"answer": "yes"},
         "/api/admin/jobs/requeue": {"type": "test"},
         "/api/admin/jobs/bulk": {"action": "requeue"},
         "/api/admin/jobs/pause": {"type": "jobs.prune", "reason": "known"},
@@ -409,6 +411,7 @@ async def test_what_is_answered_over_http_keeps_to_the_contract(mock_clock: Any)
         "/api/calls/{call_id}/accept",
         "/api/calls/{call_id}/decline",
         "/api/calls/{call_id}/cancel",
+        "/api/dates/{date_id}/stay_in_touch",
         "/api/admin/jobs/{job_id}/cancel",
         "/api/admin/jobs/{job_id}/requeue",
         "/api/admin/jobs/{job_id}/dismiss",

@@ -143,6 +143,15 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         {"type": "date_ended", "date_id": "d2", "reason": "time_up"},
     ),
     (
+        told.DateEnded("d2", told.DateEnd.ENDED, LATER),
+        {
+            "type": "date_ended",
+            "date_id": "d2",
+            "reason": "ended",
+            "touch_until": "2026-01-01T08:00:05.500000Z",
+        },
+    ),
+    (
         told.OffersMade(
             date(2026, 1, 1), (OfferView("o1", BEN, 613_333, ("4 km away",), NOW, LATER),)
         ),
@@ -162,8 +171,8 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.ConnectionOpened("c3", BEN),
-        {"type": "connection", "connection_id": "c3", "partner": BEN_SEEN},
+        told.ConnectionOpened("c3", BEN, told.ConnectionSource.DATE),
+        {"type": "connection", "connection_id": "c3", "partner": BEN_SEEN, "source": "date"},
     ),
     (
         told.Suspended("rude", None),
@@ -214,6 +223,8 @@ def test_something_that_is_no_notice_has_no_event() -> None:
         (told.AcknowledgeReply(State.VOTING, NOW), {"vote_by": "2026-01-01T08:00:00Z"}),
         (told.OfferAnswered(), {}),
         (told.OfferAnswered("c3"), {"connection_id": "c3"}),
+        (told.TouchAnswered(), {}),
+        (told.TouchAnswered("c3"), {"connection_id": "c3"}),
         (told.DateOpened("d2"), {"date_id": "d2"}),
         (
             told.CallPlaced("r1-2", NOW),

@@ -31,6 +31,7 @@ def add_calls(
     http.add_safety_calls(app, api)
     http.add_offer_calls(app, api, live.offers)
     http.add_call_calls(app, api)
+    http.add_contact_calls(app, api, live.contacts)
     http.add_me_calls(app, api, people.eraser)
     http.add_ops_calls(app, api, live.matchmaker, base.supervisor, base.metrics)
     http.add_admin_calls(app, api)

@@ -11,6 +11,7 @@ import msgspec
 import structlog
 import trio
 
+from yoked_actor.actors.contacts import UserContacts
 from yoked_actor.actors.lobby import Drain, Matchmaker, Message, Sessions
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.offers import Calendar, OpenedConnections, UserOffers
@@ -32,6 +33,8 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     sessions: Sessions
     offers: UserOffers
     """Shows offers and takes answers."""
+    contacts: UserContacts
+    """Shows recently met users, and takes answers after dates."""
     opened: OpenedConnections
     drain: Drain
 
@@ -60,8 +63,11 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
     view = SettledView(lobby.floor)
     opened = OpenedConnections()
     offers = UserOffers(store, clock, metrics, opened, is_online=view.is_online, places=places)
+    contacts = UserContacts(store, clock, metrics, settings, opened, places)
     mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
-    sessions = Sessions(mailbox, store, clock, metrics, settings, offers, boot=recovered.boot)
+    sessions = Sessions(
+        mailbox, store, clock, metrics, settings, offers, contacts, boot=recovered.boot
+    )
     for known in recovered.users:
         sessions.adopt(known.user_id)
     matchmaker = Matchmaker(
@@ -93,6 +99,7 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
             matchmaker=matchmaker,
             sessions=sessions,
             offers=offers,
+            contacts=contacts,
             opened=opened,
             drain=Drain(lobby, matchmaker, sessions, settings.server),
         )

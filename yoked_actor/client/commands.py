@@ -104,6 +104,10 @@ class Commands(ABC):
         """Stop your own call."""
         return await self.command("cancel_call", call_id=call_id)
 
+    async def stay_in_touch(self, date_id: str, answer: str) -> Event:
+        """Say after a date whether to stay in touch: `yes` or `no`."""
+        return await self.command("stay_in_touch", date_id=date_id, answer=answer)
+
     async def block(self, user_id: str) -> Event:
         """Block a user: no match, offer or date with them."""
         return await self.command("block", user_id=user_id)

@@ -89,6 +89,47 @@ class Api:
         """Stop your own call."""
         await self.call("POST", f"/api/calls/{call_id}/cancel")
 
+    async def stay_in_touch(self, date_id: str, answer: str) -> Any:
+        """Say after a date whether to stay in touch: `yes` or `no`."""
+        return await self.call("POST", f"/api/dates/{date_id}/stay_in_touch", {"answer": answer})
+
+    async def met(self) -> Any:
+        """The users whom the user has met lately, newest first."""
+        return (await self.call("GET", "/api/met"))["met"]
+
+    async def blocks(self) -> Any:
+        """The users whom the user has blocked, each with `user_id` and `at`."""
+        return (await self.call("GET", "/api/blocks"))["blocks"]
+
+    async def block(self, user_id: str) -> None:
+        """Block a user."""
+        await self.call("POST", "/api/blocks", {"user_id": user_id})
+
+    async def unblock(self, user_id: str) -> None:
+        """Remove a block."""
+        await self.call("DELETE", f"/api/blocks/{user_id}")
+
+    async def report(self, user_id: str, reason: str, match_id: str | None = None) -> None:
+        """Report a user to the operator."""
+        extra = {} if match_id is None else {"match_id": match_id}
+        await self.call("POST", "/api/reports", {"user_id": user_id, "reason": reason, **extra})
+
+    async def profile(self) -> Any:
+        """The user's profile; `CallRefused` with `not_found` when there is none."""
+        return await self.call("GET", "/api/profile")
+
+    async def save_profile(self, profile: dict[str, Any]) -> Any:
+        """Store a profile, and return it as stored."""
+        return await self.call("PUT", "/api/profile", profile)
+
+    async def export(self) -> Any:
+        """All data about the user."""
+        return await self.call("GET", "/api/me/export")
+
+    async def erase(self) -> None:
+        """Erase the user. It cannot be undone."""
+        await self.call("DELETE", "/api/me")
+
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         """Make a call and return its JSON answer; a problem raises `CallRefused`."""
         answer = await self.request(method, path, body)

@@ -34,6 +34,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     ring_s: float = 15.0
     calls_per_pair: int = 5
     calls_within_s: float = 600.0
+    touch_after_s: float = 10.0
+    touch_for_s: float = 86_400.0
     resume_grace_s: float = 60.0
     bar_s: float = 60.0
     rematch_after_days: float | None = None

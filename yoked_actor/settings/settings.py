@@ -88,7 +88,8 @@ class Settings(SettingsModel):
         """The rules of the lobby."""
         # At most half of the kept events are signals.
         kept = min(self.date.max_kept_signals, self.session.kept_events // 2)
-        return replace(self.matching.rules(), **self.date.rules(), max_kept_signals=kept)
+        of_dates = self.date.rules() | {"max_kept_signals": kept}
+        return replace(self.matching.rules(), **of_dates)
 
 
 def sections() -> dict[str, type[SettingsModel]]:

@@ -48,7 +48,8 @@ _FAULT_COLOURS = ("#c0564f", "#2f7ed8", "#5bb98c", "#e0a83c", "#8a5fc0", "#c2457
 def page_of(result: Result) -> str:
     """The whole page."""
     wish, tally = result.wish, result.tally
-    title = f"Simulation: {wish.people} people, {wish.days} days, seed {wish.seed}"
+    days = "1 day" if wish.days == 1 else f"{wish.days} days"
+    title = f"Simulation: {wish.people} people, {days}, seed {wish.seed}"
     count = len(result.violations)
     verdict = (
         '<p class="good"><b>No violations.</b></p>'
@@ -200,11 +201,17 @@ def _key(colours: dict[str, str], prefix: str = "") -> str:
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    def cell(tag: str, text: str) -> str:
-        is_number = text.replace(".", "").replace("%", "").isdigit()
-        kind = ' class="number"' if is_number else ""
-        return f"<{tag}{kind}>{escape(text)}</{tag}>"
+    def is_number(text: str) -> bool:
+        return text.replace(".", "").replace("%", "").isdigit()
 
-    lines = ["<table>", "<tr>" + "".join(cell("th", text) for text in head) + "</tr>"]
-    lines += ["<tr>" + "".join(cell("td", text) for text in row) + "</tr>" for row in rows]
-    return "\n".join([*lines, "</table>"])
+    numbers = [all(is_number(row[column]) for row in rows) for column in range(len(head))]
+
+    def line(tag: str, texts: tuple[str, ...]) -> str:
+        cells = (
+            f"<{tag}{' class=number' if right else ''}>{escape(text)}</{tag}>"
+            for text, right in zip(texts, numbers, strict=True)
+        )
+        return f"<tr>{''.join(cells)}</tr>"
+
+    lines = ["<table>", line("th", head), *(line("td", row) for row in rows), "</table>"]
+    return "\n".join(lines)

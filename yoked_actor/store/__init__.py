@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yoked_actor.store.contacts import Contacts, NoSuchDate, TouchClosed, TouchGiven
 from yoked_actor.store.engine import (
     Batch,
     DatabaseCorrupt,
@@ -91,6 +92,7 @@ __all__ = [
     "CancelAsked",
     "Cancelled",
     "Completed",
+    "Contacts",
     "DataDirectoryInUse",
     "DatabaseCorrupt",
     "DatabaseLost",
@@ -107,6 +109,7 @@ __all__ = [
     "KeyConflict",
     "LeaseLost",
     "Moderation",
+    "NoSuchDate",
     "NoSuchJob",
     "NoSuchOffer",
     "NoSuchRun",
@@ -128,6 +131,8 @@ __all__ = [
     "TooManyAppeals",
     "TooManyReports",
     "TooManyWarnings",
+    "TouchClosed",
+    "TouchGiven",
     "Tx",
     "UnreadableRun",
     "WriteRefused",

@@ -9,6 +9,7 @@ from yoked_actor.domain.lobby import Changes, Known, Recovered
 from yoked_actor.domain.matching import QualityReport
 from yoked_actor.domain.people import Appeal, Person, Report, ReportLimits
 from yoked_actor.domain.time import Instant
+from yoked_actor.store.contacts import Contacts
 from yoked_actor.store.engine import Database, Tx
 from yoked_actor.store.jobs import Jobs, LeaseClock
 from yoked_actor.store.lobby import (
@@ -39,6 +40,7 @@ class Store:
         self.alerts = Alerts(database)
         self.audit = Audit(database)
         self.calendar = Calendar(database)
+        self.contacts = Contacts(database)
         self.jobs = Jobs(database, leases)
         self.moderation = Moderation(database)
         self.offers = Offers(database)

@@ -19,6 +19,7 @@ STATUS: dict[Code, int] = {
     Code.WRONG_STATE: 409,
     Code.ON_A_DATE: 409,
     Code.ALREADY_VOTED: 409,
+    Code.ALREADY_ANSWERED: 409,
     Code.VOTE_CLOSED: 409,
     Code.PROFILE_INCOMPLETE: 409,
     Code.TOO_LARGE: 413,

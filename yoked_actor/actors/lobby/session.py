@@ -125,6 +125,17 @@ class Session(SessionOutput):
         if self.may_speak(now_s):
             self._note_alive(now_s)
 
+    def catch_up(self) -> None:
+        """Read what is in the user's socket, because the user is lost without a sign of life.
+
+        Nothing is read while a message is being handled, so that is not silence.
+        """
+        if self.connection is not None:
+            if self.connection.busy:
+                self._note_alive(trio.current_time())
+            else:
+                self.connection.catch_up()
+
     def receive(self, text: bytes, now_s: float, renew: Renew) -> Awaited | None:
         """Handle one message; returns what has to be awaited for that, if anything.
 
@@ -189,8 +200,8 @@ class Session(SessionOutput):
             self._reply(id, wire.OkAt(id, to_datetime(now)))
         elif isinstance(command, cmd.Report):
             return self._report(command, now)
-        elif isinstance(command, cmd.AnswerOffer):
-            return self._answer_offer(command)
+        elif isinstance(command, cmd.AnswerOffer | cmd.StayInTouch):
+            return self._answer(command)
         elif isinstance(command, cmd.StartDate):
             return self._start_date(command, now_s)
         elif isinstance(command, cmd.Hello):
@@ -249,11 +260,16 @@ class Session(SessionOutput):
             reply = notices.Done()
         self.answered(session_id, command.id, reply)
 
-    async def _answer_offer(self, command: cmd.AnswerOffer) -> None:
-        id, session_id, offers = command.id, self.session_id, self._context.offers
+    async def _answer(self, command: cmd.AnswerOffer | cmd.StayInTouch) -> None:
+        """Store an answer to an offer, or to the question after a date."""
+        id, session_id, context = command.id, self.session_id, self._context
         self._pending[id] = 1
+        me, answer = self.user_id, command.answer
         try:
-            reply = await offers.answer(self.user_id, command.offer_id, command.answer)
+            if isinstance(command, cmd.AnswerOffer):
+                reply = await context.offers.answer(me, command.offer_id, answer)
+            else:
+                reply = await context.contacts.stay_in_touch(me, command.date_id, answer)
         except StoreUnavailable:
             reply = _STORE_AWAY
         self.answered(session_id, id, reply)

@@ -23,11 +23,17 @@ from yoked_actor.wire.lobby import commands as cmd
 class Connection(Protocol):
     """A client's socket. Methods do not block or raise."""
 
+    busy: bool
+    """Whether a message is being handled; nothing is read meanwhile."""
+
     def send(self, text: bytes) -> None:
         """Queue one text message."""
 
     def flush(self) -> None:
         """Write the queued messages."""
+
+    def catch_up(self) -> None:
+        """Handle what has arrived, if that can be read without waiting."""
 
     def close(self, code: int, reason: str) -> None:
         """Start the closing handshake."""
@@ -45,6 +51,14 @@ class OfferCommands(Protocol):
         ...
 
 
+class ContactCommands(Protocol):
+    """Handles the commands about whom a user has met."""
+
+    async def stay_in_touch(self, user_id: str, date_id: str, answer: str) -> notices.Reply:
+        """Store an answer. Notices that follow from it are sent after the reply."""
+        ...
+
+
 class SessionContext(msgspec.Struct):
     """What all sessions share."""
 
@@ -55,6 +69,7 @@ class SessionContext(msgspec.Struct):
     settings: Settings
     new_session_id: Callable[[], str]
     offers: OfferCommands
+    contacts: ContactCommands
     suspensions: Suspensions
     signs_of_life: dict[str, float]
     """When each user was last heard since the last round, on trio's clock. A sign of life is no

@@ -17,7 +17,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.session import Session
-from yoked_actor.actors.lobby.session_context import OfferCommands, SessionContext
+from yoked_actor.actors.lobby.session_context import ContactCommands, OfferCommands, SessionContext
 from yoked_actor.actors.lobby.suspensions import Suspensions
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import events as ev
@@ -42,6 +42,7 @@ class Sessions:
         metrics: Metrics,
         settings: Settings,
         offers: OfferCommands,
+        contacts: ContactCommands,
         *,
         boot: int,
     ) -> None:
@@ -66,6 +67,7 @@ class Sessions:
             settings,
             self._new_session_id,
             offers,
+            contacts,
             self.suspensions,
             {},
         )
@@ -221,6 +223,16 @@ class Sessions:
         if signs:
             self.context.signs_of_life = {}
         return signs
+
+    def catch_up(self, user_ids: Iterable[str]) -> None:
+        """Read what these users have sent and what was not read yet."""
+        for user_id in user_ids:
+            session = self._by_user.get(user_id)
+            if session is not None:
+                try:
+                    session.catch_up()
+                except Exception:
+                    self._fail(session)
 
     def flush(self) -> None:
         """Write what was sent in this round, one write for each connection."""

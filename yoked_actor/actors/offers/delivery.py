@@ -134,7 +134,9 @@ class OfferDelivery:
             for viewer, other in ((user_id, connection.partner), (connection.partner, user_id)):
                 card = faces.of(viewer, other, self._places, now)
                 if card is not None:
-                    notice = notices.ConnectionOpened(connection.connection_id, card)
+                    notice = notices.ConnectionOpened(
+                        connection.connection_id, card, connection.source
+                    )
                     self._sessions.tell(viewer, notice, now)
         self._sessions.flush()
 

@@ -16,7 +16,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.wakeup import Wakeup
-from yoked_actor.domain.lobby import Code, OfferView, notices
+from yoked_actor.domain.lobby import Code, ConnectionSource, OfferView, notices
 from yoked_actor.domain.offers import ONE, Answer, Connection, Faces, KeptSet, shown_points
 from yoked_actor.domain.people import Card, ShownPlaces
 from yoked_actor.domain.time import Instant
@@ -33,6 +33,7 @@ class ConnectionView(msgspec.Struct, frozen=True):
     partner: Card
     opened_at: Instant
     online: bool
+    source: ConnectionSource
 
 
 class OpenedConnections:
@@ -122,7 +123,9 @@ class UserOffers:
             card = faces.of(user_id, one.partner, self._places, now)
             if card is not None:
                 online = self._is_online(one.partner, now)
-                views.append(ConnectionView(one.connection_id, card, one.opened_at, online))
+                views.append(
+                    ConnectionView(one.connection_id, card, one.opened_at, online, one.source)
+                )
         return views
 
     async def partner(self, user_id: str, connection_id: str) -> str | None:

@@ -14,6 +14,7 @@ from yoked_actor.domain.lobby.machine.lobby import Lobby
 from yoked_actor.domain.lobby.machine.pairing import nothing_between
 from yoked_actor.domain.lobby.notices import (
     Code,
+    ConnectionSource,
     DateEnd,
     DateEnded,
     Effects,
@@ -54,6 +55,7 @@ __all__ = [
     "CancelReason",
     "Changes",
     "Code",
+    "ConnectionSource",
     "DateEnd",
     "DateEnded",
     "DateView",

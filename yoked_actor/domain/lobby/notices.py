@@ -28,6 +28,7 @@ class Code(StrEnum):
     WRONG_STATE = "wrong_state"
     ON_A_DATE = "on_a_date"
     ALREADY_VOTED = "already_voted"
+    ALREADY_ANSWERED = "already_answered"
     VOTE_CLOSED = "vote_closed"
     PROFILE_INCOMPLETE = "profile_incomplete"
     TOO_LARGE = "too_large"
@@ -65,6 +66,13 @@ class DateEnd(StrEnum):
     PARTNER_ENDED = "partner_ended"
     PARTNER_LOST = "partner_lost"
     TIME_UP = "time_up"
+
+
+class ConnectionSource(StrEnum):
+    """What a connection came from."""
+
+    OFFERS = "offers"
+    DATE = "date"
 
 
 class Notice(msgspec.Struct, frozen=True, gc=False):
@@ -176,6 +184,8 @@ class DateEnded(Notice, frozen=True):
 
     date_id: str
     reason: DateEnd
+    touch_until: Instant | None = None
+    """Until when both can say whether to stay in touch; None after a short date."""
 
 
 class OffersMade(Notice, frozen=True):
@@ -186,10 +196,11 @@ class OffersMade(Notice, frozen=True):
 
 
 class ConnectionOpened(Notice, frozen=True):
-    """Two users have accepted each other's offers."""
+    """Two users have accepted each other's offers, or both want to stay in touch after a date."""
 
     connection_id: str
     partner: Card
+    source: ConnectionSource
 
 
 class Suspended(Notice, frozen=True):
@@ -250,6 +261,12 @@ class VoteReply(Reply, frozen=True):
 
 class OfferAnswered(Reply, frozen=True):
     """The answer is stored; the connection of the two, if both have accepted."""
+
+    connection_id: str | None = None
+
+
+class TouchAnswered(Reply, frozen=True):
+    """The answer is stored; the connection of the two, if both want to stay in touch."""
 
     connection_id: str | None = None
 

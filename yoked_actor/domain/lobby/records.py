@@ -160,6 +160,8 @@ class VideoDate(msgspec.Struct, frozen=True, gc=False):
     ends_at: Instant
     ended_at: Instant | None = None
     ended_for: str | None = None
+    match_id: str | None = None
+    """The match that opened it; None after a call."""
 
     def partner_of(self, user_id: str) -> str:
         """The other user."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
+from yoked_actor.domain.lobby import ConnectionSource
 from yoked_actor.domain.offers.frozen_pool import FrozenPool, OfferRules
 from yoked_actor.domain.offers.zone_run import OfferSet
 from yoked_actor.domain.people import Card, Person, ShownPlaces
@@ -93,11 +94,12 @@ class UnreadableSet(msgspec.Struct, frozen=True):
 
 
 class Connection(msgspec.Struct, frozen=True):
-    """Two users who accepted each other, as one of them sees it."""
+    """Two users who accepted each other, or stay in touch, as one of them sees it."""
 
     connection_id: str
     partner: str
     opened_at: Instant
+    source: ConnectionSource = ConnectionSource.OFFERS
 
 
 class Answered(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The export of all data about one person.
 
 Of others it contains what the person has seen: ids, outcomes, and distances rounded up. It never
-contains a partner's vote, nor who has blocked or reported the person.
+contains a partner's vote or answer, nor who has blocked or reported the person.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ class OwnDate(msgspec.Struct, frozen=True):
     started_at: datetime
     ended_at: datetime | None = None
     ended_for: str | None = None
+    stay_in_touch: str | None = None
+    """The person's own answer after it."""
 
 
 class OwnReport(msgspec.Struct, frozen=True):
@@ -120,11 +122,12 @@ class OwnOffers(msgspec.Struct, frozen=True):
 
 
 class OwnConnection(msgspec.Struct, frozen=True):
-    """A connection: two users accepted each other's offers."""
+    """A connection: two users accepted each other's offers, or stay in touch after a date."""
 
     connection_id: str
     partner: str
     opened_at: datetime
+    source: str = "offers"
 
 
 class OwnSuspension(msgspec.Struct, frozen=True):

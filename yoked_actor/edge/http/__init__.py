@@ -15,6 +15,7 @@ from yoked_actor.edge.http.admin.quality import add_admin_calls
 from yoked_actor.edge.http.admin.reports import add_admin_report_calls
 from yoked_actor.edge.http.api import Api
 from yoked_actor.edge.http.app import create_app
+from yoked_actor.edge.http.contacts import add_contact_calls
 from yoked_actor.edge.http.contract import add_contract_calls
 from yoked_actor.edge.http.dev import add_dev_calls
 from yoked_actor.edge.http.hypercorn_bridge import HypercornBridge
@@ -38,6 +39,7 @@ __all__ = [
     "add_admin_report_calls",
     "add_call_calls",
     "add_console_calls",
+    "add_contact_calls",
     "add_contract_calls",
     "add_dev_calls",
     "add_match_calls",

@@ -49,7 +49,11 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
             http.ConnectionsAnswer(
                 [
                     http.ConnectionEntry(
-                        one.connection_id, one.partner, to_datetime(one.opened_at), one.online
+                        one.connection_id,
+                        one.partner,
+                        to_datetime(one.opened_at),
+                        one.online,
+                        one.source,
                     )
                     for one in found
                 ]

@@ -73,6 +73,7 @@ def add_page_calls(app: QuartTrio, api: Api) -> None:
         offers_at=api.settings.offers.at,
         date_length_s=f"{matching.date_length_s:g}",
         tiers=_tiers(matching),
+        met_days=f"{api.settings.date.met_days:g}",
         modules=["/yoked.js", *modules_below("/app/")],
     )
 

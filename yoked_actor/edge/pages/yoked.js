@@ -18,6 +18,7 @@
 /** @typedef {{call_id: string, partner?: Card, ring_until: string, incoming: boolean}} CallPart A call that rings. A snapshot of the server has the partner; after `startDate` the client knows only the connection. */
 /** @typedef {{state: State, credit: number, waiting_since?: string, tier?: number, match?: MatchPart, date?: DatePart, call?: CallPart, last_outcome?: string, last_match_id?: string}} Snapshot */
 /** @typedef {{type: string, seq: number, at: string, [field: string]: any}} ServerEvent An event of the protocol. `replayed` is true if the snapshot of the last welcome includes it. */
+/** @typedef {{match_id: string, partner: Card, at: string, outcome: string, date_id?: string, touch_until?: string, connection_id?: string}} Met A user whom the user has met. With `touch_until`, the user can still say whether to stay in touch. */
 /** @typedef {{type: "ok", re: string, [field: string]: any}} Reply */
 /** @typedef {"connecting"|"online"|"polling"|"away"|"closed"} Status */
 /** @typedef {{name: string, country: string, location: {lat: number, lon: number}, time_zone: string, alias?: string, region?: string, near?: string}} Place */
@@ -193,12 +194,6 @@ export class Api {
   /** The place next to a position. @param {{lat: number, lon: number}} position @returns {Promise<Place>} */
   async placeNear(position) { return (await this.call("POST", "/api/places/near", position)).place; }
 
-  /** Everything that is stored about the user. */
-  exportMe() { return this.call("GET", "/api/me/export"); }
-
-  /** Erase everything about the user. It cannot be undone. */
-  eraseMe() { return this.call("DELETE", "/api/me"); }
-
   /** The offers of today, or of a date. @param {string} [date] */
   offers(date) { return this.call("GET", `/api/offers${date ? `?date=${encodeURIComponent(date)}` : ""}`); }
 
@@ -219,6 +214,18 @@ export class Api {
 
   /** Stop your own call. @param {string} call_id */
   cancelCall(call_id) { return this.call("POST", `/api/calls/${encodeURIComponent(call_id)}/cancel`); }
+
+  /** Say after a date whether to stay in touch. @param {string} date_id @param {"yes"|"no"} answer @returns {Promise<{connection_id?: string}>} */
+  stayInTouch(date_id, answer) { return this.call("POST", `/api/dates/${encodeURIComponent(date_id)}/stay_in_touch`, { answer }); }
+
+  /** The users whom the user has met lately, newest first. @returns {Promise<{met: Met[]}>} */
+  met() { return this.call("GET", "/api/met"); }
+
+  /** All data about the user. @returns {Promise<Record<string, any>>} */
+  exportData() { return this.call("GET", "/api/me/export"); }
+
+  /** Erase the user. It cannot be undone. */
+  erase() { return this.call("DELETE", "/api/me"); }
 
   /** The current snapshot. @returns {Promise<Snapshot>} */
   status() { return this.call("GET", "/api/match/status"); }
@@ -355,6 +362,8 @@ export class Client extends EventTarget {
   declineCall(call_id) { return this.command("decline_call", { call_id }); }
   /** Stop your own call. @param {string} call_id */
   cancelCall(call_id) { return this.command("cancel_call", { call_id }); }
+  /** Say after a date whether to stay in touch. @param {string} date_id @param {"yes"|"no"} answer */
+  stayInTouch(date_id, answer) { return this.command("stay_in_touch", { date_id, answer }); }
   /** Never be matched with that user (again). @param {string} user_id */
   block(user_id) { return this.command("block", { user_id }); }
   /** @param {string} user_id @param {string} reason @param {string} [match_id] */

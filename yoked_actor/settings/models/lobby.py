@@ -17,6 +17,7 @@ from yoked_actor.settings.base import (
     Bytes,
     Conflict,
     Count,
+    Days,
     Duration,
     DurationOrZero,
     Factor,
@@ -203,10 +204,19 @@ class DateSettings(SettingsModel):
         _RULES.calls_within_s, description="How long a call counts towards calls_per_pair."
     )
 
+    touch_after_s: DurationOrZero = Field(
+        _RULES.touch_after_s,
+        description="The shortest date after which both are asked whether to stay in touch.",
+    )
+    touch_for_s: Duration = Field(
+        _RULES.touch_for_s, description="How long after a date both can answer that."
+    )
+    met_days: Days = Field(30, description="For so many days a user sees whom they have met.")
+    max_met: Count = Field(200, description="The most met users that a user sees.")
+
     def rules(self) -> dict[str, Any]:
         """The part of the rules of the lobby that is set here."""
-        given = dict(self)
-        return {name: given[name] for name in ("ring_s", "calls_per_pair", "calls_within_s")}
+        return {name: value for name, value in self if name in Rules.__struct_fields__}
 
     def conflicts(self) -> Iterator[Conflict]:
         """Half of what TURN needs."""

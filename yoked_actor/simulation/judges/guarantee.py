@@ -9,8 +9,9 @@ from __future__ import annotations
 import trio
 
 from yoked_actor.simulation.judges.accounts import Account, Ledger, pair_of
+from yoked_actor.simulation.judges.endings import BAR_S
 from yoked_actor.simulation.judges.verdict import Bench, Weather
-from yoked_actor.simulation.judges.witness import BAR_S, attracted
+from yoked_actor.simulation.judges.witness import attracted
 
 FORCED_S = 10.0
 SLACK_S = 2.0

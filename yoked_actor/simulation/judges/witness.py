@@ -12,22 +12,11 @@ from typing import Any
 import trio
 
 from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
+from yoked_actor.simulation.judges.endings import BAR_S, GRACE_S, LIVENESS_S, Endings
+from yoked_actor.simulation.judges.returns import Returns
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
-LIVENESS_S = 10.0
-BAR_S = 60.0
-GRACE_S = 60.0
 _OLD_PLACE = ("partner_left", "partner_lost", "not_acknowledged")
-_CREDIT_STEP, _CREDIT_CAP = 10, 50
-_NEXT = {
-    "both_yes": ("idle", "idle"),
-    "yes_pass": ("waiting", "waiting"),
-    "pass_pass": ("waiting", "waiting"),
-    "yes_idle": ("waiting", "idle"),
-    "pass_idle": ("waiting", "idle"),
-    "idle_idle": ("idle", "idle"),
-}
-"""By outcome: where a person who voted goes, and one who did not."""
 
 
 class Witness:
@@ -37,6 +26,8 @@ class Witness:
         self.ledger = ledger
         self._bench = bench
         self._weather = weather
+        self._endings = Endings(ledger, bench, weather)
+        self._returns = Returns(bench, weather)
         self._seqs: dict[tuple[str, int], int] = {}
 
     # Connections
@@ -49,7 +40,7 @@ class Witness:
         snapshot = welcome["snapshot"]
         self._check_suspended(account, "welcome", welcome)
         if not welcome["resumed"] or account.session != welcome["session"]:
-            self._compare(account, snapshot, now_s)
+            self._returns.compare(account, snapshot, now_s)
             self._believe(account, snapshot, now_s)
         account.session = welcome["session"]
         account.connection = connection
@@ -223,49 +214,16 @@ class Witness:
             (meeting.left.add(me) if has_left else meeting.outcomes.__setitem__(me, outcome))
             if has_left and outcome != "cancelled":
                 meeting.outcomes[me] = outcome
-            self._check_agreement(meeting)
+            self._endings.check_agreement(meeting)
         if outcome != "cancelled":
             account.outcomes[match_id] = outcome
         if not has_left:
-            self._check_credit(account, event)
-            self._check_next(account, event)
+            self._endings.check_credit(account, event)
+            self._endings.check_next(account, event)
         account.credit = event["credit"]
         account.state, account.match_id, account.since = event["next"], None, None
         if event["next"] == "waiting":
             account.waiting_s = now_s
-
-    def _check_next(self, account: Account, event: dict[str, Any]) -> None:
-        has_voted = event["match_id"] in account.votes
-        if event["match_id"] in account.sent_votes and not has_voted:
-            return  # the reply was lost
-        voter, other = _NEXT.get(event["outcome"], ("", ""))
-        expected = voter if has_voted else other
-        if event["outcome"] in ("both_yes", "yes_pass", "pass_pass") and not has_voted:
-            text = f"{account.user_id} has not voted, and the outcome is {event['outcome']}"
-            self._bench.report("outcome_table", text, account.user_id)
-        elif event["next"] != expected:
-            text = f"{account.user_id}: {event['outcome']} leads to {event['next']}, not {expected}"
-            self._bench.report("outcome_table", text, account.user_id)
-
-    def _check_credit(self, account: Account, event: dict[str, Any]) -> None:
-        before, vote = account.credit, account.votes.get(event["match_id"])
-        if before is None or (vote is None and event["match_id"] in account.sent_votes):
-            return
-        expected = before
-        if event["outcome"] == "both_yes":
-            expected = 0
-        elif event["outcome"] in ("yes_pass", "yes_idle") and vote == "yes":
-            expected = min(before + _CREDIT_STEP, _CREDIT_CAP)
-        self._bench.count("credit")
-        if event["credit"] != expected:
-            text = f"{account.user_id}: credit {event['credit']}, not {expected} (was {before})"
-            self._bench.report("credit", text, account.user_id)
-
-    def _check_agreement(self, meeting: Meeting) -> None:
-        real = {one for one in meeting.outcomes.values() if one != "cancelled"}
-        if len(real) > 1 or (real and meeting.cancelled):
-            text = f"{meeting.match_id}: {meeting.outcomes} and {meeting.cancelled}"
-            self._bench.report("sides_disagree", text, *meeting.pair)
 
     def _cancelled(self, account: Account, event: dict[str, Any], now_s: float) -> None:
         me, match_id, reason = account.user_id, event["match_id"], event["reason"]
@@ -278,38 +236,16 @@ class Witness:
                 meeting.left.add(me)
             if reason == "server_restart":
                 meeting.restarted = True
-            self._check_agreement(meeting)
-            self._check_reason(account, meeting, reason, now_s)
+            self._endings.check_agreement(meeting)
+            self._endings.check_reason(account, meeting, reason, now_s)
         account.state, account.match_id = event["next"], None
         if event["next"] == "waiting":
             account.waiting_s = now_s
 
-    def _check_reason(self, account: Account, meeting: Meeting, reason: str, now_s: float) -> None:
-        me = account.user_id
-        other = self.ledger.of(meeting.pair[1] if meeting.pair[0] == me else meeting.pair[0])
-        fair = self._weather.is_fair(GRACE_S)
-        if reason == "not_acknowledged":
-            if len(meeting.acknowledged) == 2:
-                text = f"{meeting.match_id} was acknowledged by both"
-                self._bench.report("stale_timer", text, *meeting.pair)
-            elif fair and now_s - meeting.told_s < 4.9:
-                text = f"{meeting.match_id} was called off after {now_s - meeting.told_s:.1f} s"
-                self._bench.report("stale_timer", text, *meeting.pair)
-        elif reason == "partner_left" and fair and other.left_s < meeting.told_s:
-            text = f"{meeting.match_id}: {other.user_id} has not left"
-            self._bench.report("left_though_there", text, *meeting.pair)
-        elif reason == "partner_lost" and fair:
-            silent_s = max(now_s - other.spoke_s, other.spoke_s - other.said_s)
-            if silent_s < LIVENESS_S - 0.1:
-                text = f"{meeting.match_id}: {other.user_id} was silent for {silent_s:.1f} s"
-                self._bench.report("lost_though_alive", text, *meeting.pair)
-        elif reason == "server_restart" and not self._weather.was_down_since(now_s - 2 * GRACE_S):
-            text = f"{meeting.match_id} was called off, and nothing was restarted"
-            self._bench.report("restart_without_one", text, *meeting.pair)
-
     def _date_started(self, account: Account, event: dict[str, Any]) -> None:
         me, date_id, partner = account.user_id, event["date_id"], event["partner"]["user_id"]
-        self._bench.count("date")
+        length_s = seconds(event["at"], event["ends_at"])
+        self._object_unless(0 < length_s <= 300.001, "date", account, f"{date_id}: {length_s} s")
         account.date_id = date_id
         account.dates[date_id] = partner
         sides = self.ledger.initiators.setdefault(date_id, {})
@@ -324,40 +260,6 @@ class Witness:
         account.date_id = None
 
     # Snapshots
-
-    def _compare(self, account: Account, snapshot: dict[str, Any], now_s: float) -> None:
-        """Places and credit survive a lost connection and a restart (R14, R18)."""
-        if account.state is None or account.spoke_s < 0:
-            return
-        away_s = now_s - account.spoke_s
-        was_down = self._weather.was_down_since(account.spoke_s)
-        could_vote = account.state == "voting" or (
-            account.state == "matched" and account.acknowledged
-        )
-        if account.credit is not None and not could_vote:
-            self._bench.count("credit_kept")
-            if snapshot["credit"] != account.credit:
-                text = f"{account.user_id}: credit was {account.credit}, is {snapshot['credit']}"
-                self._bench.report("credit_lost", text, account.user_id)
-        if account.state != "waiting" or account.left_s > account.waiting_s:
-            return
-        if self._weather.has_stepped_since(account.waiting_s):
-            return
-        if was_down:
-            back_s = now_s - self._weather.up_at
-            was_in_time = self._weather.down_at - account.spoke_s < LIVENESS_S - 1.0
-            is_kept = was_in_time and 0 <= back_s < GRACE_S - 1.0
-        else:
-            is_kept = away_s < LIVENESS_S - 1.0 and self._weather.is_fair(away_s)
-        if not is_kept:
-            return
-        self._bench.count("place_kept")
-        if snapshot["state"] == "idle":
-            text = f"{account.user_id} waited since {account.since} and is idle"
-            self._bench.report("place_lost", text, account.user_id)
-        elif snapshot["state"] == "waiting" and snapshot["waiting_since"] != account.since:
-            text = f"{account.user_id} waited since {account.since}, now {snapshot}"
-            self._bench.report("place_lost", text, account.user_id)
 
     def _believe(self, account: Account, snapshot: dict[str, Any], now_s: float) -> None:
         account.state, account.credit = snapshot["state"], snapshot["credit"]

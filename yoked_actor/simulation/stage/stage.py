@@ -25,9 +25,10 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.settings import Settings, load_settings
 from yoked_actor.simulation.stage.clocks import Wall
 from yoked_actor.simulation.stage.disk import Disk, Files, Image, installed
+from yoked_actor.simulation.stage.errors import describe, leaves
 from yoked_actor.simulation.stage.pipes import Line
 from yoked_actor.simulation.stage.side_tasks import SideTasks
-from yoked_actor.store import StoreError, StoreUnavailable
+from yoked_actor.store import StoreUnavailable
 
 SECRET = "a secret that everybody in the simulation knows"
 Values = Mapping[str, Mapping[str, object]]
@@ -353,21 +354,6 @@ class _Countdown(trio.abc.Instrument):
             trio.lowlevel.remove_instrument(self)
             self._stage.drop(away_s=self._away_s)
             self._stage.was_dropped(f"after a step of {task.name.rpartition('.')[2]}")
-
-
-def leaves(error: BaseException) -> list[BaseException]:
-    """The errors inside nested groups."""
-    if isinstance(error, BaseExceptionGroup):
-        return [leaf for one in error.exceptions for leaf in leaves(one)]
-    cause = error.__cause__
-    if cause is None or isinstance(error, StoreError):
-        return [error]
-    return leaves(cause)
-
-
-def describe(error: BaseException) -> str:
-    """The errors inside nested groups, in one line."""
-    return "; ".join(f"{type(one).__name__}: {one}".splitlines()[0] for one in leaves(error))
 
 
 def _ignore(_: str) -> None:

@@ -59,7 +59,7 @@ def _json(rows: list[Row]) -> str | None:
 
 def commit_parameters(changes: Changes) -> Row:
     """The parameters of `commit.sql`: a JSON array of rows for each kind of change, or None."""
-    met, unmet = _kept_and_gone(changes.met)
+    met, unmet = _met_and_unmet(changes)
     bars, unbarred = _kept_and_gone(changes.bars)
     blocks, unblocked = _kept_and_gone(changes.blocks)
     return (
@@ -74,6 +74,23 @@ def commit_parameters(changes: Changes) -> Row:
         unblocked,
         _json([quality_row(quality) for quality in changes.quality]),
     )
+
+
+def _met_and_unmet(changes: Changes) -> tuple[str | None, str | None]:
+    """Pairs that have met, each with its match: it opened its vote in the same round."""
+    if not changes.met:
+        return None, None
+    numbers = {
+        match.users: _number(match.match_id)
+        for match in changes.matches
+        if match.voting_at is not None
+    }
+    last = dict(changes.met)
+    kept: list[Row] = [
+        (*pair, at, numbers.get(pair)) for pair, at in last.items() if at is not None
+    ]
+    gone: list[Row] = [pair for pair, at in last.items() if at is None]
+    return _json(kept), _json(gone)
 
 
 def _kept_and_gone(
@@ -214,12 +231,14 @@ def date_row(video_date: VideoDate) -> Row:
         video_date.ends_at,
         video_date.ended_at,
         video_date.ended_for,
+        _number(video_date.match_id),
     )
 
 
 def date_of(row: Row) -> VideoDate:
     """A video date from its row."""
-    return VideoDate(f"d{row[0]}", *row[1:])
+    number, a, b, started_at, ends_at, ended_at, ended_for, match = row
+    return VideoDate(f"d{number}", a, b, started_at, ends_at, ended_at, ended_for, _match_id(match))
 
 
 def quality_row(quality: Quality) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yoked_actor.store.offers.answers import connection_between, is_suspended
 from yoked_actor.store.offers.calendar import (
     Calendar,
     CalendarTable,
@@ -30,8 +31,10 @@ __all__ = [
     "PreparedSet",
     "StoreSet",
     "UnreadableRun",
+    "connection_between",
     "drop_offer",
     "finish_zone_run",
+    "is_suspended",
     "kept_set",
     "prepare_set",
 ]

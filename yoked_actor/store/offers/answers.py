@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from yoked_actor.domain.lobby import pair_of
+from yoked_actor.domain.lobby import ConnectionSource, pair_of
 from yoked_actor.domain.offers import Answer, Answered, Connection
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import Tx
@@ -25,7 +25,7 @@ def answer_in(
 
     While either user is suspended there is no such offer.
     """
-    if _is_suspended(tx, user_id, now) or _is_suspended(tx, candidate, now):
+    if is_suspended(tx, user_id, now) or is_suspended(tx, candidate, now):
         raise NoSuchOffer("the offer is of a suspended user, or for one")
     key = (user_id, candidate, day.isoformat())
     given = tx.execute(
@@ -34,9 +34,7 @@ def answer_in(
     if given is not None:
         if given[0] != answer:
             raise AnswerGiven(f"the offer was answered with {given[0]} already")
-        connection = (
-            _connection_between(tx, user_id, candidate) if answer is Answer.ACCEPT else None
-        )
+        connection = connection_between(tx, user_id, candidate) if answer is Answer.ACCEPT else None
         return Answered(candidate, connection, opened=False)
     if expires_at <= now:
         raise OfferExpired("the offer has expired")
@@ -51,10 +49,11 @@ def answer_in(
         "INSERT INTO connections (a, b, opened_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         (*pair_of(user_id, candidate), now),
     ).rowcount
-    return Answered(candidate, _connection_between(tx, user_id, candidate), opened=bool(opened))
+    return Answered(candidate, connection_between(tx, user_id, candidate), opened=bool(opened))
 
 
-def _is_suspended(tx: Tx, user_id: str, now: Instant) -> bool:
+def is_suspended(tx: Tx, user_id: str, now: Instant) -> bool:
+    """Whether a user is suspended now."""
     found = tx.execute(
         "SELECT 1 FROM suspended WHERE user_id = ? AND (until IS NULL OR until > ?)",
         (user_id, now),
@@ -75,9 +74,10 @@ def _accepts(tx: Tx, user_id: str, candidate: str) -> bool:
     return bool(accepts)
 
 
-def _connection_between(tx: Tx, user_id: str, partner: str) -> Connection | None:
+def connection_between(tx: Tx, user_id: str, partner: str) -> Connection | None:
+    """The connection of two users, as one of them sees it."""
     row = tx.execute(
-        "SELECT number, a, b, opened_at FROM connections WHERE a = ? AND b = ?",
+        "SELECT number, a, b, opened_at, source FROM connections WHERE a = ? AND b = ?",
         pair_of(user_id, partner),
     ).fetchone()
     return None if row is None else connection_of(row, user_id)
@@ -85,5 +85,5 @@ def _connection_between(tx: Tx, user_id: str, partner: str) -> Connection | None
 
 def connection_of(row: tuple[Any, ...], user_id: str) -> Connection:
     """A connection from its row, as one of the two users sees it."""
-    number, a, b, opened_at = row
-    return Connection(f"c{number}", b if user_id == a else a, opened_at)
+    number, a, b, opened_at, source = row
+    return Connection(f"c{number}", b if user_id == a else a, opened_at, ConnectionSource(source))

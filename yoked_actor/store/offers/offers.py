@@ -132,7 +132,7 @@ class Offers(Runs):
         """A user's connections, oldest first."""
         found = await self._database.read(
             lambda tx: tx.execute(
-                "SELECT number, a, b, opened_at FROM connections WHERE (a = ?1 OR b = ?1)"
+                "SELECT number, a, b, opened_at, source FROM connections WHERE (a = ?1 OR b = ?1)"
                 " AND b NOT GLOB ?2 ORDER BY number",
                 (user_id, f"{TOMBSTONE}*"),
             ).fetchall()

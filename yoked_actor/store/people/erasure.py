@@ -31,6 +31,7 @@ COLUMNS = frozenset(
         "reports.resolution",
         *("offer_sets.user_id", "offers.user_id", "offers.candidate", "offer_pools.content"),
         *("offer_answers.user_id", "offer_answers.candidate", "connections.a", "connections.b"),
+        "touch_answers.user_id",
         *("jobs.payload", "jobs.dedup_key", "jobs.last_error", "job_ledger.key"),
         *("jobs.progress_note", "jobs.dismissed_by", "jobs.dismissed_reason"),
         *("job_answers.receiver_id", "job_answers.body"),
@@ -147,6 +148,9 @@ def _replace_in_pairs(tx: Tx, user: str, tombstone: str, traces: Traces) -> None
                 f"UPDATE dates SET {side} = ?2 WHERE number = ?3 AND {side} = ?1",
                 (user, tombstone, number),
             )
+        tx.execute(
+            "DELETE FROM touch_answers WHERE date_number = ? AND user_id = ?", (number, user)
+        )
     for table in ("met", "connections"):
         for side, other in ("ab", "ba"):
             tx.execute(

@@ -130,12 +130,13 @@ def _matches(tx: Tx, user: str) -> list[OwnMatch]:
 
 def _dates(tx: Tx, user: str) -> list[OwnDate]:
     query = (
-        "SELECT number, iif(a = ?1, b, a), started_at, ended_at, ended_for FROM dates"
-        " WHERE a = ?1 OR b = ?1 ORDER BY number"
+        "SELECT number, iif(a = ?1, b, a), started_at, ended_at, ended_for,"
+        " (SELECT answer FROM touch_answers WHERE date_number = number AND user_id = ?1)"
+        " FROM dates WHERE a = ?1 OR b = ?1 ORDER BY number"
     )
     return [
-        OwnDate(f"d{number}", partner, to_datetime(began), _moment(ended), why)
-        for number, partner, began, ended, why in tx.execute(query, (user,))
+        OwnDate(f"d{number}", partner, to_datetime(began), _moment(ended), why, answer)
+        for number, partner, began, ended, why, answer in tx.execute(query, (user,))
     ]
 
 
@@ -193,12 +194,12 @@ def _offers_of(kept: KeptSet) -> OwnOffers:
 
 def _connections(tx: Tx, user: str) -> list[OwnConnection]:
     query = (
-        "SELECT number, iif(a = ?1, b, a), opened_at FROM connections WHERE a = ?1 OR b = ?1"
-        " ORDER BY number"
+        "SELECT number, iif(a = ?1, b, a), opened_at, source FROM connections"
+        " WHERE a = ?1 OR b = ?1 ORDER BY number"
     )
     return [
-        OwnConnection(f"c{number}", partner, to_datetime(at))
-        for number, partner, at in tx.execute(query, (user,))
+        OwnConnection(f"c{number}", partner, to_datetime(at), source)
+        for number, partner, at, source in tx.execute(query, (user,))
     ]
 
 

@@ -13,6 +13,7 @@ from prometheus_client import (
 
 from yoked_actor import __version__
 from yoked_actor.telemetry.metrics.connections import ConnectionMetrics
+from yoked_actor.telemetry.metrics.contacts import ContactMetrics
 from yoked_actor.telemetry.metrics.jobs import JobMetrics
 from yoked_actor.telemetry.metrics.lobby import LobbyMetrics
 from yoked_actor.telemetry.metrics.objectives import Objectives
@@ -41,6 +42,7 @@ class Metrics:
         self.sets = SetMetrics(r)
         self.calendar = CalendarMetrics(r)
         self.desk = DeskMetrics(r)
+        self.contacts = ContactMetrics(r)
         self.clock = ClockMetrics(r)
         self.alerts = alert_gauges(r)
 

@@ -10,6 +10,7 @@ from yoked_actor.domain.lobby import Code, State
 from yoked_actor.domain.matching import Tier
 from yoked_actor.wire.call import Call
 from yoked_actor.wire.common import Empty, TimeAnswer
+from yoked_actor.wire.contacts import CONTACT_CALLS
 from yoked_actor.wire.dev import DEV_CALLS
 from yoked_actor.wire.examples import CARD, DATE, MATCH, NEAREST, REJECTED, STRICT, moment
 from yoked_actor.wire.lobby import events as ev
@@ -100,6 +101,7 @@ CALLS: tuple[Call, ...] = (
     ),
     Call("POST", "/api/heartbeat", "Spin", "Give a sign of life.", TimeAnswer(moment(3))),
     *OFFER_CALLS,
+    *CONTACT_CALLS,
     *SAFETY_CALLS,
     *WARNING_CALLS,
     *DEV_CALLS,
@@ -138,6 +140,7 @@ ERRORS: dict[Code, str] = {
     Code.WRONG_STATE: "It has no meaning where you are now; a second hello gets this too.",
     Code.ON_A_DATE: "You are on a video date: end it first.",
     Code.ALREADY_VOTED: "You have voted otherwise, and the first vote is final.",
+    Code.ALREADY_ANSWERED: "You have answered otherwise, and the first answer is final.",
     Code.VOTE_CLOSED: "The vote is over.",
     Code.PROFILE_INCOMPLETE: "Store a profile first.",
     Code.TOO_LARGE: "The body is too large.",

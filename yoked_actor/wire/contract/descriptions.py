@@ -247,6 +247,12 @@ FIELDS: dict[str, str] = {
     "who": "Who did it.",
     "window_s": "The length of the window, in seconds.",
     "windows": "How the objective was kept in windows of several lengths.",
+    "places": "The places that were found, the best first.",
+    "place": "The place nearest to the position; null if none is near.",
+    "country": "The country code, such as `DE`.",
+    "region": "The region that the place lies in, if it is known.",
+    "alias": "The other name by which the place was found; left out if by its own.",
+    "near": "A larger place nearby, to tell places of one name apart.",
     "zone": "The IANA time zone of the run.",
 }
 """The meaning of a field, by name."""
@@ -271,6 +277,7 @@ FIELDS_OF: dict[str, dict[str, str]] = {
     "Ok": {"strict": "How many more people each strict limit keeps away."},
     "PauseBody": {"type": "The type of jobs to pause."},
     "PauseEntry": {"type": "The type of jobs that is paused."},
+    "Place": {"location": "The position of the place.", "name": "The name of the place."},
     "QualityAnswer": {"until": "The end of the time that was looked at."},
     "Rejections": {
         "age": "How many are outside the limits of age.",

@@ -11,7 +11,16 @@ from typing import Any
 
 import msgspec
 
-from yoked_actor.domain.lobby import CallEnd, Code, DateEnd, IdleReason, Outcome, State, WaitReason
+from yoked_actor.domain.lobby import (
+    CallEnd,
+    Code,
+    ConnectionSource,
+    DateEnd,
+    IdleReason,
+    Outcome,
+    State,
+    WaitReason,
+)
 from yoked_actor.domain.matching import Tier
 from yoked_actor.wire.examples import (
     CALL,
@@ -142,6 +151,12 @@ EXCHANGES: tuple[Exchange, ...] = (
         (),
         (Code.NOT_FOUND, Code.TOO_LARGE),
     ),
+    Exchange(
+        cmd.StayInTouch(id="c19", date_id=DATE, answer="yes"),
+        ev.Ok(re="c19", connection_id=CONNECTION),
+        ("connection_id?",),
+        (Code.NOT_FOUND, Code.WRONG_STATE, Code.ALREADY_ANSWERED),
+    ),
     Exchange(cmd.Block(id="c8", user_id="mallory"), ev.Ok(re="c8")),
     Exchange(cmd.Report(id="c9", user_id="mallory", reason="rude", match_id=MATCH), ev.Ok(re="c9")),
     Exchange(
@@ -191,10 +206,22 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         ice_servers=_ICE,
     ),
     ev.Signal(seq=7, at=moment(10), date_id=DATE, data=_DATA),
-    ev.DateEnded(seq=8, at=moment(50), date_id=DATE, reason=DateEnd.PARTNER_ENDED),
+    ev.DateEnded(
+        seq=8,
+        at=moment(50),
+        date_id=DATE,
+        reason=DateEnd.PARTNER_ENDED,
+        touch_until=datetime(2026, 1, 2, 8, 0, 50, tzinfo=UTC),
+    ),
     ev.Nudge(seq=7, at=moment(52), expires_at=datetime(2026, 1, 1, 8, 1, 52, tzinfo=UTC)),
     ev.OffersEvent(seq=7, at=moment(53), date=date(2026, 1, 1), offers=(OFFER,)),
-    ev.ConnectionEvent(seq=7, at=moment(54), connection_id=CONNECTION, partner=CARD),
+    ev.ConnectionEvent(
+        seq=7,
+        at=moment(54),
+        connection_id=CONNECTION,
+        partner=CARD,
+        source=ConnectionSource.OFFERS,
+    ),
     ev.SuspendedEvent(
         seq=8,
         at=moment(54),

@@ -16,6 +16,7 @@ from yoked_actor.wire.lobby.commands import (
 )
 from yoked_actor.wire.lobby.events import (
     Draining,
+    Ending,
     Error,
     Event,
     IceServers,
@@ -33,6 +34,7 @@ __all__ = [
     "BadCommand",
     "Command",
     "Draining",
+    "Ending",
     "Error",
     "Event",
     "Hello",

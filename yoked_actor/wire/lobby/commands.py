@@ -119,6 +119,13 @@ class CancelCall(Command, frozen=True, kw_only=True, tag="cancel_call"):
     call_id: SubjectId
 
 
+class StayInTouch(Command, frozen=True, kw_only=True, tag="stay_in_touch"):
+    """Say whether to stay in touch with the partner of a date. The first answer is final."""
+
+    date_id: SubjectId
+    answer: Literal["yes", "no"]
+
+
 class Block(Command, frozen=True, kw_only=True, tag="block"):
     """Never meet that user (again)."""
 
@@ -151,6 +158,7 @@ AnyCommand = (
     | DeclineCall
     | CancelCall
     | Signal
+    | StayInTouch
     | Block
     | Report
     | Watch

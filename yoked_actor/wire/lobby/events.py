@@ -209,10 +209,11 @@ class Signal(Event, frozen=True, kw_only=True, tag="signal"):
 
 
 class DateEnded(Event, frozen=True, kw_only=True, tag="date_ended"):
-    """The video date is over."""
+    """The video date is over. Until `touch_until` you can say whether to stay in touch."""
 
     date_id: str
     reason: notices.DateEnd
+    touch_until: datetime | None = None
 
 
 class OffersEvent(Event, frozen=True, kw_only=True, tag="offers"):
@@ -223,10 +224,11 @@ class OffersEvent(Event, frozen=True, kw_only=True, tag="offers"):
 
 
 class ConnectionEvent(Event, frozen=True, kw_only=True, tag="connection"):
-    """You two have accepted each other."""
+    """You two have accepted each other's offers, or both want to stay in touch after a date."""
 
     connection_id: str
     partner: Card
+    source: notices.ConnectionSource
 
 
 class SuspendedEvent(Event, frozen=True, kw_only=True, tag="suspended"):

@@ -193,7 +193,14 @@ def _signalled(notice: notices.Signalled, seq: int, at: datetime) -> Event:
 
 
 def _date_ended(notice: notices.DateEnded, seq: int, at: datetime) -> Event:
-    return DateEnded(seq=seq, at=at, date_id=notice.date_id, reason=notice.reason)
+    until = notice.touch_until
+    return DateEnded(
+        seq=seq,
+        at=at,
+        date_id=notice.date_id,
+        reason=notice.reason,
+        touch_until=None if until is None else moment_of(until),
+    )
 
 
 def _offers_made(notice: notices.OffersMade, seq: int, at: datetime) -> Event:
@@ -202,7 +209,11 @@ def _offers_made(notice: notices.OffersMade, seq: int, at: datetime) -> Event:
 
 def _connected(notice: notices.ConnectionOpened, seq: int, at: datetime) -> Event:
     return ConnectionEvent(
-        seq=seq, at=at, connection_id=notice.connection_id, partner=notice.partner
+        seq=seq,
+        at=at,
+        connection_id=notice.connection_id,
+        partner=notice.partner,
+        source=notice.source,
     )
 
 

@@ -48,7 +48,7 @@ def _vote_reply(re: str, reply: notices.VoteReply) -> OkMessage:
     return OkOutcome(re, reply.outcome)
 
 
-def _offer_answered(re: str, reply: notices.OfferAnswered) -> OkMessage:
+def _offer_answered(re: str, reply: notices.OfferAnswered | notices.TouchAnswered) -> OkMessage:
     return Ok(re=re, connection_id=reply.connection_id)
 
 
@@ -84,6 +84,7 @@ _REPLIES: dict[type[notices.Reply], Callable[[str, Any], OkMessage | Error]] = {
     notices.AcknowledgeReply: _acknowledge_reply,
     notices.VoteReply: _vote_reply,
     notices.OfferAnswered: _offer_answered,
+    notices.TouchAnswered: _offer_answered,
     notices.CallPlaced: _call_placed,
     notices.DateOpened: _date_opened,
     notices.Renewed: _renewed,

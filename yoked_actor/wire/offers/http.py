@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from yoked_actor.domain.lobby import ConnectionSource
 from yoked_actor.domain.people import Card
 from yoked_actor.wire.lobby import OfferPart
 
@@ -31,13 +32,14 @@ class OfferAnswered(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ConnectionEntry(msgspec.Struct, frozen=True):
-    """Somebody with whom the acceptance is mutual."""
+    """A user with whom the acceptance is mutual, by offers or after a date (`source`)."""
 
     connection_id: str
     partner: Card
     opened_at: datetime
     online: bool
     """Whether the partner is online and can be called."""
+    source: ConnectionSource = ConnectionSource.OFFERS
 
 
 class ConnectionsAnswer(msgspec.Struct, frozen=True):

@@ -20,11 +20,11 @@ from yoked_actor.domain.lobby.records import VideoDate
 from yoked_actor.domain.time import after
 
 
-def open_date(step: Step, a: str, b: str) -> VideoDate:
+def open_date(step: Step, a: str, b: str, match_id: str | None = None) -> VideoDate:
     """Open the date of two who are, or are about to be, idle; `a` calls."""
     floor = step.floor
     ends_at = after(step.now, floor.rules.date_length_s)
-    date = VideoDate(floor.new_id("d"), a, b, step.now, ends_at)
+    date = VideoDate(floor.new_id("d"), a, b, step.now, ends_at, match_id=match_id)
     floor.put_date(date)
     for user_id in (date.a, date.b):
         floor.put_seat(replace(floor.seat(user_id), date_id=date.date_id))
@@ -88,11 +88,15 @@ def end_date(
     step: Step, date: VideoDate, why: DateEnd, seen_as: dict[str, DateEnd] | None = None
 ) -> None:
     """End a date; each gets the reason as seen from their side."""
-    floor = step.floor
+    floor, rules = step.floor, step.floor.rules
     floor.put_date(replace(date, ended_at=step.now, ended_for=why))
+    touch_until = None
+    if after(date.started_at, rules.touch_after_s) <= step.now:
+        touch_until = after(step.now, rules.touch_for_s)
     for user_id in (date.a, date.b):
         floor.put_seat(replace(floor.seat(user_id), date_id=None))
-        step.tell(user_id, DateEnded(date.date_id, (seen_as or {}).get(user_id, why)))
+        seen = (seen_as or {}).get(user_id, why)
+        step.tell(user_id, DateEnded(date.date_id, seen, touch_until))
 
 
 def _not_your_date(date_id: str) -> Refusal:

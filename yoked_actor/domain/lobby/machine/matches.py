@@ -99,7 +99,9 @@ def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
     }
     outcome = VERDICTS[votes[match.a], votes[match.b]].outcome
     floor.put_match(replace(_ended(match, MatchStatus.COMPLETED, step.now), outcome=outcome))
-    date = open_date(step, match.a, match.b) if outcome is Outcome.BOTH_YES else None
+    date = None
+    if outcome is Outcome.BOTH_YES:
+        date = open_date(step, match.a, match.b, match.match_id)
     for user_id in match.users:
         if user_id == gone:
             continue

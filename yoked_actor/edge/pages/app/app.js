@@ -39,7 +39,7 @@ export class App {
     this.vote_window_s = Number(meta("vote-window-s"));
     this.date_minutes = Math.round(Number(meta("date-length-s")) / 6) / 10;
     this.tiers = meta("tiers").split(",").map(Number);
-    this.met_days = Number(meta("met-days") || 30);
+    this.met_days = Number(meta("met-days"));
     this.offers_at = meta("offers-at");
     /** @type {import("/yoked.js").Client|null} */
     this.client = null;
@@ -326,7 +326,7 @@ export class App {
 
   /** @param {string} date_id @param {any} partner @param {"yes"|"no"} answer */
   async stayInTouch(date_id, partner, answer) {
-    const reply = await this.attempt(() => this.api.call("POST", `/api/dates/${encodeURIComponent(date_id)}/stay_in_touch`, { answer }));
+    const reply = await this.attempt(() => this.api.stayInTouch(date_id, answer));
     if (reply && !reply.connection_id) this.notify(t(answer === "yes" ? "touch.saidYes" : "touch.saidNo", { name: partner.display_name }));
     return reply;
   }
@@ -345,7 +345,7 @@ export class App {
   /** Save everything that is stored about the user as a file. */
   async download() {
     try {
-      const data = await this.api.exportMe();
+      const data = await this.api.exportData();
       const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([JSON.stringify(data, null, 2)], { type: "application/json" })), download: "my-data.json" });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -358,7 +358,7 @@ export class App {
 
   /** Erase everything about the user, and sign out. */
   async erase() {
-    await this.api.eraseMe();
+    await this.api.erase();
     this.signOut(t("signIn.erased"));
   }
 }

@@ -65,6 +65,7 @@ export class Router {
     if (!(location.pathname in VIEWS)) return this.#show("lost", lost);
     if (!app.client) return this.#signedOut();
     this.#showSignedIn(true);
+    document.documentElement.classList.toggle("barred", app.suspended !== null);
     if (app.suspended) return this.#show("suspended", suspended);
     if (app.client.status === "closed") return this.#show("replaced", replaced);
     if (!app.snapshot) return this.#show("opening", opening);
@@ -136,7 +137,7 @@ export class Router {
   #showSignedIn(signedIn) {
     for (const element of document.querySelectorAll("[data-signed-in]")) element.hidden = !signedIn;
     document.documentElement.classList.toggle("signed-in", signedIn);
-    if (!signedIn) document.documentElement.classList.remove("busy");
+    if (!signedIn) document.documentElement.classList.remove("busy", "barred");
     const name = document.getElementById("user-name");
     if (name) name.textContent = this.app.profile?.display_name ?? this.app.user;
   }

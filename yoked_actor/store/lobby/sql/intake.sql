@@ -54,8 +54,10 @@ END;
 
 CREATE TEMP TRIGGER take_dates INSTEAD OF INSERT ON intake WHEN new.dates IS NOT NULL
 BEGIN
-    INSERT INTO dates (number, a, b, started_at, ends_at, ended_at, ended_for)
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+    INSERT INTO dates (number, a, b, started_at, ends_at, ended_at, ended_for, match_number)
+    SELECT
+        value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+        value ->> 7
     FROM json_each(new.dates) WHERE true
     ON CONFLICT DO UPDATE SET
         a = excluded.a,
@@ -63,14 +65,15 @@ BEGIN
         started_at = excluded.started_at,
         ends_at = excluded.ends_at,
         ended_at = excluded.ended_at,
-        ended_for = excluded.ended_for;
+        ended_for = excluded.ended_for,
+        match_number = excluded.match_number;
 END;
 
 CREATE TEMP TRIGGER take_met INSTEAD OF INSERT ON intake WHEN new.met IS NOT NULL
 BEGIN
-    INSERT INTO met (a, b, met_at)
-    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(new.met) WHERE true
-    ON CONFLICT DO UPDATE SET met_at = excluded.met_at;
+    INSERT INTO met (a, b, met_at, match_number)
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(new.met) WHERE true
+    ON CONFLICT DO UPDATE SET met_at = excluded.met_at, match_number = excluded.match_number;
 END;
 
 CREATE TEMP TRIGGER take_bars INSTEAD OF INSERT ON intake WHEN new.bars IS NOT NULL

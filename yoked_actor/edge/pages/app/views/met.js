@@ -28,7 +28,7 @@ export function met(app) {
       choices(one), quietButtons(app, one.partner, load, one.match_id)));
   const load = async () => {
     try {
-      const { met: people } = await app.api.call("GET", "/api/met");
+      const { met: people } = await app.api.met();
       if (alive) list.replaceChildren(...(people.length > 0 ? people.map(card) : [h("p", { class: "panel empty" }, t("met.none", { days: app.met_days }))]));
     } catch (error) {
       if (alive) list.replaceChildren(h("p", { class: "panel empty" }, refusal(error)));
