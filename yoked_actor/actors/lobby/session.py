@@ -125,6 +125,17 @@ class Session(SessionOutput):
         if self.may_speak(now_s):
             self._note_alive(now_s)
 
+    def catch_up(self) -> None:
+        """Read what is in the user's socket, because the user is lost without a sign of life.
+
+        Nothing is read while a message is being handled, so that is not silence.
+        """
+        if self.connection is not None:
+            if self.connection.busy:
+                self._note_alive(trio.current_time())
+            else:
+                self.connection.catch_up()
+
     def receive(self, text: bytes, now_s: float, renew: Renew) -> Awaited | None:
         """Handle one message; returns what has to be awaited for that, if anything.
 
