@@ -84,16 +84,19 @@ setup
 export PATH="$venv/bin:$PATH"
 export VIRTUAL_ENV="$venv"
 
-# can_compile: whether mypyc can compile here. setuptools comes with Python 3.11, and with PyInstaller.
-can_compile() {
-    "$venv/bin/python" - <<'PYTHON' 2>/dev/null
-import pathlib, shutil, sysconfig
+# why_not_compile: prints what mypyc lacks here, one line each; nothing when it can compile.
+why_not_compile() {
+    "$venv/bin/python" - <<'PYTHON'
+import importlib.util, pathlib, shutil, sysconfig
 
-import mypyc
-import setuptools
-
+for package in ("mypyc", "setuptools"):
+    if importlib.util.find_spec(package) is None:
+        print(f"the package {package} is not installed in .venv (it belongs to the extra 'dev')")
 compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-assert shutil.which(compiler)
-assert pathlib.Path(sysconfig.get_paths()["include"], "Python.h").exists()
+if shutil.which(compiler) is None:
+    print(f"there is no C compiler: {compiler} was not found (Debian: gcc)")
+header = pathlib.Path(sysconfig.get_paths()["include"], "Python.h")
+if not header.exists():
+    print(f"the headers of Python are missing: {header} (Debian: python3-dev)")
 PYTHON
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -28,7 +28,8 @@ from tests.scenarios.meeting import (
 from tests.scenarios.talker import Talker
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Matchmaker, Message
-from yoked_actor.actors.lobby.matchmaker import AuditFailed, MatchmakerCrashed
+from yoked_actor.actors.lobby.matchmaker import MatchmakerCrashed
+from yoked_actor.actors.lobby.round_report import AuditFailed
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.client import CallRefused
 from yoked_actor.domain.lobby import Known, Lobby, Notice, Reply, State
@@ -176,6 +177,9 @@ class Listener:
 
     def take_signs_of_life(self) -> dict[str, float]:
         return {}
+
+    def catch_up(self, user_ids: Iterable[str]) -> None:
+        pass
 
     def may_forget(self, user_id: str) -> bool:
         return True

@@ -553,10 +553,15 @@ async def test_a_call_with_a_late_body_loads_a_forgotten_user_again(autojump_clo
 
 async def test_a_user_who_waits_for_room_in_the_mailbox_is_not_forgotten(autojump_clock):
     class Silent:
+        busy = False
+
         def send(self, text):
             pass
 
         def flush(self):
+            pass
+
+        def catch_up(self):
             pass
 
         def close(self, code, reason):

@@ -521,7 +521,8 @@ class LobbyMachine(RuleBasedStateMachine):
         self._settle()
         silent_at = self.now
         limits = self.limits
-        self._move_on_until(after(silent_at, limits.resume_grace_s + limits.liveness_s))
+        idle_by = after(silent_at, limits.resume_grace_s + limits.liveness_s)
+        self._move_on_until(idle_by)
         floor = self.lobby.floor
         assert {seat.state for seat in floor.seats.rows.values()} <= {State.IDLE}
         assert not any(match.is_open for match in self.store.matches.values())
@@ -529,8 +530,8 @@ class LobbyMachine(RuleBasedStateMachine):
         assert floor.calls.ringing.rows == {}
         self._move_on_until(after(silent_at, limits.date_length_s))
         assert floor.dates.rows == {}
-        # The next midnight is the last deadline.
-        self._move_on_until(after(silent_at, DAY_S))
+        # The last deadline is the midnight after the last user has stopped waiting.
+        self._move_on_until(after(idle_by, DAY_S))
         assert self.lobby.next_deadline() is None
 
     # How it is done

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 
 import trio
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.edge.raw_client import RawWebSocket
 from tests.scenarios.talker import Talker
 from yoked_actor.actors.clock import Clock
-from yoked_actor.app.server import open_server
+from yoked_actor.app.server import Server, open_server
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.settings import load_settings
 
@@ -36,12 +36,15 @@ class PlainClient:
 
 
 @asynccontextmanager
-async def plain_clients(port: int) -> AsyncIterator[list[PlainClient]]:
+async def plain_clients(port: int, count: int = CROWD) -> AsyncIterator[list[PlainClient]]:
     """A crowd of them, hung up when the block is left."""
     clients: list[PlainClient] = []
     try:
-        for _ in range(CROWD):
+        for _ in range(count):
             clients.append(PlainClient(port))
+            if len(clients) % CROWD == 0:
+                # Let the server accept: the queue of its listener is short.
+                await wait_all_tasks_blocked(0.01)
         yield clients
     finally:
         for client in clients:
@@ -51,6 +54,13 @@ async def plain_clients(port: int) -> AsyncIterator[list[PlainClient]]:
 @asynccontextmanager
 async def listening_server(clock: MockClock) -> AsyncIterator[tuple[Tokens, Clock, int]]:
     """A server on a real port and a mock clock."""
+    async with open_listening(clock) as (server, port):
+        yield server.edge.tokens, server.base.clock, port
+
+
+@asynccontextmanager
+async def open_listening(clock: MockClock) -> AsyncIterator[tuple[Server, int]]:
+    """The same server, to look into it, and its port."""
     tokens = Tokens("HS256", "a secret of thirty-two bytes or more")
     ours = Clock.starting(datetime.fromisoformat("2026-01-01T08:00:00Z"))
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -61,5 +71,5 @@ async def listening_server(clock: MockClock) -> AsyncIterator[tuple[Tokens, Cloc
             clock=ours,
             mock_clock=clock,
             listeners=[listener],
-        ):
-            yield tokens, ours, listener.getsockname()[1]
+        ) as server:
+            yield server, listener.getsockname()[1]

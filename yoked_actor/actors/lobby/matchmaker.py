@@ -30,6 +30,7 @@ from yoked_actor.actors.lobby.round_report import (
     count_spins,
     judge_latency,
     log_matches,
+    report_violations,
 )
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import (
@@ -52,10 +53,6 @@ _log = structlog.get_logger()
 
 class MatchmakerCrashed(Exception):
     """The matchmaker has a bug, or the store broke its contract; the server cannot continue."""
-
-
-class AuditFailed(Exception):
-    """The lobby is in a forbidden state."""
 
 
 class _Question:
@@ -163,19 +160,40 @@ class Matchmaker:
             self._follow_clock()
             if self._deferred or self._is_moved or self.mailbox:
                 return
-            self._note_signs_of_life()
+            self._note_signs_of_life(self._clock.now())
             next_at = self._lobby.next_deadline()
             if next_at is not None and next_at <= self._clock.now():
                 return
             with self._clock.until(next_at):
                 await self.mailbox.wait()
 
-    def _note_signs_of_life(self) -> None:
+    async def _hear(self) -> Instant:
+        """Note all signs of life, and return the present of the round.
+
+        After a stall of the process, deadlines of liveness are due while the signs of life are
+        still in the sockets. So the sockets of users who would be lost are read first. Checkpoints
+        if there are such users. If cancelled, nothing is lost.
+        """
+        self._follow_clock()
+        now = self._clock.now()
+        self._note_signs_of_life(now)
+        if self._lobby.silent_by(now):
+            # One pass of the event loop, for connections that a task of their own reads.
+            await trio.lowlevel.checkpoint()
+            self._follow_clock()
+            # Before the sockets are read: a stall that begins meanwhile makes nobody late.
+            now = self._clock.now()
+            self._note_signs_of_life(now)
+            self._audience.catch_up(self._lobby.silent_by(now))
+            self._note_signs_of_life(now)
+        return now
+
+    def _note_signs_of_life(self, now: Instant) -> None:
         signs = self._audience.take_signs_of_life()
         if signs:
             clock = self._clock
-            heard = {user_id: clock.at(heard_s) for user_id, heard_s in signs.items()}
-            self._lobby.record_life(heard, clock.now())
+            heard = {user_id: min(clock.at(heard_s), now) for user_id, heard_s in signs.items()}
+            self._lobby.record_life(heard, now)
 
     def _follow_clock(self) -> None:
         """Move the lobby's instants if the clock was stepped. The floor must be settled."""
@@ -191,12 +209,10 @@ class Matchmaker:
         messages: list[Message] = []
         delay_s = self._settings.store.retry_first_s
         while True:
+            now, handle = await self._hear(), self._lobby.handle
             messages += self._deferred
             messages += self.mailbox.take_all()
             messages, self._deferred = up_to_an_erasure(messages)
-            self._follow_clock()
-            self._note_signs_of_life()
-            now, handle = self._clock.now(), self._lobby.handle
             decided = [
                 NOTHING if type(m.event) in NOT_FOR_LOBBY else handle(m.event, now)
                 for m in messages
@@ -274,13 +290,9 @@ class Matchmaker:
         self._audience.answer(message, Forgotten(gone), now)
 
     def _audit(self) -> None:
-        if self._settings.matchmaker.audit == "off":
-            return
-        found = audit_users(self._lobby.floor, self._lobby.floor.touched_users())
-        if not found:
-            return
-        self._metrics.lobby.audit_violations.inc(len(found))
-        self._alert()
-        if self._settings.matchmaker.audit == "raise":
-            raise AuditFailed("; ".join(found))
-        _log.error("audit_violation", found=found)
+        mode = self._settings.matchmaker.audit
+        if mode != "off":
+            found = audit_users(self._lobby.floor, self._lobby.floor.touched_users())
+            if found:
+                self._alert()
+                report_violations(self._metrics, found, is_fatal=mode == "raise")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import msgspec
@@ -44,6 +44,9 @@ class Audience(Protocol):
     def take_signs_of_life(self) -> dict[str, float]:
         """When users were heard since the last call, on trio's clock."""
         ...
+
+    def catch_up(self, user_ids: Iterable[str]) -> None:
+        """Read what users have sent and what was not read yet: they are lost without it."""
 
     def may_forget(self, user_id: str) -> bool:
         """Whether nothing is in progress for this user."""

@@ -1,4 +1,4 @@
-"""Counts and logs what a round of the matchmaker has brought about, after it is stored."""
+"""Counts and logs what a round of the matchmaker has brought about, and what the auditor found."""
 
 from __future__ import annotations
 
@@ -30,6 +30,18 @@ from yoked_actor.telemetry import Metrics, write_lines
 _log = structlog.get_logger()
 NOTHING = Effects(told.Done(), [])
 """Stands for the effects of a message that the lobby does not decide about."""
+
+
+class AuditFailed(Exception):
+    """The lobby is in a forbidden state."""
+
+
+def report_violations(metrics: Metrics, found: Sequence[str], *, is_fatal: bool) -> None:
+    """Count and log what the auditor found; raises `AuditFailed` instead of logging if fatal."""
+    metrics.lobby.audit_violations.inc(len(found))
+    if is_fatal:
+        raise AuditFailed("; ".join(found))
+    _log.error("audit_violation", found=found)
 
 
 def count_spins(metrics: Metrics, messages: Sequence[Message], decided: Sequence[Effects]) -> None:

@@ -23,11 +23,17 @@ from yoked_actor.wire.lobby import commands as cmd
 class Connection(Protocol):
     """A client's socket. Methods do not block or raise."""
 
+    busy: bool
+    """Whether a message is being handled; nothing is read meanwhile."""
+
     def send(self, text: bytes) -> None:
         """Queue one text message."""
 
     def flush(self) -> None:
         """Write the queued messages."""
+
+    def catch_up(self) -> None:
+        """Handle what has arrived, if that can be read without waiting."""
 
     def close(self, code: int, reason: str) -> None:
         """Start the closing handshake."""

@@ -224,6 +224,16 @@ class Sessions:
             self.context.signs_of_life = {}
         return signs
 
+    def catch_up(self, user_ids: Iterable[str]) -> None:
+        """Read what these users have sent and what was not read yet."""
+        for user_id in user_ids:
+            session = self._by_user.get(user_id)
+            if session is not None:
+                try:
+                    session.catch_up()
+                except Exception:
+                    self._fail(session)
+
     def flush(self) -> None:
         """Write what was sent in this round, one write for each connection."""
         for session in self._unflushed:

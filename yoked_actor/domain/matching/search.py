@@ -126,7 +126,8 @@ class Search:
                 entry = group.entries[rows[index]]
                 if self._km_if_acceptable(entry) is not None:
                     passed.add(entry.user_id)
-        passed.discard(self.best.user_id)
+        # The rows of a sweep may contain the seeker, who waits too.
+        passed -= {self.best.user_id, self._person.user_id}
         return sorted(passed)
 
     def _is_settled(self, most: int, entry: Entry) -> bool:

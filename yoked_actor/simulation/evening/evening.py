@@ -7,7 +7,7 @@ due, it goes into the matchmaker's mailbox. After every round the checkers check
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
 from heapq import heappop, heappush
@@ -181,6 +181,9 @@ class Evening:
     def take_signs_of_life(self) -> dict[str, float]:
         """None: guests send their heartbeats as events."""
         return {}
+
+    def catch_up(self, user_ids: Iterable[str]) -> None:
+        """Does nothing: guests have no sockets."""
 
     def may_forget(self, user_id: str) -> bool:
         """Guests stay in memory."""

@@ -10,6 +10,7 @@ its first deadline is run.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
 
@@ -79,6 +80,17 @@ class Deadlines:
         found = self._by_instant[at]
         due, user_id, subject = found[0] if at == self._open_at else min(found)
         return at, due, user_id, subject
+
+    def due_by(self, now: Instant) -> Iterator[Deadline]:
+        """The deadlines that are due by now, in no order; none may change meanwhile."""
+        instants, places = self._instants, [0]
+        while places:
+            place = places.pop()
+            if place < len(instants) and (at := instants[place]) <= now:
+                for due, user_id, subject in self._by_instant[at]:
+                    yield at, due, user_id, subject
+                # In a heap, what is below a later instant is later too.
+                places += (2 * place + 1, 2 * place + 2)
 
     def pop_due(self, now: Instant) -> Deadline | None:
         """Remove and return the next deadline that is due by now."""

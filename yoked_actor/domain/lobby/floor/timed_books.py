@@ -81,6 +81,14 @@ class TimedBooks(Books):
             self._time_liveness(user_id)
         return False
 
+    def silent_by(self, now: Instant) -> list[str]:
+        """The users whom the deadlines that are due by now declare lost, unless they are heard."""
+        return [
+            user_id
+            for at, due, user_id, _ in self.deadlines.due_by(now)
+            if due is Due.LIVENESS and self._timed.get(user_id) == at and self._is_lost(user_id, at)
+        ]
+
     def move_liveness(self) -> None:
         """Move the next deadline, as long as it is the liveness of a user who is not lost then.
 

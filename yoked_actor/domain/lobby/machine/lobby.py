@@ -105,6 +105,10 @@ class Lobby:
             if user_id in floor.seats.rows and (known_at < at or known_at > now):
                 floor.record_life(user_id, at)
 
+    def silent_by(self, now: Instant) -> list[str]:
+        """The users who are lost at the next `wake`, unless they are heard before."""
+        return self.floor.silent_by(now)
+
     def next_deadline(self) -> Instant | None:
         """When `wake` must be called next. The lobby must be settled."""
         self.floor.move_liveness()
