@@ -272,7 +272,9 @@ def test_reports_arrive_live_and_are_worked_through_with_keys(
     olga.confirm("Dismiss", "granted")
     olga.person.reads("No open reports.")
     # The other tests of this module report to the same server.
-    [(number,)] = server.read("SELECT number FROM reports WHERE reported = 'trudy' AND kind = 'appeal'")
+    [(number,)] = server.read(
+        "SELECT number FROM reports WHERE reported = 'trudy' AND kind = 'appeal'"
+    )
     found = server.read("SELECT action, detail FROM audit WHERE subject = 'trudy' ORDER BY number")
     assert found == [
         ("warn", "be kind"),
