@@ -17,6 +17,7 @@ import trio
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.supervisor import Supervisor
+from yoked_actor.edge.first_request import FirstRequests
 from yoked_actor.edge.http import HypercornBridge
 from yoked_actor.edge.net import (
     Admission,
@@ -24,10 +25,8 @@ from yoked_actor.edge.net import (
     EdgeObserver,
     IncomingSocket,
     Keepalive,
-    MalformedRequest,
     Origins,
     Peer,
-    RequestHead,
     SilentObserver,
     StreamTransport,
     Transport,
@@ -37,18 +36,15 @@ from yoked_actor.edge.net import (
     close_listeners,
     plain_answer,
     prepare_listener,
-    receive_head,
     says_https,
     wants_websocket,
 )
 from yoked_actor.edge.ws import (
     HUB_IS_SUPPORTED,
-    HandshakeAnswer,
     Hub,
     MessageHandler,
     StreamConnection,
     WebSocketConnection,
-    answer_handshake,
 )
 from yoked_actor.wire.close_codes import CloseCode
 
@@ -74,9 +70,10 @@ class FrontDoor:
         self.draining = False
         self._on_websocket = on_websocket
         self._supervisor = supervisor
-        self._origins = Origins() if origins is None else origins
         self._proxies = TrustedProxies(trusted_proxies)
         self._observer: EdgeObserver = SilentObserver() if observer is None else observer
+        allowed = Origins() if origins is None else origins
+        self._first = FirstRequests(self.limits, allowed, self._observer)
         self._bridge = HypercornBridge(app, self.limits)
         self._keepalive = Keepalive(self.limits, self._observer)
         self._hub = Hub(self._keepalive, on_websocket, self._websocket_ended)
@@ -174,7 +171,7 @@ class FrontDoor:
         refusal = self._refusal(peer)
         transport = StreamTransport(stream, nursery, self.limits)
         if refusal is not None:
-            await self._refuse(transport, plain_answer(refusal))
+            await self._first.refuse(transport, plain_answer(refusal))
             return
         self._open += 1
         await self._handle(transport, peer)
@@ -232,7 +229,7 @@ class FrontDoor:
         is_hubs = False
         behind_tls = False
         try:
-            head = await self._read_head(transport)
+            head = await self._first.read(transport)
             if head is None:
                 return
             if self._proxies.trusts(peer[0]):
@@ -240,7 +237,7 @@ class FrontDoor:
                 peer = self._proxies.client_of(peer[0], head.request.headers), peer[1]
                 refusal = self._admission.rate_refusal(peer[0], self._open)
                 if refusal is not None:
-                    await self._refuse(transport, plain_answer(refusal))
+                    await self._first.refuse(transport, plain_answer(refusal))
                     return
             if not wants_websocket(head.request):
                 kind = "http"
@@ -249,7 +246,7 @@ class FrontDoor:
                 del head
                 await self._bridge.serve(stream, raw, peer, behind_tls=behind_tls)
                 return
-            answer = await self._upgrade(transport, head)
+            answer = await self._first.upgrade(transport, head, draining=self.draining)
             if answer is None:
                 return
             kind = "websocket"
@@ -295,38 +292,3 @@ class FrontDoor:
         self._open -= 1
         if not self._open:
             self._all_closed.set()
-
-    async def _read_head(self, transport: Transport) -> RequestHead | None:
-        """The request head, or None when there is no request to serve."""
-        try:
-            with trio.move_on_after(self.limits.handshake_timeout_s):
-                return await receive_head(transport, self.limits.max_head_bytes)
-        except MalformedRequest as error:
-            self._observer.connection_refused("malformed")
-            await self._refuse(transport, plain_answer(error.status))
-        return None
-
-    async def _upgrade(self, transport: Transport, head: RequestHead) -> HandshakeAnswer | None:
-        """Answer the handshake; None when it was refused."""
-        if not head.bodiless:
-            self._observer.connection_refused("malformed")
-            await self._refuse(transport, plain_answer(400))
-            return None
-        answer = answer_handshake(head.request, origins=self._origins, draining=self.draining)
-        if not answer.accepted:
-            self._observer.connection_refused("draining" if answer.status == 503 else "handshake")
-            await self._refuse(transport, answer.data)
-            return None
-        transport.push([answer.data])
-        return answer
-
-    async def _refuse(self, transport: Transport, answer: bytes) -> None:
-        """Answer and half-close; wait for the client to close, then abort."""
-        try:
-            transport.push([answer])
-            transport.push_eof()
-            with trio.move_on_after(self.limits.last_words_s):
-                while await transport.receive():
-                    pass
-        finally:
-            transport.abort()

@@ -1,7 +1,8 @@
-"""A session: receives the commands of one user, and puts events into the matchmaker's mailbox.
+"""A session: receives the commands of one user.
 
-The matchmaker decides; `session_output` sends its replies and notices. A user has one connection at
-a time. Nothing here waits for a client: a connection closes when its client does not read.
+`session_events` puts their events into the matchmaker's mailbox. The matchmaker decides;
+`session_output` sends its replies and notices. A user has one connection at a time. Nothing here
+waits for a client: a connection closes when its client does not read.
 """
 
 from __future__ import annotations
@@ -11,18 +12,16 @@ from typing import Any
 
 import trio
 
-from yoked_actor.actors.lobby.messages import Message, Then
+from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.session_context import (
     DECIDED_BY_LOBBY,
     Connection,
     SessionContext,
     event_of,
 )
-from yoked_actor.actors.lobby.session_output import SessionOutput
-from yoked_actor.actors.mailbox import MailboxFull
+from yoked_actor.actors.lobby.session_events import SessionEvents
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices
-from yoked_actor.domain.ops import Objective
 from yoked_actor.domain.people import Report, is_user_id
 from yoked_actor.domain.time import Instant, TokenBucket, to_datetime
 from yoked_actor.store import StoreUnavailable, TooManyReports
@@ -34,20 +33,17 @@ from yoked_actor.wire.lobby import problem_with
 Renew = Callable[[cmd.Hello], Awaitable[notices.Reply]]
 Awaited = Coroutine[Any, Any, None]
 """The part of handling a message that has to be awaited."""
-_MEASURED = frozenset({ev.Spin, ev.Vote})
 _STORE_AWAY = notices.Refusal(notices.Code.INTERNAL, "the store is not available; try again")
 
 
-class Session(SessionOutput):
+class Session(SessionEvents):
     """A user in memory."""
 
-    __slots__ = ("_bucket", "_signals", "in_flight", "leaving", "loading", "spoke_s")
+    __slots__ = ("_bucket", "_signals", "leaving", "loading", "spoke_s")
 
     def __init__(self, user_id: str, context: SessionContext) -> None:
         super().__init__(user_id, context)
         edge, now_s = context.settings.edge, trio.current_time()
-        self.in_flight = 0
-        """How many of the user's messages the matchmaker has yet to decide."""
         self.leaving = False
         """Whether `Sessions` will check if the user can leave memory."""
         self.loading: trio.Event | None = None
@@ -57,58 +53,7 @@ class Session(SessionOutput):
         self._bucket = TokenBucket(edge.commands_per_s, edge.commands_burst, now_s)
         self._signals: TokenBucket | None = None
 
-    # Events
-
-    def post(self, event: ev.Event, then: Then | None = None) -> None:
-        """Put an event into the matchmaker's mailbox, or raise `MailboxFull`. Does not block.
-
-        `then` is called with the reply as soon as the decision is stored, before other tasks run.
-        """
-        posted_s = trio.current_time() if type(event) in _MEASURED else -1.0
-        self._post(Message(event, self, then, posted_s))
-
-    def _post(self, message: Message) -> None:
-        try:
-            self._context.mailbox.put_nowait(message)
-        except MailboxFull:
-            if type(message.event) is ev.Spin:
-                self._context.metrics.objectives.count(Objective.SPINS, 0, 1, message.posted_s)
-            raise
-        self.in_flight += 1
-
-    async def ask(self, event: ev.Event, then: Then | None = None) -> notices.Reply:
-        """Put an event into the matchmaker's mailbox, and wait for the reply.
-
-        `then` is called with the reply as soon as the decision is stored, before other tasks run.
-        Raises `MailboxFull` when there is no room; nothing has been put then.
-
-        Checkpoints once, after the event has been put. If cancelled there, only the caller stops
-        waiting: the event is decided all the same, and `then` is called.
-        """
-        replied = trio.Event()
-        replies: list[notices.Reply] = []
-
-        def receive(reply: notices.Reply, now: Instant) -> None:
-            if then is not None:
-                then(reply, now)
-            replies.append(reply)
-            replied.set()
-
-        self.post(event, receive)
-        await replied.wait()
-        return replies[0]
-
-    async def wait_for_room(self) -> None:
-        """Wait until `post` and `ask` have room; the caller has it until its next checkpoint.
-
-        Checkpoints only if the mailbox is full. Cancellation changes nothing.
-        """
-        # Counted as in flight: the user must not leave memory meanwhile.
-        self.in_flight += 1
-        try:
-            await self._context.mailbox.wait_for_room()
-        finally:
-            self.in_flight -= 1
+    # Commands
 
     def may_speak(self, now_s: float | None = None) -> bool:
         """Whether the user is within the rate limit; if so, count this command or call.
@@ -117,8 +62,6 @@ class Session(SessionOutput):
         """
         self.spoke_s = trio.current_time() if now_s is None else now_s
         return self._bucket.take(self.spoke_s)
-
-    # Commands
 
     def beat(self, now_s: float) -> None:
         """Note a sign of life that needs no reply."""
@@ -209,16 +152,6 @@ class Session(SessionOutput):
         else:
             self._refuse(id, notices.Code.WRONG_STATE, "hello was said already")
         return None
-
-    def _put(self, id: str, event: ev.Event, now_s: float) -> None:
-        """Put the event of a command into the mailbox; the reply is sent when it is decided."""
-        posted_s = now_s if type(event) in _MEASURED else -1.0
-        try:
-            self._post(Message(event, self, None, posted_s, id, self.session_id))
-        except MailboxFull:
-            self._refuse(id, notices.Code.INTERNAL, "the server is overloaded; try again")
-        else:
-            self._pending.setdefault(id, 1)
 
     def _refusal_of(self, command: cmd.Signal, now_s: float) -> notices.Refusal | None:
         """Why a signal is refused, if it is; the lobby checks its date."""
