@@ -38,6 +38,9 @@ RIGHT = (
     "try { await client.spin(); } catch (error) {"
     " if (error instanceof YokedError) { const code: string = error.code; } }",
     "const profile = await api.profile(); if (profile) profile.preferences.min_age += 1;",
+    "const { warnings } = await api.warnings();"
+    " for (const one of warnings) await api.warningSeen(one.warning_id);",
+    "await client.api.appeal('It was a misunderstanding.');",
     "client.close();",
 )
 
@@ -45,6 +48,8 @@ WRONG = {
     "await client.vote('m1', 'maybe');": '"maybe"',
     "await client.vote(1, 'yes');": "'number'",
     "await client.vote('yes');": "Expected 2 arguments",
+    "await api.appeal();": "Expected 1 arguments",
+    "await api.warningSeen(3);": "'number'",
     "await client.wave();": "'wave'",
     "if (snapshot.state === 'asleep') client.close();": "'\"asleep\"'",
     "await client.vote(snapshot.match.match_id, 'yes');": "possibly 'undefined'",

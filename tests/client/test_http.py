@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from trio.testing import memory_stream_pair
 
+from tests.edge.test_http_admin import operator
 from yoked_actor.client import Api, CallRefused
 from yoked_actor.testing import make_profile, open_world
 
@@ -68,3 +69,24 @@ async def test_a_connection_that_ends_too_early_is_an_error_and_not_an_answer(sa
 
     with pytest.raises(ConnectionError):
         await Api(URL, dial=dial).call("GET", "/")
+
+
+async def test_a_suspended_user_appeals_and_a_warned_user_says_that_it_was_seen(autojump_clock):
+    async with open_world() as world:
+        await world.sign_up("ben")
+        root, ben = operator(world), world.api("ben")
+        await root.call("POST", "/api/admin/users/ben/warn", {"text": "be kind"})
+        [warning] = await ben.warnings()
+        assert warning["text"] == "be kind"
+        with pytest.raises(CallRefused, match="404 not_found"):
+            await ben.warning_seen("../w1")
+        await ben.warning_seen(warning["warning_id"])
+        assert await ben.warnings() == []
+        with pytest.raises(CallRefused, match="409 wrong_state"):
+            await ben.appeal("there is nothing to appeal")
+        await root.call("POST", "/api/admin/users/ben/suspend", {"reason": "rude"})
+        await ben.appeal("I was misunderstood")
+        [report] = (await root.call("GET", "/api/admin/reports?open=1"))["reports"]
+        assert (report["kind"], report["reason"]) == ("appeal", "I was misunderstood")
+        with pytest.raises(CallRefused, match="429 rate_limited"):
+            await ben.appeal("again")

@@ -77,7 +77,7 @@ async def test_a_paused_type_waits_through_a_crash_until_it_is_resumed(autojump_
 
 async def test_an_unknown_type_is_not_paused(autojump_clock):
     async with open_world() as world:
-        with pytest.raises(CallRefused, match="400 bad_request: there is no type of jobs nothing"):
+        with pytest.raises(CallRefused, match="404 not_found: there is no type of jobs nothing"):
             await ask(world, "/api/admin/jobs/pause", {"type": "nothing", "reason": "why"})
         assert (await ask(world, "/api/admin/jobs/pauses"))["pauses"] == []
 

@@ -309,7 +309,7 @@ async def test_a_block_keeps_two_apart_until_it_is_lifted(autojump_clock):
         await caller.call("POST", "/api/blocks", {"user_id": "ben"})
         await caller.call("POST", "/api/blocks", {"user_id": "ben"})
         assert await caller.call("GET", "/api/blocks") == {
-            "blocks": [{"user_id": "ben", "at": "2026-01-01T08:00:00Z"}]
+            "blocks": [{"user_id": "ben", "at": "2026-01-01T08:00:00Z", "display_name": "Ben"}]
         }
         assert await world.api("ben").call("GET", "/api/blocks") == {"blocks": []}
         await ana.spin()

@@ -37,6 +37,7 @@ BEYOND_WORDS = (
     "is blank",
     "surrogate pair",
     "Expected `int`, got `float`",  # 18.0 is an integer there
+    "Expected `int | null`, got `float`",  # the same rule, for a field that may be null
 )
 
 

@@ -98,7 +98,7 @@ class Api:
         return (await self.call("GET", "/api/met"))["met"]
 
     async def blocks(self) -> Any:
-        """The users whom the user has blocked, each with `user_id` and `at`."""
+        """The users whom the user has blocked, each with `user_id`, `at` and `display_name`."""
         return (await self.call("GET", "/api/blocks"))["blocks"]
 
     async def block(self, user_id: str) -> None:
@@ -113,6 +113,18 @@ class Api:
         """Report a user to the operator."""
         extra = {} if match_id is None else {"match_id": match_id}
         await self.call("POST", "/api/reports", {"user_id": user_id, "reason": reason, **extra})
+
+    async def appeal(self, text: str) -> None:
+        """Suspended: ask the operator to look at the suspension again. Once a day."""
+        await self.call("POST", "/api/appeal", {"text": text})
+
+    async def warnings(self) -> Any:
+        """The warnings of the operator that the user has not seen yet, the oldest first."""
+        return (await self.call("GET", "/api/warnings"))["warnings"]
+
+    async def warning_seen(self, warning_id: str) -> None:
+        """Say that a warning was seen; it is not sent again."""
+        await self.call("POST", f"/api/warnings/{quote(warning_id, safe='')}/seen")
 
     async def profile(self) -> Any:
         """The user's profile; `CallRefused` with `not_found` when there is none."""

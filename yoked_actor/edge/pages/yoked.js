@@ -241,6 +241,15 @@ export class Api {
 
   /** @param {string} user_id @param {string} reason @param {string} [match_id] */
   report(user_id, reason, match_id) { return this.call("POST", "/api/reports", { user_id, reason, match_id }); }
+
+  /** Suspended: ask the operator to look at the suspension again. Once a day. @param {string} text */
+  appeal(text) { return this.call("POST", "/api/appeal", { text }); }
+
+  /** The warnings that the user has not seen yet, the oldest first. @returns {Promise<{warnings: {warning_id: string, text: string, given_at: string}[]}>} */
+  warnings() { return this.call("GET", "/api/warnings"); }
+
+  /** Say that a warning was seen; it is not sent again. @param {string} warning_id */
+  warningSeen(warning_id) { return this.call("POST", `/api/warnings/${encodeURIComponent(warning_id)}/seen`); }
 }
 
 /** The HTTP calls of the commands, for a client without a socket. @type {Record<string, ["GET"|"POST", string]>} */

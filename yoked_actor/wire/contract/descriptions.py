@@ -207,6 +207,7 @@ FIELDS: dict[str, str] = {
     "source": "Where it comes from.",
     "stalled": "Whether writes to the store fail, so that decisions wait.",
     "started_at": "When it started; null before that.",
+    "stay_in_touch": "The person's own answer after the date: `yes` or `no`; null without one.",
     "state": "The state of the user: `idle`, `waiting`, `matched` or `voting`.",
     "status": "The status.",
     "strict": "Limits that are never widened.",

@@ -157,6 +157,7 @@ ADMIN_CALLS: tuple[Call, ...] = (
         "Let no process claim jobs of a type, until it is resumed. Running jobs go on.",
         Changed(True),
         http.PauseBody("alerts.webhook", "the receiver is moved"),
+        refusals=(Code.NOT_FOUND,),
         needs=Role.ADMIN,
     ),
     Call(

@@ -178,9 +178,7 @@ def add_admin_job_calls(app: QuartTrio, api: Api, dispatcher: Dispatcher, alarm:
         session = await api.operator(Role.ADMIN)
         body = await read_body(http.PauseBody)
         if body.type not in dispatcher.types:
-            raise Refused(
-                Code.BAD_REQUEST, f"there is no type of jobs {body.type[:_MOST_REPEATED]}"
-            )
+            raise Refused(Code.NOT_FOUND, f"there is no type of jobs {body.type[:_MOST_REPEATED]}")
         asked = Pause(body.type, api.clock.now(), session.user_id, body.reason)
         return answer(Changed(await api.store.jobs.pause(asked)))
 

@@ -13,7 +13,7 @@ export function showWarning(app, { warning_id, text }) {
   shown.add(warning_id);
   const seen = async () => {
     dialog.close();
-    await app.attempt(() => app.api.call("POST", `/api/warnings/${encodeURIComponent(warning_id)}/seen`));
+    await app.attempt(() => app.api.warningSeen(warning_id));
   };
   const dialog = open(t("warning.heading"), [h("p", {}, text)], [button(t("warning.seen"), seen, "main", { name: "seen" })]);
   // Closed without the button, it is shown again after the next connection.

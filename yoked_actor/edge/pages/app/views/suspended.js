@@ -23,7 +23,7 @@ export function suspended(app) {
     if (!words) return say(t("suspended.appealNeeds"));
     send.disabled = true;
     try {
-      await app.api.call("POST", "/api/appeal", { text: words });
+      await app.api.appeal(words);
       form.replaceChildren(h("p", { class: "answered", role: "status" }, t("suspended.appealSent")));
     } catch (error) {
       say(error.code === "rate_limited" ? t("suspended.appealTwice") : refusal(error));
