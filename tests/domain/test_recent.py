@@ -57,8 +57,10 @@ def test_an_hour_is_all_that_is_kept_and_shown() -> None:
     now = START + (3 * MINUTES - 1) * MINUTE
     shown = recent.since(now)
     assert [minute.waiting for minute in shown] == list(range(2 * MINUTES, 3 * MINUTES))
-    assert recent.since(now + 59 * MINUTE) == shown[-1:]
-    assert recent.since(now + 60 * MINUTE) == []
+    later = recent.since(now + 59 * MINUTE)
+    assert [minute.starts_at for minute in later] == [now, now + 59 * MINUTE]
+    assert [minute.waiting for minute in later] == [3 * MINUTES - 1] * 2
+    assert recent.since(now + 60 * MINUTE)[:-1] == later[1:]
 
 
 def test_a_step_of_the_clock_moves_what_was_counted() -> None:

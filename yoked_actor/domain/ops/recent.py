@@ -66,7 +66,11 @@ class RecentMinutes:
             minute.starts_at = (minute.starts_at + by) // MINUTE * MINUTE
 
     def since(self, now: Instant) -> list[Minute]:
-        """The minutes of the last hour in which something happened, the oldest first."""
+        """The minutes of the last hour that had a round or a reader, the oldest first.
+
+        The last one is the minute of `now`: users who only wait cause no round.
+        """
+        self._at(now)
         first = now // MINUTE - MINUTES + 1
         return [minute for minute in self._minutes if minute.starts_at // MINUTE >= first]
 
