@@ -198,7 +198,8 @@ async def test_a_guest_stays_in_touch_and_accepts_calls(autojump_clock, role):
         guest_id, date_id = await date_with_a_guest(visitor)
         await trio.sleep(60)
         await visitor.stay_in_touch(date_id, "yes")
-        connection = await visitor.wait_for("connection")
+        with trio.fail_after(1):
+            connection = await visitor.wait_for("connection")
         assert connection.partner["user_id"] == guest_id
         for _ in range(2):
             placed = await visitor.start_date(connection.connection_id)
@@ -219,7 +220,8 @@ async def test_only_a_share_of_the_guests_remains(autojump_clock):
         for _ in range(3):
             _, date_id = await date_with_a_guest(visitor)
             await visitor.stay_in_touch(date_id, "yes")
-            await visitor.wait_for("connection")
+            with trio.fail_after(1):
+                await visitor.wait_for("connection")
         await trio.sleep(2)
         found = await world.api("vera").connections()
         by_age = sorted(found, key=lambda one: int(one["connection_id"][1:]))

@@ -3,9 +3,9 @@
 Guests are connected and idle. When a visitor has waited for `STEP_IN_S` without a match, the host
 sends a guest with a suitable profile: a gender that the visitor seeks, an age and a distance within
 the visitor's limits. Two visitors who spin at the same time therefore meet each other. A guest who
-has met a visitor leaves, because two users meet only once, and a new guest replaces it. After a date
-the guest says yes to staying in touch, and remains for some minutes to be called: at most a third of
-the guests at a time, so that the others are free for visitors who wait.
+has met a visitor leaves, because two users meet only once, and a new guest replaces it. After a
+date the guest says yes to staying in touch, and remains for some minutes to be called: at most a
+third of the guests at a time, so that the others are free for visitors who wait.
 
 While no visitor waits, two guests meet each other now and then, so that there is something to see.
 """
