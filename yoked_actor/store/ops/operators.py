@@ -170,11 +170,16 @@ def _folded(text: str) -> str:
 
 
 def _suspension(row: tuple[Any, ...]) -> Suspension:
-    """A suspension from its row. An end outside the calendar counts as none."""
+    """A suspension from its row. Outside the calendar, an end counts as none, a begin as 1970."""
     user_id, at, by, reason, until = row
-    if until is not None:
+    return Suspension(user_id, _in_calendar(at) or 0, by, reason, _in_calendar(until))
+
+
+def _in_calendar(at: Instant | None) -> Instant | None:
+    """The instant, or None if no date has it."""
+    if at is not None:
         try:
-            to_datetime(until)
+            to_datetime(at)
         except OverflowError:
-            until = None
-    return Suspension(user_id, at, by, reason, until)
+            return None
+    return at

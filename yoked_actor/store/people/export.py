@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from typing import Any
 
 import msgspec
 
@@ -23,7 +24,7 @@ from yoked_actor.domain.people import (
     Since,
 )
 from yoked_actor.domain.time import Instant, to_datetime
-from yoked_actor.store.engine import Tx, read_rows, snapshot, statement
+from yoked_actor.store.engine import Tx, read_row, read_rows, snapshot, statement
 from yoked_actor.store.offers import kept_set
 
 _LOAD_SETS = statement("offers/load_sets")
@@ -76,9 +77,13 @@ def _seat(tx: Tx, user: str) -> OwnSeat | None:
 
 def _suspension(tx: Tx, user: str) -> OwnSuspension | None:
     row = tx.execute(
-        "SELECT at, reason, until FROM suspended WHERE user_id = ?", (user,)
+        "SELECT user_id, at, reason, until FROM suspended WHERE user_id = ?", (user,)
     ).fetchone()
-    return None if row is None else OwnSuspension(to_datetime(row[0]), row[1], _moment(row[2]))
+    return None if row is None else read_row(row, _suspension_of, "suspended")
+
+
+def _suspension_of(row: tuple[Any, ...]) -> OwnSuspension:
+    return OwnSuspension(to_datetime(row[1]), row[2], _moment(row[3]))
 
 
 def _since(tx: Tx, query: str, user: str) -> list[Since]:
