@@ -180,6 +180,61 @@ async def test_every_outcome_can_be_had(autojump_clock, role, vote, expected):
         assert await ending(world, vote) == expected
 
 
+async def date_with_a_guest(visitor: Client) -> tuple[str, str]:
+    """Have a date until the guest ends it; the ids of the guest and of the date."""
+    matched = await spin(visitor)
+    await visitor.acknowledge(matched.match_id)
+    await visitor.wait_for("voting")
+    await visitor.vote(matched.match_id, "yes")
+    date_id = (await visitor.wait_for("date_started")).date_id
+    assert "touch_until" in (await visitor.wait_for("date_ended")).fields
+    return matched.partner["user_id"], date_id
+
+
+@pytest.mark.parametrize("role", [Role.YES, Role.STAYS])
+async def test_a_guest_stays_in_touch_and_accepts_calls(autojump_clock, role):
+    async with open_demo(only=role) as world:
+        visitor = await world.join("vera")
+        guest_id, date_id = await date_with_a_guest(visitor)
+        await trio.sleep(60)
+        await visitor.stay_in_touch(date_id, "yes")
+        with trio.fail_after(1):
+            connection = await visitor.wait_for("connection")
+        assert connection.partner["user_id"] == guest_id
+        for _ in range(2):
+            placed = await visitor.start_date(connection.connection_id)
+            ended = await visitor.wait_for("call_ended")
+            assert (ended.call_id, ended.reason) == (placed.call_id, "accepted")
+            await visitor.wait_for("date_started")
+            assert "demo person" in (await visitor.wait_for("signal")).data["text"]
+            assert (await visitor.wait_for("date_ended")).reason == "partner_ended"
+        # It does not remain for ever.
+        await trio.sleep(400)
+        [partner] = await world.api("vera").connections()
+        assert not partner["online"]
+
+
+async def test_only_a_share_of_the_guests_remains(autojump_clock):
+    async with open_demo(people=6, only=Role.YES) as world:
+        visitor = await world.join("vera")
+        for _ in range(3):
+            _, date_id = await date_with_a_guest(visitor)
+            await visitor.stay_in_touch(date_id, "yes")
+            with trio.fail_after(1):
+                await visitor.wait_for("connection")
+        await trio.sleep(2)
+        found = await world.api("vera").connections()
+        by_age = sorted(found, key=lambda one: int(one["connection_id"][1:]))
+        assert [one["online"] for one in by_age] == [False, True, True]
+
+
+async def test_too_few_guests_to_let_one_remain_still_serve_visitors(autojump_clock):
+    async with open_demo(people=1, only=Role.YES) as world:
+        visitor = await world.join("vera")
+        met = {(await date_with_a_guest(visitor))[0] for _ in range(3)}
+        assert len(met) == 3
+
+
 async def test_one_who_ends_the_date_first_is_free_at_once(autojump_clock):
     async with open_demo() as world:
         visitor = await world.join("vera")

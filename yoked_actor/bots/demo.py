@@ -3,7 +3,9 @@
 Guests are connected and idle. When a visitor has waited for `STEP_IN_S` without a match, the host
 sends a guest with a suitable profile: a gender that the visitor seeks, an age and a distance within
 the visitor's limits. Two visitors who spin at the same time therefore meet each other. A guest who
-has met a visitor leaves, because two users meet only once, and a new guest replaces it.
+has met a visitor leaves, because two users meet only once, and a new guest replaces it. After a
+date the guest says yes to staying in touch, and remains for some minutes to be called: at most a
+third of the guests at a time, so that the others are free for visitors who wait.
 
 While no visitor waits, two guests meet each other now and then, so that there is something to see.
 """
@@ -32,6 +34,8 @@ _LOOK_EVERY_S = 0.25
 _PAIR_EVERY_S = 5.0
 _ARRIVALS_PER_S = 50.0
 _ERRANDS = 20
+_REMAINING_SHARE = 3
+"""One of so many guests can remain after a date."""
 _RETRY_S = 1.0
 _REMEMBERED_VISITORS = 1000
 
@@ -67,6 +71,7 @@ class Demo:
         self._dial = dial or Address.parse(url).dial()
         self._random = Random(name)
         self._free: deque[DemoGuest] = deque()
+        self._remaining: list[DemoGuest] = []
         self._sent: dict[str, DemoGuest] = {}
         self._roles_for = roles
         self._roles: dict[str, Iterator[Role]] = {}
@@ -151,4 +156,25 @@ class Demo:
                 self._free.append(guest)
                 await guest.serve()
                 if guest.is_done:
+                    if guest.can_remain and self._make_room():
+                        await self._let_remain(guest)
                     return
+
+    def _make_room(self) -> bool:
+        """Whether one more guest can remain; the first that is not on a call leaves for it."""
+        if len(self._remaining) < self._people // _REMAINING_SHARE:
+            return True
+        for guest in self._remaining:
+            if not guest.is_on_call:
+                self._remaining.remove(guest)
+                guest.dismiss()
+                return True
+        return False
+
+    async def _let_remain(self, guest: DemoGuest) -> None:
+        self._remaining.append(guest)
+        try:
+            await guest.remain()
+        finally:
+            if guest in self._remaining:
+                self._remaining.remove(guest)

@@ -1,4 +1,7 @@
-"""One guest of the demo: waits for an errand, goes through one match, and waits again."""
+"""One guest of the demo: waits for an errand, goes through one match, and waits again.
+
+After a date with a visitor it may remain for a while, for the visitor to call.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ _LEAVE_S: Range = (1.0, 3.0)
 _DATE_S: Range = (30.0, 45.0)
 _FADE_S: Range = (8.0, 12.0)
 _AMONG_THEMSELVES_S: Range = (5.0, 12.0)
+_ANSWER_S: Range = (1.5, 3.5)
 _FAREWELL_S = 4.0
+_REMAIN_S = 300.0
 _PATIENCE_S = 5.0
 
 
@@ -43,6 +48,10 @@ class DemoGuest:
         """Whether it has met a visitor, or has vanished: it cannot be sent again."""
         self.met: set[str] = set()
         """The users it has been matched with."""
+        self.can_remain = False
+        """Whether it has said yes to staying in touch with a visitor."""
+        self.is_on_call = False
+        """Whether it answers a call, or is on the date that follows."""
         self._client = client
         self._api = api
         self._random = random
@@ -50,6 +59,7 @@ class DemoGuest:
         self._interests: list[str] = []
         self._errand: Errand | None = None
         self._asked = trio.Event()
+        self._remaining = trio.CancelScope()
 
     def ask(self, errand: Errand) -> None:
         """Give it an errand."""
@@ -71,6 +81,32 @@ class DemoGuest:
         finally:
             self.is_looking = False
             self._asked = trio.Event()
+
+    async def remain(self) -> None:
+        """Accept calls for a while, or until it is dismissed."""
+        # Only the wait is limited in time: a date is not cut short.
+        self._remaining = trio.CancelScope(deadline=trio.current_time() + _REMAIN_S)
+        while not self._client.lost:
+            leaves_at = self._remaining.deadline
+            with trio.CancelScope(deadline=leaves_at) as self._remaining:
+                call = await self._client.wait_for("call")
+            if self._remaining.cancelled_caught:
+                return
+            self.is_on_call = True
+            await self._answer(call.call_id)
+            self.is_on_call = False
+
+    def dismiss(self) -> None:
+        """End `remain`. Not while the guest is on a call."""
+        self._remaining.cancel()
+
+    async def _answer(self, call_id: str) -> None:
+        await self._pause(_ANSWER_S)
+        if not await self._try(self._client.accept_call(call_id)):
+            return
+        event = await self._client.wait_for("date_started", "welcome")
+        if event.type == "date_started":
+            await self._talk(event.date_id)
 
     async def _play(self, role: Role) -> None:
         await self._try(self._client.spin())
@@ -134,13 +170,23 @@ class DemoGuest:
             await self._stay(_AMONG_THEMSELVES_S)
             await self._try(self._client.end_date(date_id))
             return
-        await self._say(date_id, greeting(self._random, self._interests))
-        if role is Role.STAYS:
-            await self._client.wait_for("date_ended")
-        elif role is Role.FADES:
+        if role is Role.FADES:
+            await self._greet(date_id)
             if not await self._stay(_FADE_S):
                 await self._vanish()
-        elif not await self._stay(_DATE_S):
+            return
+        if role is Role.STAYS:
+            await self._greet(date_id)
+            await self._client.wait_for("date_ended")
+        else:
+            await self._talk(date_id)
+        # Refused after a date that was too short for the question.
+        self.can_remain = await self._try(self._client.stay_in_touch(date_id, "yes"))
+
+    async def _talk(self, date_id: str) -> None:
+        """Greet, stay for a while, and end the date."""
+        await self._greet(date_id)
+        if not await self._stay(_DATE_S):
             await self._say(date_id, farewell(self._random))
             await self._stay((_FAREWELL_S, _FAREWELL_S))
             await self._try(self._client.end_date(date_id))
@@ -151,6 +197,9 @@ class DemoGuest:
             await self._client.wait_for("date_ended")
         return not staying.cancelled_caught
 
+    async def _greet(self, date_id: str) -> None:
+        await self._say(date_id, greeting(self._random, self._interests))
+
     async def _say(self, date_id: str, text: str) -> None:
         await self._try(self._client.signal(date_id, {"kind": "demo", "text": text}))
 
@@ -158,10 +207,12 @@ class DemoGuest:
         self.is_done = True
         await self._client.drop(stay_away=True)
 
-    async def _try(self, command: Awaitable[Event]) -> None:
+    async def _try(self, command: Awaitable[Event]) -> bool:
         # A command that comes too late is expected.
         with suppress(CommandRefused):
             await command
+            return True
+        return False
 
     async def _pause(self, range_s: Range) -> None:
         await trio.sleep(self._random.uniform(*range_s))
