@@ -79,7 +79,7 @@ async def test_a_violation_that_the_auditor_finds_is_an_alert_for_an_hour(
             # As a bug would leave it: in line, and nobody can find her.
             floor.put_seat(replace(floor.seat("ana"), credit=20))
             floor.pool.discard("ana")
-            await ana.heartbeat()
+            await ana.spin()
             await trio.sleep(20)
         assert [line["event"] for line in logs if line["event"] == "audit_violation"] != []
         assert await alerts_of(world) == ["audit_violations"]
