@@ -1,6 +1,6 @@
-# Sourced after setup.sh: gets programs that some tests use from Debian's packages. Nothing is
-# installed: the package is downloaded and the program unpacked below .cache/. This needs no root,
-# starts no service, and does not change the system.
+# Sourced after setup.sh: gets programs that some tests use from Debian's packages. With want_debian
+# nothing is installed: the package is downloaded and the program unpacked below .cache/. This needs no root,
+# starts no service, and does not change the system. install_package installs, if that needs no password.
 # shellcheck shell=bash disable=SC2154
 
 # want_debian COMMAND PACKAGE: puts COMMAND on the PATH, or reports that tests will be skipped.
@@ -36,3 +36,23 @@ fetch_debian() (
         mv ./usr/*bin/"$1" bin/ &&
         rm -rf ./usr ./*.deb
 )
+
+# install_package PACKAGE WHAT_FOR
+install_package() {
+    local as_root=()
+    command -v apt-get >/dev/null || return 1
+    if [[ "$(id -u)" != 0 ]]; then
+        sudo --non-interactive true 2>/dev/null || return 1
+        as_root=(sudo --non-interactive)
+    fi
+    say "installing $1 for $2 (only once)"
+    local log="$venv/$1.log"
+    {
+        "${as_root[@]}" apt-get update -qq &&
+            "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+                apt-get install -qq -y --no-install-recommends "$1"
+    } >"$log" 2>&1 </dev/null || {
+        tail -n 5 "$log" >&2
+        return 1
+    }
+}

@@ -5,7 +5,6 @@ Another engine is put under the tests by adding its factory to `open_again`.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import date
@@ -13,32 +12,41 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.raw import raw_connection
 from yoked_actor.domain.people import Person
-from yoked_actor.store import InlineRunner, Store, ThreadRunner, open_store
+from yoked_actor.store import InlineRunner, Store, ThreadRunner, Tx, open_store
+from yoked_actor.store.engine.postgres import PostgresTx, connect_postgres
 
 Opener = Callable[[], AbstractAsyncContextManager[Store]]
 
 
 @pytest.fixture
-def raw() -> list[sqlite3.Connection]:
-    """The writing connection of the open store, to do to it what no program should."""
+def raw() -> list[Tx]:
+    """A connection to the database of the open store, to do to it what no program should."""
     return []
 
 
-@pytest.fixture(params=["memory, inline", "file, inline", "file, thread"])
-def open_again(
-    request: pytest.FixtureRequest, tmp_path: Path, raw: list[sqlite3.Connection]
-) -> Opener:
+ENGINES = ["memory, inline", "file, inline", "file, thread", "postgres, thread"]
+
+
+@pytest.fixture(params=ENGINES)
+def open_again(request: pytest.FixtureRequest, tmp_path: Path, raw: list[Tx]) -> Opener:
     """Opens the store under test; what it remembers, it remembers when opened again."""
     where, how = request.param.split(", ")
     path = tmp_path / "yoked.db" if where == "file" else None
     runner = ThreadRunner() if how == "thread" else InlineRunner()
+    url = request.getfixturevalue("postgres_url") if where == "postgres" else ""
 
     @asynccontextmanager
     async def open_it() -> AsyncIterator[Store]:
-        async with open_store(path, runner=runner) as store:
-            raw.append(store._database._connection)
-            yield store
+        async with open_store(path, runner=runner, url=url) as store:
+            if not url:
+                raw.append(raw_connection(store))
+                yield store
+                return
+            with connect_postgres(url, timeout_s=5) as connection:
+                raw.append(PostgresTx(connection))
+                yield store
 
     return open_it
 

@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 
 import trio
 
+from tests.store.raw import raw_connection
 from yoked_actor.domain.jobs import Job
 from yoked_actor.store import Effect, InlineRunner, Jobs, Store, Tx, open_store
 
@@ -68,7 +69,7 @@ class SqliteJobHouse:
 
     def state(self) -> State:
         """What the running store holds."""
-        return trio.from_thread.run(_state, self._store, self._path, trio_token=self._token)
+        return trio.from_thread.run(state_of_store, self._store, trio_token=self._token)
 
     def state_of(self, image: Image) -> tuple[State, list[str], Path]:
         """What a new process finds, what is wrong with it, and where it is."""
@@ -81,7 +82,7 @@ class SqliteJobHouse:
 
         async def look() -> State:
             async with open_store(path, runner=InlineRunner()) as store:
-                return await _state(store, path)
+                return await state_of_store(store)
 
         return trio.run(look), _faults(path), directory
 
@@ -120,7 +121,7 @@ class SqliteJobHouse:
         self, opened: queue.SimpleQueue[tuple[Store, trio.lowlevel.TrioToken]]
     ) -> None:
         async with open_store(self._path, runner=InlineRunner(), checkpoint_pages=8) as store:
-            self._watch(store._database._connection)
+            self._watch(raw_connection(store))
             opened.put((store, trio.lowlevel.current_trio_token()))
             await self._leave.wait()
 
@@ -139,7 +140,8 @@ class SqliteJobHouse:
         return Image(*(os.pread(file, os.fstat(file).st_size, 0) for file in self._files))
 
 
-async def _state(store: Store, path: Path) -> State:
+async def state_of_store(store: Store) -> State:
+    """What a store holds."""
     jobs = {job.id: job for job in await store.jobs.list(limit=EVERY, dismissed=None)}
     effects = await store._database.read(
         lambda tx: tx.execute("SELECT job_id FROM effects").fetchall()
@@ -147,33 +149,27 @@ async def _state(store: Store, path: Path) -> State:
     return State(jobs, sorted(job_id for (job_id,) in effects))
 
 
+FAULTS = {
+    "the ledger has {!r} without job and outcome, or with both": (
+        "SELECT key FROM job_ledger WHERE (outcome IS NULL) <> (job_id IN (SELECT id FROM jobs))"
+    ),
+    "job {} has a key that is not in the ledger": (
+        "SELECT id FROM jobs WHERE dedup_key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM"
+        " job_ledger WHERE job_ledger.job_id = jobs.id AND key = dedup_key)"
+    ),
+    "an attempt of job {} is left, and the job is not": (
+        "SELECT job_id FROM job_attempts WHERE job_id NOT IN (SELECT id FROM jobs)"
+    ),
+    "an answer to job {} is left, and the job is not": (
+        "SELECT job_id FROM job_answers WHERE job_id NOT IN (SELECT id FROM jobs)"
+    ),
+}
+"""What must not be in the tables, and the query that finds it, on either engine."""
+
+
 def _faults(path: Path) -> list[str]:
     with closing(sqlite3.connect(path)) as books:
         found = [text for (text,) in books.execute("PRAGMA integrity_check") if text != "ok"]
-        found += [
-            f"the ledger has {key!r} without job and outcome, or with both"
-            for (key,) in books.execute(
-                "SELECT key FROM job_ledger WHERE (outcome IS NULL) <> (job_id IN (SELECT id FROM"
-                " jobs))"
-            )
-        ]
-        found += [
-            f"job {job_id} has a key that is not in the ledger"
-            for (job_id,) in books.execute(
-                "SELECT id FROM jobs WHERE dedup_key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM"
-                " job_ledger WHERE job_ledger.job_id = jobs.id AND key = dedup_key)"
-            )
-        ]
-        found += [
-            f"an attempt of job {job_id} is left, and the job is not"
-            for (job_id,) in books.execute(
-                "SELECT job_id FROM job_attempts WHERE job_id NOT IN (SELECT id FROM jobs)"
-            )
-        ]
-        found += [
-            f"an answer to job {job_id} is left, and the job is not"
-            for (job_id,) in books.execute(
-                "SELECT job_id FROM job_answers WHERE job_id NOT IN (SELECT id FROM jobs)"
-            )
-        ]
+        for fault, query in FAULTS.items():
+            found += [fault.format(row[0]) for row in books.execute(query)]
     return found

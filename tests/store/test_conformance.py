@@ -38,7 +38,7 @@ NOW = 1_767_254_400_000_001
 
 ANA = Person(
     user_id="ana",
-    display_name='Ana "Añ" \U0001f600 \x00 \\',
+    display_name='Ana "Añ" \U0001f600 \x01 \\',
     birth_date=date(1998, 4, 2),
     gender="woman",
     lat=52.520000000000003,
@@ -80,6 +80,18 @@ async def test_a_profile_comes_back_to_the_last_bit(open_again: Opener) -> None:
         await store.commit(Changes(people=[ANA]))
         assert await store.load_person("ana") == ANA
         assert (await store.load_user("ana")).person == ANA
+
+
+async def test_a_nul_comes_back_or_the_symbol_for_it(
+    open_again: Opener, request: pytest.FixtureRequest
+) -> None:
+    name = "Ana \0"
+    async with open_again() as store:
+        await store.commit(Changes(people=[msgspec.structs.replace(ANA, display_name=name)]))
+        found = await store.load_person("ana")
+    assert found is not None
+    is_postgres = "postgres" in request.node.callspec.id
+    assert found.display_name == ("Ana \u2400" if is_postgres else name)
 
 
 @pytest.mark.parametrize("text", ["0.1", "52.37021569999999", "-179.99999999999997", "5e-324"])
@@ -254,6 +266,51 @@ async def test_recovery_brings_everyone_who_was_not_idle_or_was_on_a_date(
     assert recovered.users[2].last_match == ENDED
     assert recovered.matches == [OPEN]
     assert recovered.dates == changes.dates[:1]
+
+
+async def test_recovery_brings_one_room_and_numbers_are_common_to_all(open_again: Opener) -> None:
+    apart = msgspec.structs.replace(OPEN, match_id="m20", a="xia", b="yan")
+    on_date = VideoDate("d21", "pia", "quy", NOW, NOW + 300)
+    async with open_again() as store:
+        assert await store.busy_rooms() == []
+        await store.commit(
+            Changes(seats=[seated("ana", OPEN), seated("bob", OPEN)], matches=[OPEN])
+        )
+        assert await store.busy_rooms() == ["main"]
+        await store.commit(
+            Changes(
+                seats=[
+                    seated("xia", apart),
+                    seated("yan", apart),
+                    Seat("zoe", State.WAITING, NOW),
+                    Seat("idle"),
+                ],
+                matches=[apart],
+                room="evening",
+            )
+        )
+        await store.commit(Changes(dates=[on_date], room="late"))
+        assert await store.busy_rooms() == ["evening", "late", "main"]
+        main, evening = await store.recover(), await store.recover("evening")
+        late, closed = await store.recover("late"), await store.recover("closed")
+        rooms = {user: (await store.load_user(user)).room for user in ("ana", "zoe", "idle", "new")}
+    assert [one.user_id for one in main.users] == ["ana", "bob"]
+    assert main.matches == [OPEN]
+    assert [one.user_id for one in evening.users] == ["xia", "yan", "zoe"]
+    assert evening.matches == [apart]
+    assert [one.user_id for one in late.users] == ["pia", "quy"]
+    assert late.dates == [on_date]
+    assert (closed.users, closed.matches, closed.dates) == ([], [], [])
+    assert {one.next_number for one in (main, evening, late, closed)} == {22}
+    assert rooms == {"ana": "main", "zoe": "evening", "idle": "evening", "new": "main"}
+
+
+async def test_a_seat_moves_to_the_room_of_its_last_commit(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.commit(Changes(seats=[Seat("ana", State.WAITING, NOW)], room="evening"))
+        await store.commit(Changes(seats=[Seat("ana", State.WAITING, NOW + 1)]))
+        assert (await store.load_user("ana")).room == "main"
+        assert await store.busy_rooms() == ["main"]
 
 
 async def test_numbers_go_on_after_the_greatest_that_was_given(open_again: Opener) -> None:

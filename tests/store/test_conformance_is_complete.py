@@ -19,9 +19,11 @@ from yoked_actor.store import (
     Contacts,
     Jobs,
     Moderation,
+    Nodes,
     Offers,
     Operators,
     Privacy,
+    Rooms,
     Store,
 )
 
@@ -36,9 +38,11 @@ ROOMS: dict[str, type] = {
     "table": CalendarTable,
     "jobs": Jobs,
     "moderation": Moderation,
+    "nodes": Nodes,
     "offers": Offers,
     "operators": Operators,
     "privacy": Privacy,
+    "rooms": Rooms,
 }
 """How a test names what it calls: `store.jobs.claim(...)`, `table.plan(...)`."""
 

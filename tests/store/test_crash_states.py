@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from msgspec.structs import replace
 
+from tests.store.raw import raw_connection
 from yoked_actor.domain.lobby import Changes, Known, Match, MatchStatus, Seat, State, VideoDate
 from yoked_actor.domain.lobby.records import Pair
 from yoked_actor.domain.people import Person
@@ -208,7 +209,7 @@ class Server:
 
     async def _serve(self) -> None:
         async with open_store(self._path, runner=InlineRunner(), checkpoint_pages=8) as store:
-            self._watch(store._database._connection)
+            self._watch(raw_connection(store))
             self._opened.put((store, trio.lowlevel.current_trio_token()))
             await self._leave.wait()
 

@@ -12,7 +12,7 @@ import pytest
 from tests.store.test_erasure_store import TOMB, erase, raw
 from yoked_actor.domain.jobs import JobStatus, NewJob, Progress, user_part
 from yoked_actor.store import InlineRunner, open_store
-from yoked_actor.store.engine.schema import migrations
+from yoked_actor.store.engine.sqlite.schema import migrations
 
 DAY = "2026-01-01"
 

@@ -45,6 +45,7 @@ OVER: dict[str, Any] = {
 }
 
 NAMES_NOBODY = {
+    *("offer_parts.day", "offer_parts.zone", "offer_parts.inputs"),
     *("meta.name", "erased.tombstone", "seats.state", "alerts.alert", "lease_clock.boot"),
     *("people.display_name", "people.birth_date", "people.gender", "people.time_zone"),
     *("people.interests", "people.seeking", "people.strict"),  # deleted with their row
@@ -69,6 +70,8 @@ NAMES_NOBODY = {
     *("offer_sets.inputs", "secrets.name", "secrets.value"),
     *("offers.day", "offers.shared", "offer_answers.day", "offer_answers.answer"),
     *("connections.source", "touch_answers.answer"),
+    *("seats.room", "matches.room", "dates.room", "quality.room"),
+    *("rooms.id", "rooms.definition", "room_guests.room"),
 }
 
 

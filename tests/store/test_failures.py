@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from tests.store.raw import raw_connection
 from yoked_actor.domain.lobby import Changes, Known, Seat
 from yoked_actor.domain.people import Report, ReportLimits
 from yoked_actor.store import (
@@ -27,7 +28,7 @@ from yoked_actor.store import (
     holder_of,
     open_store,
 )
-from yoked_actor.store.engine.schema import migrations
+from yoked_actor.store.engine.sqlite.schema import migrations
 
 RUNNERS = [InlineRunner, ThreadRunner]
 HOLDER = """
@@ -70,7 +71,7 @@ async def test_a_full_disk_fails_a_commit_whole_and_passes(runner, path: Path) -
     batches: list[Batch] = []
     crowd = Changes(seats=[Seat(f"user-{n:04d}") for n in range(2000)])
     async with open_store(path, runner=runner(), observer=batches.append) as store:
-        connection = store._database._connection
+        connection = raw_connection(store)
         await store.commit(Changes(seats=[Seat("ana", credit=10)]))
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 3}")
@@ -88,7 +89,7 @@ async def test_a_full_disk_fails_a_commit_whole_and_passes(runner, path: Path) -
 async def test_a_full_disk_fails_everyone_who_shared_the_transaction(path: Path, ana) -> None:
     failed: list[str] = []
     async with open_store(path, runner=InlineRunner()) as store:
-        connection = store._database._connection
+        connection = raw_connection(store)
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages}")
 
@@ -302,7 +303,7 @@ async def test_a_guest_who_leaves_keeps_nobody_from_writing_while_somebody_reads
 
 async def test_every_commit_is_synced_to_a_write_ahead_log(path: Path) -> None:
     async with open_store(path, runner=InlineRunner()) as store:
-        connection = store._database._connection
+        connection = raw_connection(store)
         (synchronous,) = connection.execute("PRAGMA synchronous").fetchone()
         (journal_mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     assert (synchronous, journal_mode) == (2, "wal")

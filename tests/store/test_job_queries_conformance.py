@@ -220,3 +220,14 @@ async def test_jobs_of_a_filter_are_changed_together(open_again: Opener) -> None
         assert await store.jobs.change(requeue, JobFilter(), "root", "", NOW, 9) == ([1, 3], False)
         with pytest.raises(ValueError, match="a reason"):
             await store.jobs.change(BulkAction.DISMISS, wanted, "root", "", NOW, 9)
+
+
+async def test_a_nul_in_a_payload_or_an_error_is_no_reason_to_fail(open_again: Opener) -> None:
+    async with open_again() as store:
+        await store.jobs.enqueue([NewJob("mail", {"text": "a\0b"}, 0)], 0)
+        [job] = (await store.jobs.claim("w", 1, 60.0, 9)).jobs
+        assert "a\\u0000b" in job.payload
+        await store.jobs.fail(job.id, job.fence, 3, None, "no\0mail")
+        found = await store.jobs.get(job.id)
+        assert found is not None
+        assert found.last_error in ("no\0mail", "no\u2400mail")

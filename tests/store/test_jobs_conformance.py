@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -23,7 +24,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.postgres import PostgresServer
 from tests.store.job_house import SqliteJobHouse, State
+from tests.store.postgres_job_house import PostgresJobHouse
 from yoked_actor.domain.jobs import (
     JOB_TRANSITIONS,
     Dismissal,
@@ -71,9 +74,11 @@ class Attempt(NamedTuple):
 class JobMachine(RuleBasedStateMachine):
     """Do anything, crash anywhere, look."""
 
+    make_house: ClassVar[Callable[[], Any]] = SqliteJobHouse
+
     @initialize()
     def open(self) -> None:
-        self.house = SqliteJobHouse()
+        self.house = type(self).make_house()
         self.now = START
         self.before = self.after = State({}, [])
         self.attempts: list[Attempt] = []
@@ -624,13 +629,24 @@ class JobMachine(RuleBasedStateMachine):
         self.nothing_is_doubled_and_nothing_is_lost()
 
 
-def test_whatever_is_done_and_wherever_it_crashes_each_job_ends_once() -> None:
+def run_machine(machine: type[JobMachine], examples: int) -> None:
     run_state_machine_as_test(
-        JobMachine,
+        machine,
         settings=settings(
-            max_examples=60,
+            max_examples=examples,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+def test_whatever_is_done_and_wherever_it_crashes_each_job_ends_once() -> None:
+    run_machine(JobMachine, 60)
+
+
+def test_the_same_holds_on_postgresql(postgres_server: PostgresServer) -> None:
+    class PostgresMachine(JobMachine):
+        make_house = partial(PostgresJobHouse, postgres_server)
+
+    run_machine(PostgresMachine, 15)

@@ -37,9 +37,13 @@ from yoked_actor.store import (
     NoSuchOffer,
     NoSuchRun,
     OfferExpired,
+    RunPart,
     Store,
     UnreadableRun,
+    parts_of,
+    prepare_set,
 )
+from yoked_actor.store.offers.parts import SETS_IN_A_PART
 
 Opener = Callable[[], AbstractAsyncContextManager[Store]]
 BERLIN, VIENNA = "Europe/Berlin", "Europe/Vienna"
@@ -191,10 +195,10 @@ async def test_a_profile_that_cannot_be_read_keeps_nobody_else_from_their_set(op
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE offer_pools SET content = x'00'",
+        "UPDATE offer_pools SET content = substr(content, 3)",
         "UPDATE offer_pools SET content = substr(content, 1, 20)",
         "UPDATE offer_runs SET rules = 'nonsense'",
-        "UPDATE offer_runs SET rules = json_set(rules, '$.scoring', 'v99')",
+        'UPDATE offer_runs SET rules = replace(rules, \'"scoring":"v2"\', \'"scoring":"v99"\')',
     ],
 )
 async def test_a_run_that_cannot_be_read_says_so_until_it_is_frozen_again(open_again, raw, damage):
@@ -419,6 +423,59 @@ async def test_the_digest_of_a_pool_outlives_the_pool(open_again):
         left = await store.offers.load_run(BERLIN, DAY)
         assert left == FrozenRun(DAY, BERLIN, RULES, frozen.inputs, "first", None)
         assert await store.offers.load_run(VIENNA, DAY) is None
+
+
+async def share(store: Store, users: int = 3) -> FrozenRun:
+    """Freeze a run and store its sets in parts."""
+    await invite(store, woman("ana"), *(man(f"m{n:04}") for n in range(users)))
+    frozen = await freeze(store)
+    assert frozen.pool is not None
+    made = make_run(frozen.pool, frozen.rules)
+    sets = [prepare_set(BERLIN, one, frozen.inputs) for one in made.values()]
+    for part in parts_of(sets):
+        assert await store.offers.keep_part(BERLIN, DAY, frozen.inputs, part)
+    return frozen
+
+
+async def test_the_part_of_a_run_in_which_a_user_is_can_be_read_alone(open_again):
+    async with open_again() as store:
+        frozen = await share(store, SETS_IN_A_PART + 20)
+        assert frozen.pool is not None
+        made = make_run(frozen.pool, frozen.rules)
+        first, last = sorted(made)[0], sorted(made)[-1]
+        parts = [await store.offers.load_part(BERLIN, DAY, one) for one in (first, last)]
+        assert [len(part or ()) for part in parts] == [SETS_IN_A_PART, 21]
+        assert {**(parts[0] or {}), **(parts[1] or {})} == {
+            user_id: prepare_set(BERLIN, one, frozen.inputs) for user_id, one in made.items()
+        }
+        assert await store.offers.load_part(VIENNA, DAY, first) is None
+        assert await store.offers.load_part(BERLIN, DAY, "") is None
+
+
+async def test_parts_of_a_run_go_with_its_pool(open_again):
+    async with open_again() as store:
+        frozen = await share(store)
+        await store.offers.drop_parts(VIENNA, DAY)
+        assert await store.offers.load_part(BERLIN, DAY, "ana")
+        again = await store.offers.refreeze(BERLIN, DAY, RULES, NINE + 9, None, lambda _: [])
+        assert await store.offers.load_part(BERLIN, DAY, "ana") is None
+        part = RunPart("ana", b"")
+        if again.inputs != frozen.inputs:
+            assert not await store.offers.keep_part(BERLIN, DAY, frozen.inputs, part)
+        assert await store.offers.keep_part(BERLIN, DAY, again.inputs, part)
+        assert await store.offers.load_part(BERLIN, DAY, "ana") is None  # it cannot be decoded
+        await store.offers.drop_parts(BERLIN, DAY)
+        await store.offers.drop_pools(DAY + timedelta(days=1))
+        assert not await store.offers.keep_part(BERLIN, DAY, again.inputs, part)
+
+
+async def test_parts_of_a_run_go_when_a_user_of_it_is_erased(open_again):
+    async with open_again() as store:
+        frozen = await share(store)
+        await store.commit(Changes(erased=[Erasure("m0001", "~erased-1", NINE + 2)]))
+        assert await store.offers.load_part(BERLIN, DAY, "ana") is None
+        part = RunPart("ana", b"")
+        assert not await store.offers.keep_part(BERLIN, DAY, frozen.inputs, part)
 
 
 async def test_a_tampered_set_is_found_after_all_this_storing(open_again, raw):

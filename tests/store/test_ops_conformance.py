@@ -236,7 +236,7 @@ async def test_a_warning_is_kept_until_it_was_seen(open_again: Opener) -> None:
         assert await store.moderation.unseen(["ben"]) == [second]
         newest, oldest = await store.moderation.warned("ben", 9)
         assert (newest, oldest.seen_at) == (second, NOW + 5)
-        assert [one.number for one in await store.moderation.warned("ben", 1)] == [2]
+        assert await store.moderation.warned("ben", 1) == [second]
         [report] = await store.operators.reports(only_open=False, limit=9, now=NOW)
         assert (report.resolved_by, report.resolution) == ("root", "warned: be kind")
         actions = [(one.action, one.detail) for one in await store.audit.about("ben", 9)]

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from yoked_actor.store.engine import WriteTurns
-from yoked_actor.store.engine.write_turns import QUEUE_NAME
+from yoked_actor.store.engine.sqlite.write_turns import QUEUE_NAME
 
 
 def wait_until_locked(path: Path) -> None:

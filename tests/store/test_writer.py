@@ -23,7 +23,7 @@ from yoked_actor.store import (
     WriteRefused,
     open_store,
 )
-from yoked_actor.store.engine.writer import Writer
+from yoked_actor.store.engine import SqliteTransactions, Writer
 
 RUNNERS = [InlineRunner, ThreadRunner]
 
@@ -87,7 +87,13 @@ async def test_a_failing_write_does_not_harm_its_neighbours(
 ) -> None:
     batches: list[Batch] = []
     refused: list[int] = []
-    writer = Writer(connection, runner(), max_pending=99, max_batch=99, observer=batches.append)
+    writer = Writer(
+        SqliteTransactions(connection),
+        runner(),
+        max_pending=99,
+        max_batch=99,
+        observer=batches.append,
+    )
 
     async def write(n: int) -> None:
         if n % 3:
@@ -110,7 +116,7 @@ async def test_a_failing_write_does_not_harm_its_neighbours(
 
 
 async def test_a_write_that_fails_alone_leaves_nothing(connection: sqlite3.Connection) -> None:
-    writer = Writer(connection, InlineRunner(), max_pending=9, max_batch=9)
+    writer = Writer(SqliteTransactions(connection), InlineRunner(), max_pending=9, max_batch=9)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(writer.run)
         with pytest.raises(WriteRefused):
@@ -126,7 +132,11 @@ async def test_a_batch_has_a_limit_and_keeps_the_order(connection: sqlite3.Conne
     batches: list[Batch] = []
     order: list[int] = []
     writer = Writer(
-        connection, InlineRunner(), max_pending=99, max_batch=4, observer=batches.append
+        SqliteTransactions(connection),
+        InlineRunner(),
+        max_pending=99,
+        max_batch=4,
+        observer=batches.append,
     )
 
     async def write(n: int) -> None:
@@ -147,7 +157,7 @@ async def test_a_cancelled_caller_still_learns_how_its_write_ended(
     connection: sqlite3.Connection,
 ) -> None:
     gate = Gate()
-    writer = Writer(connection, gate, max_pending=9, max_batch=9)
+    writer = Writer(SqliteTransactions(connection), gate, max_pending=9, max_batch=9)
     learned: list[int] = []
     async with trio.open_nursery() as nursery:
         nursery.start_soon(writer.run)
@@ -186,7 +196,7 @@ async def test_what_can_wait_lets_others_go_first_and_has_its_turn(
 ) -> None:
     committed: list[list[str]] = [[]]
     writer = Writer(
-        connection,
+        SqliteTransactions(connection),
         SlowDisk(),
         max_pending=99,
         max_batch=99,
@@ -219,7 +229,7 @@ async def test_a_caller_cancelled_before_there_is_room_writes_nothing(
     connection: sqlite3.Connection,
 ) -> None:
     gate = Gate()
-    writer = Writer(connection, gate, max_pending=1, max_batch=1)
+    writer = Writer(SqliteTransactions(connection), gate, max_pending=1, max_batch=1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(writer.run)
         nursery.start_soon(writer.write, inserting(1))
@@ -262,7 +272,9 @@ async def test_a_writer_that_dies_leaves_nobody_waiting(connection: sqlite3.Conn
     def fail(_: Batch) -> None:
         raise RuntimeError("a mistake of ours")
 
-    writer = Writer(connection, InlineRunner(), max_pending=9, max_batch=1, observer=fail)
+    writer = Writer(
+        SqliteTransactions(connection), InlineRunner(), max_pending=9, max_batch=1, observer=fail
+    )
     told: list[str] = []
 
     async def write(n: int) -> None:

@@ -6,16 +6,18 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import Literal
 
 import trio
 
 from yoked_actor.domain.time import ReadMachineTime
 from yoked_actor.store.engine import (
     Batch,
-    Database,
     DirectoryLock,
     OpenFiles,
     Runner,
+    SqliteDatabase,
+    SqliteTransactions,
     Writer,
     WriteTurns,
     check_is_current,
@@ -27,6 +29,8 @@ from yoked_actor.store.engine import (
 )
 from yoked_actor.store.jobs import LeaseClock, open_lease_clock
 from yoked_actor.store.store import Store
+
+_CLOCK = statement("engine/clock")
 
 
 @asynccontextmanager
@@ -41,14 +45,38 @@ async def open_store(
     shared: bool = False,
     machine: ReadMachineTime | None = None,
     observer: Callable[[Batch], None] | None = None,
+    url: str = "",
+    connect_timeout_s: float = 5.0,
+    several: bool = False,
+    lease_s: float | None = None,
 ) -> AsyncIterator[Store]:
     """Open (or create) the database at `path`, in memory when None; on exit all is written.
+
+    With a `url` the database is on PostgreSQL, and `path` is not used; `several` servers may then
+    have it open, otherwise `DatabaseInUse` is raised. A process that is paused in a transaction
+    loses it within the life of a lease (`lease_s`), so that others can take its rooms.
 
     Raises `DataDirectoryInUse`, `DatabaseTooNew` or `DatabaseCorrupt`. `shared` opens a database
     that a server may have open too: it has to exist and be up to date, and no start is counted.
     `machine` reads the time by which leases are judged; without it that is the `now` of each call.
     `observer` is called after every transaction.
     """
+    if url:
+        async with _open_postgres(
+            url,
+            runner,
+            lock_timeout_s=busy_timeout_s,
+            timeout_s=connect_timeout_s,
+            max_pending=max_pending,
+            max_batch=max_batch,
+            shared=shared,
+            several=several,
+            lease_s=lease_s,
+            machine=machine,
+            observer=observer,
+        ) as store:
+            yield store
+        return
     reader_runner = runner.beside() if path is not None else runner
     with nullcontext() if path is None or shared else DirectoryLock(path.parent):
         with explained(path):
@@ -65,15 +93,13 @@ async def open_store(
         files = OpenFiles(path)
         turns = WriteTurns(None if path is None else path.parent, patience_s=busy_timeout_s)
         writer = Writer(
-            connection,
+            SqliteTransactions(connection, check=files.check, turns=turns),
             runner,
             max_pending=max_pending,
             max_batch=max_batch,
             observer=observer,
-            check=files.check,
-            turns=turns,
         )
-        database = Database(path, writer, connection, runner, reader, reader_runner, files)
+        database = SqliteDatabase(path, writer, connection, runner, reader, reader_runner, files)
         store = Store(database, boot, leases)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(writer.run)
@@ -117,3 +143,64 @@ def _open(
             reader.execute("PRAGMA query_only = ON")
         opened.pop_all()
     return connection, reader, boot, leases
+
+
+@asynccontextmanager
+async def _open_postgres(
+    url: str,
+    runner: Runner,
+    *,
+    lock_timeout_s: float,
+    timeout_s: float,
+    max_pending: int,
+    max_batch: int,
+    shared: bool,
+    several: bool,
+    lease_s: float | None,
+    machine: ReadMachineTime | None,
+    observer: Callable[[Batch], None] | None,
+) -> AsyncIterator[Store]:
+    from yoked_actor.store.engine import postgres
+
+    def make_link() -> postgres.Link:
+        return postgres.Link(
+            url, timeout_s=timeout_s, lock_timeout_s=lock_timeout_s, lease_s=lease_s
+        )
+
+    def prepare(connection: postgres.Connection) -> int:
+        if shared:
+            postgres.check_postgres_is_current(connection, link.where)
+        else:
+            postgres.migrate_postgres(connection, link.where)
+        tx = postgres.PostgresTx(connection)
+        (boot,) = tx.execute(statement("engine/boot" if shared else "engine/start")).fetchone()
+        return int(boot)
+
+    lock: Literal["exclusive", "shared"] | None = "shared" if several else "exclusive"
+    if shared:
+        lock = None
+    link = make_link()
+    with postgres.explained(link.where):
+        session = await runner.run(lambda: postgres.Session(link, prepare, lock=lock))
+    writer = Writer(
+        postgres.PostgresTransactions(session),
+        runner,
+        max_pending=max_pending,
+        max_batch=max_batch,
+        observer=observer,
+    )
+    # The bell shares the link of the reader: it notices at once that the database is away.
+    reads = make_link()
+    database = postgres.PostgresDatabase(session, writer, runner, reads, runner.beside())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(writer.run)
+        try:
+            leases = LeaseClock()
+            if machine is not None:
+                # Servers on several machines judge leases by the clock of the database.
+                at = await database.read(lambda tx: tx.execute(_CLOCK).fetchone()[0])
+                leases = LeaseClock(machine, at - machine().uptime)
+            bell = postgres.Bell(database, reads, runner.beside(), session.number)
+            yield Store(database, session.boot, leases, bell)
+        finally:
+            await database.aclose()

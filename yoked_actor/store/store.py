@@ -5,14 +5,16 @@ A store passes the conformance tests in `tests/store/`.
 
 from __future__ import annotations
 
-from yoked_actor.domain.lobby import Changes, Known, Recovered
+from yoked_actor.domain.lobby import MAIN, Changes, Known, Recovered
 from yoked_actor.domain.matching import QualityReport
+from yoked_actor.domain.nodes import RoomLease
 from yoked_actor.domain.people import Appeal, Person, Report, ReportLimits
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.contacts import Contacts
-from yoked_actor.store.engine import Database, Tx
+from yoked_actor.store.engine import Bell, Database, Turn, Tx
 from yoked_actor.store.jobs import Jobs, LeaseClock
 from yoked_actor.store.lobby import (
+    busy_rooms_in,
     commit_in,
     commit_parameters,
     load_person_in,
@@ -21,9 +23,11 @@ from yoked_actor.store.lobby import (
     quality_in,
     recover_in,
 )
+from yoked_actor.store.nodes import Nodes
 from yoked_actor.store.offers import Calendar, Offers
 from yoked_actor.store.ops import Alerts, Audit, Moderation, Operators
 from yoked_actor.store.people import Privacy, add_appeal_in, add_report_in, erase_in
+from yoked_actor.store.rooms import Rooms
 
 
 class Store:
@@ -34,41 +38,63 @@ class Store:
     cancellation does.
     """
 
-    def __init__(self, database: Database, boot: int, leases: LeaseClock) -> None:
+    def __init__(
+        self, database: Database, boot: int, leases: LeaseClock, bell: Bell | None = None
+    ) -> None:
         self._database = database
         self._boot = boot
+        self._bell = bell
         self.alerts = Alerts(database)
         self.audit = Audit(database)
         self.calendar = Calendar(database)
         self.contacts = Contacts(database)
         self.jobs = Jobs(database, leases)
+        self.nodes = Nodes(database)
         self.moderation = Moderation(database)
         self.offers = Offers(database)
         self.operators = Operators(database)
         self.privacy = Privacy(database)
+        self.rooms = Rooms(database)
+
+    @property
+    def boot(self) -> int:
+        """The number of this start, unique among all starts on this database."""
+        return self._boot
+
+    @property
+    def bell(self) -> Bell | None:
+        """Wake-ups of the engine between processes; None on SQLite, which has none."""
+        return self._bell
 
     @property
     def pending_writes(self) -> int:
         """How many writes are queued; those of the commit in progress are not counted."""
         return self._database.pending_writes
 
-    async def commit(self, changes: Changes) -> None:
+    async def commit(self, changes: Changes, lease: RoomLease | None = None) -> None:
         """Save all or nothing; durable on return.
+
+        With a `lease`, the statement that writes checks it. `RoomLeaseLost`: another node has the
+        room, and nothing was written.
 
         Once it is queued it is not cancelled: the caller always learns how it ended.
         """
         parameters = commit_parameters(changes)
         if not (changes.people or changes.erased):
-            await self._database.write(lambda tx: commit_in(tx, parameters), atomic=True)
+            await self._database.write(
+                lambda tx: commit_in(tx, parameters, lease), atomic=True, turn=Turn.FREE
+            )
             return
 
         def apply(tx: Tx) -> None:
             put_people_in(tx, changes.people)
-            commit_in(tx, parameters)
+            commit_in(tx, parameters, lease)
             for erasure in changes.erased:
                 erase_in(tx, erasure, self.privacy.found(erasure.user_id))
 
-        await self._database.write(apply)
+        # An erasure searches tables that other processes write to.
+        turn = Turn.ALONE if changes.erased else Turn.FREE
+        await self._database.write(apply, turn=turn)
         for erasure in changes.erased:
             self.privacy.forget(erasure.user_id)
 
@@ -98,9 +124,13 @@ class Store:
         """One user's profile."""
         return await self._database.read(lambda tx: load_person_in(tx, user_id))
 
-    async def recover(self) -> Recovered:
-        """What the previous process left open."""
-        return await self._database.read(lambda tx: recover_in(tx, self._boot))
+    async def recover(self, room: str = MAIN) -> Recovered:
+        """What the previous process left open in a room."""
+        return await self._database.read(lambda tx: recover_in(tx, self._boot, room))
+
+    async def busy_rooms(self) -> list[str]:
+        """The rooms in which the previous process left something open, in ascending order."""
+        return await self._database.read(busy_rooms_in)
 
     async def quality(self, since: Instant, most: int) -> QualityReport:
         """How good the newest matches were, at most `most` of those made since an instant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from yoked_actor.settings.base import (
     Conflict,
@@ -21,6 +21,14 @@ class StoreSettings(SettingsModel):
 
     RELOADS = frozenset({"retry_first_s", "retry_cap_s", "max_reported"})
 
+    url: SecretStr = Field(
+        SecretStr(""),
+        description="The PostgreSQL database, as `postgresql://user:password@host:5432/database`."
+        " Empty: SQLite in the data directory.",
+    )
+    connect_timeout_s: Duration = Field(
+        5.0, description="How long an attempt to connect to PostgreSQL may take."
+    )
     runner: Literal["thread", "inline"] = Field(
         "thread",
         description="Where SQL runs: in a thread of its own, or in the event loop's thread.",
@@ -36,6 +44,11 @@ class StoreSettings(SettingsModel):
         50_000, description="The most matches, newest first, that a report on quality reads."
     )
     checkpoint_pages: Count = Field(4000, description="How many WAL pages trigger a checkpoint.")
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether processes on several machines may use the database."""
+        return bool(self.url.get_secret_value())
 
     def conflicts(self) -> Iterator[Conflict]:
         """A first pause that is longer than the longest."""

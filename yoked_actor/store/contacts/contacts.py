@@ -19,7 +19,7 @@ class Contacts:
 
     async def met(self, user_id: str, since: Instant, most: int) -> list[Meeting]:
         """Whom a user has met since an instant, newest first, without blocked and erased users."""
-        asked = {"user": user_id, "since": since, "most": most, "erased": f"{TOMBSTONE}*"}
+        asked = {"user": user_id, "since": since, "most": most, "erased": TOMBSTONE}
         rows = await self._database.read(lambda tx: tx.execute(_MET, asked).fetchall())
         return read_rows(rows, _meeting_of, "matches")
 

@@ -67,7 +67,7 @@ def _date(
     row = None
     if found is not None and not is_suspended(tx, user_id, now):
         row = tx.execute(
-            "SELECT number, iif(a = ?2, b, a), started_at, ended_at FROM dates"
+            "SELECT number, CASE WHEN a = ?2 THEN b ELSE a END, started_at, ended_at FROM dates"
             " WHERE number = ?1 AND (a = ?2 OR b = ?2)",
             (int(found[1]), user_id),
         ).fetchone()

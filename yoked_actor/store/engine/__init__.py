@@ -1,49 +1,60 @@
-"""SQLite itself: connections, transactions, the writer, migrations, backup, errors."""
+"""The engines: SQLite, and PostgreSQL; the writer, transactions, errors.
+
+`engine.postgres` is imported only when a store is opened on it: psycopg is optional.
+"""
 
 from __future__ import annotations
 
 from yoked_actor.store.engine.audit import record_in
-from yoked_actor.store.engine.connections import (
-    connect,
-    connect_for_writing,
-    engine_version,
-    explained,
-)
-from yoked_actor.store.engine.database import Database
-from yoked_actor.store.engine.directory_lock import DirectoryLock, holder_of
+from yoked_actor.store.engine.database import Bell, Database
 from yoked_actor.store.engine.errors import (
+    CommitInDoubt,
     DatabaseCorrupt,
+    DatabaseInUse,
     DatabaseLost,
     DatabaseTooNew,
     DataDirectoryInUse,
     StoreError,
+    StoreMisconfigured,
     StoreUnavailable,
     WriteRefused,
     explain,
 )
-from yoked_actor.store.engine.open_files import OpenFiles
 from yoked_actor.store.engine.pruning import prune_oldest
 from yoked_actor.store.engine.readable import read_row, read_rows
 from yoked_actor.store.engine.runners import InlineRunner, Runner, ThreadRunner
-from yoked_actor.store.engine.schema import (
+from yoked_actor.store.engine.sqlite import (
+    DirectoryLock,
     Migration,
+    OpenFiles,
+    SqliteDatabase,
+    SqliteTransactions,
+    WriteTurns,
     check_is_current,
+    connect,
+    connect_for_writing,
+    engine_version,
+    explained,
+    holder_of,
     migrate,
     migrate_database,
     newest_schema,
     pending_migrations,
     schema_of,
 )
-from yoked_actor.store.engine.statements import statement
+from yoked_actor.store.engine.statements import joined, statement
 from yoked_actor.store.engine.transaction import Row, Tx, snapshot
-from yoked_actor.store.engine.write_turns import WriteTurns
+from yoked_actor.store.engine.turns import Turn
 from yoked_actor.store.engine.writer import Batch, Writer
 
 __all__ = [
     "Batch",
+    "Bell",
+    "CommitInDoubt",
     "DataDirectoryInUse",
     "Database",
     "DatabaseCorrupt",
+    "DatabaseInUse",
     "DatabaseLost",
     "DatabaseTooNew",
     "DirectoryLock",
@@ -52,9 +63,13 @@ __all__ = [
     "OpenFiles",
     "Row",
     "Runner",
+    "SqliteDatabase",
+    "SqliteTransactions",
     "StoreError",
+    "StoreMisconfigured",
     "StoreUnavailable",
     "ThreadRunner",
+    "Turn",
     "Tx",
     "WriteRefused",
     "WriteTurns",
@@ -66,6 +81,7 @@ __all__ = [
     "explain",
     "explained",
     "holder_of",
+    "joined",
     "migrate",
     "migrate_database",
     "newest_schema",

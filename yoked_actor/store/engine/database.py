@@ -1,137 +1,77 @@
-"""An open SQLite database: one writer, and a reader beside it.
-
-Durable means durable: write-ahead log with `synchronous=FULL`. Reads have a connection of their
-own, so that they never wait for a sync; in memory, or inline, one connection serves both.
-"""
+"""An open database, of whatever engine: what the rooms of the store run their statements on."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-import trio
-
-from yoked_actor.store.engine.connections import connect, explained
-from yoked_actor.store.engine.errors import StoreError
-from yoked_actor.store.engine.open_files import OpenFiles
-from yoked_actor.store.engine.runners import Runner
 from yoked_actor.store.engine.transaction import Tx
-from yoked_actor.store.engine.writer import Writer
+from yoked_actor.store.engine.turns import Turn
 
 T = TypeVar("T")
-_CHECKPOINT_WAIT_S = 0.02
-"""How long a truncating checkpoint waits for readers: nothing can be written meanwhile."""
 
 
-class Database:
+class Bell(Protocol):
+    """Wake-ups between the processes that share a database."""
+
+    def ring_soon(self) -> None:
+        """Wake the other processes, if `listen` runs. Does not block or raise."""
+        ...
+
+    async def ring(self) -> None:
+        """Wake the other processes. Checkpoints; does nothing while the database is unavailable."""
+        ...
+
+    async def listen(self, wake: Callable[[], None]) -> None:
+        """Call `wake` when another process rings, and now and then, until cancelled."""
+        ...
+
+
+class Database(Protocol):
     """Runs reads and writes. All rooms of the store share one."""
-
-    def __init__(
-        self,
-        path: Path | None,
-        writer: Writer,
-        connection: sqlite3.Connection,
-        runner: Runner,
-        reader: sqlite3.Connection,
-        reader_runner: Runner,
-        files: OpenFiles,
-    ) -> None:
-        self._path = path
-        self._writer = writer
-        self._connection = connection
-        self._runner = runner
-        self._reader = reader
-        self._reader_runner = reader_runner
-        self._files = files
-        self._closed = False
 
     @property
     def pending_writes(self) -> int:
         """How many writes are queued; those of the commit in progress are not counted."""
-        return self._writer.pending
+        ...
 
     def lost_files(self) -> str | None:
-        """What happened to the files of the database; None when all are in place."""
-        return self._files.lost()
+        """What happened to the files of the database; None when all are in place, or elsewhere."""
+        ...
 
     async def write(
-        self, apply: Callable[[Tx], T], *, atomic: bool = False, can_wait: bool = False
+        self,
+        apply: Callable[[Tx], T],
+        *,
+        atomic: bool = False,
+        can_wait: bool = False,
+        turn: Turn = Turn.ALONE,
     ) -> T:
         """Run `apply` in a transaction; durable on return. See `Writer.write`."""
-        return await self._writer.write(apply, atomic=atomic, can_wait=can_wait)
+        ...
 
     async def read(self, query: Callable[[Tx], T]) -> T:
         """Run a short query. It waits for the reads before it, and for no write.
 
         Checkpoints. Can be cancelled until the query begins; then its result is returned.
         """
-        if self._closed:
-            raise StoreError("the store is closed")
-        with explained(self._path):
-            return await self._reader_runner.run(lambda: query(self._reader))
+        ...
 
     async def read_long(self, query: Callable[[Tx], T]) -> T:
         """Run a long query on a connection of its own, so that `read` does not wait for it.
 
         Checkpoints. Can be cancelled until the query begins; then its result is returned.
         """
-        self._files.check()  # a new connection would make a new, empty file
-        if self._reader is self._connection:
-            return await self.read(query)
-        if self._closed:
-            raise StoreError("the store is closed")
-
-        def run() -> T:
-            connection = connect(self._path, busy_timeout_s=1.0)
-            try:
-                connection.execute("PRAGMA query_only = ON")
-                return query(connection)
-            finally:
-                connection.close()
-
-        with explained(self._path):
-            return await self._reader_runner.beside().run(run)
+        ...
 
     async def truncate_log(self) -> bool:
-        """Checkpoint the WAL and truncate it; False while a reader prevents that."""
-        if self._path is None:
-            return True
-        self._files.check()
-        if self._reader is self._connection:
-            return await self.read(_truncate_log)
-
-        def run() -> bool:
-            connection = connect(self._path, busy_timeout_s=_CHECKPOINT_WAIT_S)
-            try:
-                return _truncate_log(connection)
-            finally:
-                connection.close()
-
-        with explained(self._path):
-            return await self._reader_runner.beside().run(run)
+        """Make the engine drop deleted content from its log; False while that is not possible."""
+        ...
 
     async def ping(self) -> None:
         """Read one row, or raise `StoreUnavailable`."""
-        self._files.check()
-        await self.read(lambda tx: tx.execute("SELECT count(*) FROM meta").fetchone())
+        ...
 
     async def aclose(self) -> None:
         """Finish the writes that were queued, then close the connections. Is never cancelled."""
-        if self._closed:
-            return
-        self._closed = True
-        with trio.CancelScope(shield=True):
-            await self._writer.aclose()
-            if self._reader is not self._connection:
-                await self._reader_runner.run(self._reader.close)
-            # The last process to close the database checkpoints the WAL. An earlier checkpoint
-            # would keep other processes from writing for as long as any of them reads.
-            await self._runner.run(self._connection.close)
-
-
-def _truncate_log(tx: Tx) -> bool:
-    tx.execute("PRAGMA wal_checkpoint(PASSIVE)")  # most of the work, and no process waits for it
-    (busy, _, _) = tx.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    return not busy
+        ...

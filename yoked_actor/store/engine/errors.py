@@ -5,25 +5,8 @@
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Callable
 from pathlib import Path
-
-_TRANSIENT = frozenset(
-    {
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_INTERRUPT,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PROTOCOL,
-    }
-)
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_PRIMARY_CODE = 0xFF
-"""The lowest byte of an extended result code is the primary result code."""
 
 
 class StoreError(Exception):
@@ -32,6 +15,10 @@ class StoreError(Exception):
 
 class StoreUnavailable(StoreError):
     """The store is unavailable at present (disk full, locked, I/O error); nothing was written."""
+
+
+class CommitInDoubt(StoreUnavailable):
+    """The connection was lost: whether the transaction was committed is not known yet."""
 
 
 class DatabaseLost(StoreUnavailable):
@@ -49,13 +36,22 @@ class DatabaseCorrupt(StoreError):
 class DatabaseTooNew(StoreError):
     """The database was written by a newer version of the program."""
 
-    def __init__(self, path: Path | None, found: int, known: int) -> None:
+    def __init__(self, where: Path | str | None, found: int, known: int) -> None:
+        another = "another database" if isinstance(where, str) else "another data directory"
         super().__init__(
-            f"{path or 'the database'} was written by a newer version (schema {found}, "
-            f"this program knows {known}); upgrade yoked-actor or use another data directory"
+            f"{where or 'the database'} was written by a newer version (schema {found}, "
+            f"this program knows {known}); upgrade yoked-actor or use {another}"
         )
         self.found = found
         self.known = known
+
+
+class DatabaseInUse(StoreError):
+    """Another server uses the database."""
+
+
+class StoreMisconfigured(StoreError):
+    """The settings of the store cannot be used; the text says what to change."""
 
 
 class DataDirectoryInUse(StoreError):
@@ -70,24 +66,20 @@ class DataDirectoryInUse(StoreError):
         self.pid = pid
 
 
+_Explain = Callable[[Exception, str], "Exception | None"]
+_engines: list[_Explain] = []
+
+
+def explained_by(engine: _Explain) -> None:
+    """Add an engine: a function that returns the store's error for an error of its own."""
+    _engines.append(engine)
+
+
 def explain(error: Exception, where: str = "the database") -> Exception:
-    """The store's own error for an error of SQLite; any other error is returned as it is."""
-    if not isinstance(error, sqlite3.Error):
-        return error
-    explained = _explained(error, where)
-    explained.__cause__ = error
-    return explained
-
-
-def _explained(error: sqlite3.Error, where: str) -> StoreError:
-    code = getattr(error, "sqlite_errorcode", None)
-    primary = None if code is None else code & _PRIMARY_CODE
-    if primary in _TRANSIENT:
-        return StoreUnavailable(f"{where} is unavailable: {error}")
-    if primary in _DAMAGED:
-        return DatabaseCorrupt(
-            f"{where} is damaged or not a database ({error}); restore a backup or move it away"
-        )
-    if isinstance(error, sqlite3.IntegrityError):
-        return WriteRefused(f"{where} refused a write: {error}")
-    return StoreError(f"{where} failed: {error}")
+    """The store's own error for an error of an engine; any other error is returned as it is."""
+    for engine in _engines:
+        explained = engine(error, where)
+        if explained is not None:
+            explained.__cause__ = error
+            return explained
+    return error

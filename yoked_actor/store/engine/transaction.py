@@ -1,7 +1,7 @@
 """What runs inside a transaction: statements, and the rows that they return.
 
 The rooms of the store, and the effects of jobs, see `Tx` and not a connection of SQLite.
-`sqlite3.Connection` satisfies it as it is.
+`sqlite3.Connection` satisfies it as it is, and costs nothing; for PostgreSQL see `PostgresTx`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from yoked_actor.store.engine.statements import statement
+
 Parameters = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
+_SNAPSHOT = statement("engine/snapshot")
+_END_SNAPSHOT = statement("engine/end_snapshot")
 
 
 class Rows(Protocol):
@@ -48,8 +52,8 @@ class Tx(Protocol):
 @contextmanager
 def snapshot(tx: Tx) -> Iterator[None]:
     """Let several statements read one snapshot of the database."""
-    tx.execute("BEGIN")
+    tx.execute(_SNAPSHOT)
     try:
         yield
     finally:
-        tx.execute("ROLLBACK")
+        tx.execute(_END_SNAPSHOT)

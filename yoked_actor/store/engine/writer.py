@@ -12,19 +12,28 @@ writer's task ends only when the writer is closed and its queue is empty.
 
 from __future__ import annotations
 
-import sqlite3
+import math
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import msgspec
 import trio
 
-from yoked_actor.store.engine.errors import DatabaseCorrupt, StoreError, StoreUnavailable, explain
+from yoked_actor.store.engine.errors import (
+    CommitInDoubt,
+    DatabaseCorrupt,
+    StoreError,
+    StoreUnavailable,
+    explain,
+)
 from yoked_actor.store.engine.runners import Runner
 from yoked_actor.store.engine.transaction import Tx
-from yoked_actor.store.engine.write_turns import WriteTurns
+from yoked_actor.store.engine.turns import Turn
 
 T = TypeVar("T")
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 1.0
+_CLOSING_S = 5.0
+"""How long a closed writer tries to learn what became of its last batch."""
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -37,22 +46,53 @@ class Batch(msgspec.Struct, frozen=True):
     """Why the whole transaction was rolled back."""
 
 
-class _Write(Generic[T]):
-    __slots__ = ("apply", "atomic", "can_wait", "done", "error", "result", "task")
+class Write(Generic[T]):
+    """A queued write."""
 
-    def __init__(self, apply: Callable[[Tx], T], atomic: bool, can_wait: bool) -> None:
+    __slots__ = ("apply", "atomic", "can_wait", "done", "error", "result", "task", "turn")
+
+    def __init__(
+        self, apply: Callable[[Tx], T], atomic: bool, can_wait: bool, turn: Turn = Turn.ALONE
+    ) -> None:
         self.apply = apply
         self.atomic = atomic
         self.can_wait = can_wait
+        self.turn = turn
         self.done = False
         self.error: Exception | None = None
         self.result: T | None = None
         self.task: trio.lowlevel.Task | None = None
 
+    def run(self, tx: Tx) -> None:
+        """Apply it. Its own error is stored in it; an error of the whole database is raised."""
+        try:
+            self.result = self.apply(tx)
+        except Exception as error:
+            explained = explain(error)
+            if isinstance(explained, StoreUnavailable | DatabaseCorrupt):
+                raise
+            self.error = explained
+
     def finish(self) -> None:
+        """Let its caller go on."""
         self.done = True
         if self.task is not None:
             trio.lowlevel.reschedule(self.task)
+
+
+class Transactions(Protocol):
+    """Commits batches on the engine's writing connection."""
+
+    def commit(self, batch: list[Write[Any]], /) -> Exception | None:
+        """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks.
+
+        `CommitInDoubt`: whether it was committed is not known, and `resolve` has to be called.
+        """
+        ...
+
+    def resolve(self) -> Exception | None:
+        """What became of the batch in doubt, as from `commit`. Blocks."""
+        ...
 
 
 class Writer:
@@ -60,28 +100,21 @@ class Writer:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        transactions: Transactions,
         runner: Runner,
         *,
         max_pending: int,
         max_batch: int,
         observer: Callable[[Batch], None] | None = None,
-        check: Callable[[], None] | None = None,
-        turns: WriteTurns | None = None,
     ) -> None:
-        """`check` raises when a write would be lost: it is called before and after each commit.
-
-        `turns` are those of the processes that share the database.
-        """
-        self._check = check or (lambda: None)
-        self._turns = turns or WriteTurns(None, patience_s=0.0)
-        self._connection = connection
+        self._transactions = transactions
         self._runner = runner
         self._max_batch = max_batch
         self._observer = observer
-        self._queue, self._arrivals = trio.open_memory_channel[_Write[Any]](max_pending)
-        self._passed_over: list[_Write[Any]] = []
+        self._queue, self._arrivals = trio.open_memory_channel[Write[Any]](max_pending)
+        self._passed_over: list[Write[Any]] = []
         self._finished = trio.Event()
+        self._closed_at = math.inf
 
     @property
     def pending(self) -> int:
@@ -94,6 +127,7 @@ class Writer:
         *,
         atomic: bool = False,
         can_wait: bool = False,
+        turn: Turn = Turn.ALONE,
     ) -> T:
         """Run `apply` in one transaction with the other queued writes; durable on return.
 
@@ -101,13 +135,13 @@ class Writer:
         error is raised here, and the other writes are committed. When the database fails, all of
         the batch is rolled back and every caller gets `StoreUnavailable` or `DatabaseCorrupt`.
         `atomic`: `apply` runs one statement, and needs no savepoint. `can_wait`: other writes may
-        go first, once.
+        go first, once. `turn`: which writes of other processes may happen at the same time.
 
         Always yields to the scheduler. Can be cancelled only while the queue is full: then nothing
         is written. Once the write is queued the call returns or raises what became of it, and a
         cancellation is delivered at the caller's next checkpoint.
         """
-        write = _Write(apply, atomic, can_wait)
+        write = Write(apply, atomic, can_wait, turn)
         try:
             try:
                 self._queue.send_nowait(write)
@@ -124,7 +158,7 @@ class Writer:
 
     async def run(self) -> None:
         """Commit batch after batch until closed. Is shielded from cancellation: call `aclose`."""
-        batch: list[_Write[Any]] = []
+        batch: list[Write[Any]] = []
         with trio.CancelScope(shield=True):
             try:
                 while batch := await self._next():
@@ -146,10 +180,11 @@ class Writer:
         Checkpoints, and is shielded from cancellation.
         """
         self._queue.close()
+        self._closed_at = min(self._closed_at, trio.current_time())
         with trio.CancelScope(shield=True):
             await self._finished.wait()
 
-    async def _next(self) -> list[_Write[Any]]:
+    async def _next(self) -> list[Write[Any]]:
         """The next batch; empty when the writer is closed and its queue is empty."""
         waited, self._passed_over = self._passed_over, []
         batch = list(waited)
@@ -166,16 +201,18 @@ class Writer:
         self._passed_over = [write for write in batch if write.can_wait][len(waited[:1]) :]
         return urgent + waited[:1]
 
-    def _gather(self, batch: list[_Write[Any]], limit: int | None) -> None:
+    def _gather(self, batch: list[Write[Any]], limit: int | None) -> None:
         while limit is None or len(batch) < limit:
             try:
                 batch.append(self._arrivals.receive_nowait())
             except (trio.WouldBlock, trio.EndOfChannel):
                 return
 
-    async def _commit(self, batch: list[_Write[Any]]) -> None:
+    async def _commit(self, batch: list[Write[Any]]) -> None:
         began = trio.current_time()
-        error = await self._runner.run(lambda: self._apply_in_turn(batch))
+        error = await self._runner.run(lambda: self._transactions.commit(batch))
+        if isinstance(error, CommitInDoubt):
+            error = await self._resolve(error)
         if self._observer is not None:
             self._observer(Batch(len(batch), trio.current_time() - began, error))
         for write in batch:
@@ -183,58 +220,19 @@ class Writer:
                 write.error = explain(error)  # one for each caller: an error collects tracebacks
             write.finish()
 
-    def _apply_in_turn(self, batch: list[_Write[Any]]) -> Exception | None:
-        with self._turns.turn():
-            return _apply(self._connection, batch, self._check)
+    async def _resolve(self, error: Exception) -> Exception | None:
+        """Find out what became of a batch. No caller is told anything before."""
+        found: Exception | None = error
+        pause_s = _FIRST_PAUSE_S
+        while isinstance(found, CommitInDoubt):
+            if trio.current_time() > self._closed_at + _CLOSING_S:
+                return StoreUnavailable(f"the store was closed, and {found}")
+            await trio.sleep(pause_s)
+            pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+            found = await self._runner.run(self._transactions.resolve)
+        return found
 
 
 def _refuse_cancel(_: object) -> trio.lowlevel.Abort:
     """Refuse the cancellation: the caller has to learn how the write ended."""
     return trio.lowlevel.Abort.FAILED
-
-
-def _apply(
-    connection: sqlite3.Connection, batch: list[_Write[Any]], check: Callable[[], None]
-) -> Exception | None:
-    """Commit a batch; returns the error when all of it was rolled back, or is lost."""
-    try:
-        check()
-        if len(batch) == 1 and batch[0].atomic:
-            _apply_one(connection, batch[0])
-            check()
-            return None
-        connection.execute("BEGIN IMMEDIATE")
-        for write in batch:
-            if write.atomic or len(batch) == 1:
-                _apply_one(connection, write)
-            else:
-                _apply_in_savepoint(connection, write)
-        check()
-        # The only write of a transaction has no savepoint of its own.
-        is_refused = len(batch) == 1 and batch[0].error is not None
-        connection.execute("ROLLBACK" if is_refused else "COMMIT")
-        check()
-    except Exception as error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        return error
-    return None
-
-
-def _apply_in_savepoint(connection: sqlite3.Connection, write: _Write[Any]) -> None:
-    connection.execute("SAVEPOINT one")
-    _apply_one(connection, write)
-    if write.error is not None:
-        connection.execute("ROLLBACK TO one")
-    connection.execute("RELEASE one")
-
-
-def _apply_one(connection: sqlite3.Connection, write: _Write[Any]) -> None:
-    """Run one write. Its own error is stored in it; an error of the database is raised."""
-    try:
-        write.result = write.apply(connection)
-    except Exception as error:
-        explained = explain(error)
-        if isinstance(explained, StoreUnavailable | DatabaseCorrupt):
-            raise
-        write.error = explained

@@ -24,6 +24,7 @@ _CLAIM = statement("jobs/claim")
 _EXPIRED = statement("jobs/expired")
 _NEXT_DUE = statement("jobs/next_due")
 _LOST = statement("jobs/lost")
+_LOCKED_FOR_S = 0.05
 
 
 def claim_in(
@@ -43,6 +44,9 @@ def claim_in(
     due_at: Instant | None = at.now
     if len(jobs) < limit and len(rescued) < limit:
         due_at = next_due_at(tx, open_types, at.now - at.lease)
+        if not jobs and not rescued and due_at is not None and due_at <= at.now:
+            # What is due is locked by another process, which is about to claim it.
+            due_at = after(at.now, _LOCKED_FOR_S)
     lost: tuple[int, ...] = ()
     if expected:
         rows = tx.execute(_LOST, (json_text(expected), owner)).fetchall()

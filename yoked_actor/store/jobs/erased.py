@@ -14,7 +14,11 @@ import msgspec
 
 from yoked_actor.domain.jobs import user_part
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import Tx
+from yoked_actor.store.engine import Tx, statement
+
+_NAMING = statement("jobs/naming")
+_KEYS_NAMING = statement("jobs/keys_naming")
+_ERRORS_NAMING = statement("jobs/errors_naming")
 
 PAYLOAD_KEYS = frozenset(
     {
@@ -31,14 +35,10 @@ ERASE_JOB = "users.erase"
 """The type of the job that erases. The erasure does not cancel this job itself."""
 
 
-def jobs_naming(tx: Tx, user: str, after: int) -> list[int]:
-    """Jobs about a user with an id greater than `after`."""
+def jobs_naming(tx: Tx, user: str, after: int, since: Instant) -> list[int]:
+    """Jobs about a user with an id greater than `after`, or since an instant."""
     mark = user_part(user)
-    found = tx.execute(
-        "SELECT id, payload, dedup_key FROM jobs"
-        " WHERE id > ?2 AND (instr(payload, ?1) OR instr(dedup_key, ?3))",
-        (user, after, mark),
-    )
+    found = tx.execute(_NAMING, {"user": user, "mark": mark, "after": after, "since": since})
     return [
         job_id
         for job_id, payload, key in found
@@ -54,34 +54,19 @@ def _payload_names(payload: str, user: str) -> bool:
         return True
 
 
-def keys_naming(tx: Tx, user: str, after: int | None) -> list[tuple[str, str]]:
-    """Keys that name a user; with `after`, only those of jobs with a greater id."""
+def keys_naming(tx: Tx, user: str, after: int | None, since: Instant) -> list[tuple[str, str]]:
+    """Keys that name a user; with `after`, only those of jobs with a greater id or since then."""
     mark = user_part(user)
     if after is None:
-        ledger = "SELECT type, key FROM job_ledger WHERE instr(key, ?)"
+        ledger = "SELECT type, key FROM job_ledger WHERE instr(key, ?) > 0"
         return tx.execute(ledger, (mark,)).fetchall()
-    jobs = "SELECT type, dedup_key FROM jobs WHERE id > ? AND instr(dedup_key, ?)"
-    return tx.execute(jobs, (after, mark)).fetchall()
+    asked = {"mark": mark, "after": after, "since": since}
+    return tx.execute(_KEYS_NAMING, asked).fetchall()
 
 
-def errors_naming(tx: Tx, user: str, after: int, since: Instant | None) -> list[int]:
-    """Jobs whose errors name a user: all, or those that are new since an instant."""
-    found = tx.execute(
-        "SELECT id FROM jobs WHERE id > ?2 AND (instr(last_error, ?1)"
-        " OR instr(progress_note, ?1) OR instr(dismissed_reason, ?1))"
-        " UNION SELECT job_id FROM job_attempts WHERE job_id > ?2 AND instr(error, ?1)",
-        (user, after),
-    ).fetchall()
-    if since is not None:
-        # Older jobs may have failed, reported progress or been dismissed since. Every stored error
-        # is in an attempt.
-        found += tx.execute(
-            "SELECT job_id FROM job_attempts WHERE ended_at >= ?2 AND instr(error, ?1)"
-            " UNION SELECT id FROM jobs WHERE status = 'in_progress' AND instr(progress_note, ?1)"
-            " UNION SELECT id FROM jobs WHERE status = 'dead_letter' AND dismissed_at >= ?2"
-            " AND instr(dismissed_reason, ?1)",
-            (user, since),
-        ).fetchall()
+def errors_naming(tx: Tx, user: str, after: int, since: Instant) -> list[int]:
+    """Jobs whose errors name a user, with an id greater than `after`, or new since an instant."""
+    found = tx.execute(_ERRORS_NAMING, {"user": user, "after": after, "since": since})
     return [job_id for (job_id,) in found]
 
 
@@ -100,10 +85,12 @@ def erase_from_jobs(
     for job_id in dict.fromkeys(jobs):
         tx.execute(
             "UPDATE jobs SET payload = '{}', last_error = NULL, progress_note = NULL,"
-            " dismissed_reason = iif(dismissed_at IS NULL, NULL, ''),"
-            " completed_at = iif(status IN ('pending', 'failed'), ?2, completed_at),"
-            " cancel_asked = cancel_asked OR (status = 'in_progress' AND type <> ?3),"
-            " status = iif(status IN ('pending', 'failed'), 'cancelled', status)"
+            " dismissed_reason = CASE WHEN dismissed_at IS NOT NULL THEN '' END,"
+            " completed_at = CASE WHEN status IN ('pending', 'failed') THEN ?2"
+            " ELSE completed_at END,"
+            " cancel_asked = CASE WHEN status = 'in_progress' AND type <> ?3 THEN 1"
+            " ELSE cancel_asked END,"
+            " status = CASE WHEN status IN ('pending', 'failed') THEN 'cancelled' ELSE status END"
             " WHERE id = ?1",
             (job_id, now, ERASE_JOB),
         )
@@ -116,7 +103,7 @@ def erase_from_jobs(
         # A key may contain the id in another form. It is of no use without its job.
         unmarked = tx.execute(
             "SELECT type, dedup_key FROM jobs"
-            " WHERE id = ? AND instr(dedup_key, ?) AND NOT instr(dedup_key, ?)",
+            " WHERE id = ? AND instr(dedup_key, ?) > 0 AND instr(dedup_key, ?) = 0",
             (job_id, user, user_part(user)),
         ).fetchone()
         if unmarked is not None:
@@ -153,7 +140,8 @@ def _rename_in_texts(tx: Tx, user: str, tombstone: str, jobs: tuple[int, ...]) -
             [(renamed(error), *key) for error, *key in attempts],
         )
     details = tx.execute(
-        "SELECT detail, number FROM audit WHERE action = ? AND instr(detail, ?)", (DISMISSED, user)
+        "SELECT detail, number FROM audit WHERE action = ? AND instr(detail, ?) > 0",
+        (DISMISSED, user),
     ).fetchall()
     tx.executemany(
         "UPDATE audit SET detail = ? WHERE number = ?",

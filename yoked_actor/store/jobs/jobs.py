@@ -31,7 +31,7 @@ from yoked_actor.domain.jobs import (
     checked_reason,
 )
 from yoked_actor.domain.time import Instant, after
-from yoked_actor.store.engine import Database, Tx, prune_oldest, statement
+from yoked_actor.store.engine import Database, Turn, Tx, prune_oldest, statement
 from yoked_actor.store.jobs.answers import answers_in, keep_answer_in
 from yoked_actor.store.jobs.bulk import (
     change_in,
@@ -97,7 +97,10 @@ class Jobs:
         """Add all or none. `KeyConflict` when a key was used for another payload."""
         if len(jobs) == 1 and jobs[0].key is None:
             return await self._database.write(
-                lambda tx: enqueue_one_in(tx, jobs[0], now), atomic=True, can_wait=True
+                lambda tx: enqueue_one_in(tx, jobs[0], now),
+                atomic=True,
+                can_wait=True,
+                turn=Turn.SHARED,
             )
         return await self._database.write(lambda tx: enqueue_in(tx, jobs, now), can_wait=True)
 
@@ -117,7 +120,9 @@ class Jobs:
         """
         at = self._reading(now)
         return await self._database.write(
-            lambda tx: claim_in(tx, owner, at, lease_s, limit, policies, expected), can_wait=True
+            lambda tx: claim_in(tx, owner, at, lease_s, limit, policies, expected),
+            can_wait=True,
+            turn=Turn.SHARED,
         )
 
     async def settle(self, outcomes: Sequence[Outcome], now: Instant) -> list[Exception | None]:
@@ -127,7 +132,13 @@ class Jobs:
         complete), or what its effect raised.
         """
         at = self._reading(now)
-        return await self._database.write(lambda tx: settle_in(tx, outcomes, at), can_wait=True)
+        # An effect may do anything, and enqueue jobs with keys.
+        has_effect = any(isinstance(one, Completed) and one.effect for one in outcomes)
+        return await self._database.write(
+            lambda tx: settle_in(tx, outcomes, at),
+            can_wait=True,
+            turn=Turn.ALONE if has_effect else Turn.SHARED,
+        )
 
     async def complete(
         self, job_id: int, fence: int, now: Instant, effect: Effect | None = None
@@ -166,7 +177,7 @@ class Jobs:
         at = self._leases.at(now)
         until = after(at, lease_s)
         found = await self._database.write(
-            lambda tx: dict(tx.execute(_EXTEND, (given, at, until)).fetchall())
+            lambda tx: dict(tx.execute(_EXTEND, (given, at, until)).fetchall()), turn=Turn.SHARED
         )
         return Extended(
             lost=[job_id for job_id, _ in leases if job_id not in found],
@@ -323,7 +334,9 @@ class Jobs:
         """End the leases of a process that is gone; the next claim rescues its jobs."""
         lease = self._leases.at(now)
         return await self._database.write(
-            lambda tx: tx.execute(_END_LEASES, (owner, lease)).rowcount, atomic=True
+            lambda tx: tx.execute(_END_LEASES, (owner, lease)).rowcount,
+            atomic=True,
+            turn=Turn.SHARED,
         )
 
     async def list(

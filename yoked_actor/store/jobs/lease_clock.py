@@ -55,12 +55,13 @@ def open_lease_clock(tx: Tx, machine: ReadMachineTime, *, is_server: bool) -> Le
         if is_new:
             tx.execute(
                 "INSERT INTO lease_clock (id, boot, ahead) VALUES (1, ?1, ?2)"
-                " ON CONFLICT DO UPDATE SET boot = ?1, ahead = ?2",
+                " ON CONFLICT (id) DO UPDATE SET boot = ?1, ahead = ?2",
                 (boot, offset),
             )
         if is_new and found is not None:
             tx.execute(
-                "UPDATE jobs SET lease_until = min(lease_until, ?) WHERE status = 'in_progress'",
+                "UPDATE jobs SET lease_until = ?1"
+                " WHERE status = 'in_progress' AND lease_until > ?1",
                 (uptime + offset,),
             )
         tx.execute("COMMIT")

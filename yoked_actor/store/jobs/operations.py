@@ -33,7 +33,9 @@ def cancel_in(tx: Tx, job_id: int, now: Instant) -> Job:
 def hurry_in(tx: Tx, job_id: int, now: Instant) -> Job:
     """Make a failed job due now."""
     next_status(job_id, existing_job(tx, job_id).status, JobCause.HURRIED)
-    tx.execute("UPDATE jobs SET scheduled_for = min(scheduled_for, ?) WHERE id = ?", (now, job_id))
+    tx.execute(
+        "UPDATE jobs SET scheduled_for = ?1 WHERE id = ?2 AND scheduled_for > ?1", (now, job_id)
+    )
     return existing_job(tx, job_id)
 
 

@@ -153,7 +153,7 @@ def _complete(tx: Tx, completed: Sequence[Completed], at: Reading) -> int:
 
 def _refusal(tx: Tx, outcome: Completed, at: Reading) -> Exception:
     asked = tx.execute(
-        "SELECT 1 FROM jobs WHERE id = ? AND fence = ? AND cancel_asked"
+        "SELECT 1 FROM jobs WHERE id = ? AND fence = ? AND cancel_asked = 1"
         " AND status = 'in_progress' AND lease_until > ?",
         (outcome.job_id, outcome.fence, at.lease),
     ).fetchone()

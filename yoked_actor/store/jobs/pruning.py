@@ -10,11 +10,7 @@ from yoked_actor.store.engine import Tx, statement
 _FIND = statement("jobs/prune_find")
 _FIND_DEAD = statement("jobs/prune_find_dead")
 _OUTCOMES = statement("jobs/prune_outcomes")
-_DELETE = (
-    "DELETE FROM job_attempts WHERE job_id IN (SELECT value FROM json_each(?))",
-    "DELETE FROM job_answers WHERE job_id IN (SELECT value FROM json_each(?))",
-    "DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?))",
-)
+_DELETE = tuple(statement(f"jobs/prune_{table}") for table in ("attempts", "answers", "jobs"))
 
 _decode_ids = msgspec.json.Decoder(list[int]).decode
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from yoked_actor.store.lobby.queries import (
+    busy_rooms_in,
     commit_in,
     load_person_in,
     load_user_in,
@@ -13,6 +14,7 @@ from yoked_actor.store.lobby.queries import (
 from yoked_actor.store.lobby.rows import commit_parameters, person_of
 
 __all__ = [
+    "busy_rooms_in",
     "commit_in",
     "commit_parameters",
     "load_person_in",

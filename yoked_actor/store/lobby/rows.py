@@ -9,6 +9,7 @@ import msgspec
 import structlog
 
 from yoked_actor.domain.lobby import (
+    MAIN,
     CancelReason,
     Changes,
     Known,
@@ -58,7 +59,8 @@ def _json(rows: list[Row]) -> str | None:
 
 
 def commit_parameters(changes: Changes) -> Row:
-    """The parameters of `commit.sql`: a JSON array of rows for each kind of change, or None."""
+    """The parameters of `commit.sql`: a JSON array of rows for each kind of change, or
+    None, and the room."""
     met, unmet = _met_and_unmet(changes)
     bars, unbarred = _kept_and_gone(changes.bars)
     blocks, unblocked = _kept_and_gone(changes.blocks)
@@ -73,6 +75,7 @@ def commit_parameters(changes: Changes) -> Row:
         unbarred,
         unblocked,
         _json([quality_row(quality) for quality in changes.quality]),
+        changes.room,
     )
 
 
@@ -276,9 +279,10 @@ def group_quality_of(row: Row) -> GroupQuality:
 def known_of(row: Row) -> Known:
     """What is stored about one user, from a row of `lobby/sql/known.sql`."""
     seat_at = 1 + PERSON_COLUMNS
-    match_at = seat_at + SEAT_COLUMNS
+    room_at = seat_at + SEAT_COLUMNS
+    match_at = room_at + 1
     lists_at = match_at + MATCH_COLUMNS
-    person, seat, match = row[1:seat_at], row[seat_at:match_at], row[match_at:lists_at]
+    person, seat, match = row[1:seat_at], row[seat_at:room_at], row[match_at:lists_at]
     blocks, met_above, met_below, bars_above, bars_below = map(_decode_instants, row[lists_at:])
     return Known(
         user_id=row[0],
@@ -288,4 +292,5 @@ def known_of(row: Row) -> Known:
         met=met_above | met_below,
         bars=bars_above | bars_below,
         last_match=None if match[0] is None else read_row(match, match_of, "matches"),
+        room=row[room_at] or MAIN,
     )

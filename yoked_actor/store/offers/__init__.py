@@ -17,6 +17,7 @@ from yoked_actor.store.offers.errors import (
     UnreadableRun,
 )
 from yoked_actor.store.offers.offers import Offers
+from yoked_actor.store.offers.parts import RunPart, drop_parts_in, parts_of
 from yoked_actor.store.offers.rows import kept_set
 from yoked_actor.store.offers.sets import PreparedSet, StoreSet, prepare_set
 
@@ -29,12 +30,15 @@ __all__ = [
     "OfferExpired",
     "Offers",
     "PreparedSet",
+    "RunPart",
     "StoreSet",
     "UnreadableRun",
     "connection_between",
     "drop_offer",
+    "drop_parts_in",
     "finish_zone_run",
     "is_suspended",
     "kept_set",
+    "parts_of",
     "prepare_set",
 ]

@@ -30,7 +30,6 @@ _PLAN = statement("offers/calendar_plan")
 _START = statement("offers/calendar_start")
 _MISS = statement("offers/calendar_miss")
 _DROP = statement("offers/calendar_drop")
-_DROP_UNREADABLE = statement("offers/calendar_drop_unreadable")
 _FUTURE_MISSES = statement("offers/calendar_future_misses")
 _TAKE_BACK = statement("offers/calendar_take_back")
 _DONE = statement("offers/calendar_done")
@@ -104,8 +103,10 @@ class CalendarTable:
 
     def drop_unreadable_plans(self) -> None:
         """Delete planned runs with an invalid date: their zones get another plan."""
-        for (zone,) in self.tx.execute(_DROP_UNREADABLE).fetchall():
-            _log.error("row_unreadable", table="zone_runs", key=zone, error="ValueError")
+        for zone, day, _ in self.tx.execute(_PLANS).fetchall():
+            if not _is_date(day):
+                self.tx.execute(_DROP, (zone, day))
+                _log.error("row_unreadable", table="zone_runs", key=zone, error="ValueError")
 
     def drop(self, run: Run) -> None:
         """Delete a planned run."""
@@ -142,6 +143,13 @@ class Calendar:
 def finish_zone_run(tx: Tx, zone: str, day: date, now: Instant, digest: str | None) -> None:
     """Mark a started run as done, in the transaction that completes its job."""
     tx.execute(_DONE, (now, digest, zone, day.isoformat()))
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _row_of(run: Run) -> tuple[str, str, Instant]:

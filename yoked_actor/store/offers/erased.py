@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import Tx
+from yoked_actor.store.engine import Tx, statement
+
+_WITHOUT_PROFILE = statement("offers/without_profile")
 
 
 def drop_offer(tx: Tx, day: str, receiver: str, rank: int) -> None:
@@ -29,9 +31,5 @@ def was_frozen_before(tx: Tx, day: str, zone: str, inputs: str | None, at: Insta
 
 def without_a_profile(tx: Tx, users: set[str]) -> set[str]:
     """The users without a profile. Of the users of a pool, these are the erased."""
-    found = tx.execute(
-        "SELECT value FROM json_each(?)"
-        " WHERE NOT EXISTS (SELECT 1 FROM people WHERE user_id = value)",
-        (msgspec.json.encode(sorted(users)).decode(),),
-    )
-    return {user for (user,) in found}
+    asked = msgspec.json.encode(sorted(users)).decode()
+    return {user for (user,) in tx.execute(_WITHOUT_PROFILE, (asked,))}

@@ -16,11 +16,13 @@ from yoked_actor.domain.offers import (
     decode_pool,
 )
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import Row, Tx
+from yoked_actor.store.engine import Row, Tx, statement
 from yoked_actor.store.offers.errors import UnreadableRun
+from yoked_actor.store.offers.parts import drop_parts_in
 from yoked_actor.store.offers.pool import read_pool
 
 _COMPRESSION_LEVEL = 1
+_KEEP_POOL = statement("offers/keep_pool")
 
 
 class FreshPool:
@@ -52,19 +54,14 @@ class FreshPool:
         )
         self._pool_row: Row = (*key, zlib.compress(content, _COMPRESSION_LEVEL))
 
-    def keep(self, tx: Tx, statement: str) -> bool | None:
+    def keep(self, tx: Tx, run_statement: str) -> bool | None:
         """Store it; False when another one is stored, None when it has to be read again."""
         if _count_erased(tx) != self._erasures:
             return None  # the pool may name a user who was erased since
-        if not tx.execute(statement, self._run_row).rowcount:
+        if not tx.execute(run_statement, self._run_row).rowcount:
             return False
-        tx.execute(
-            "INSERT INTO offer_pools (day, zone, content) VALUES (?, ?, ?)"
-            # A new number: an erasure in progress searches pools with greater numbers.
-            " ON CONFLICT (day, zone) DO UPDATE SET content = excluded.content,"
-            " number = (SELECT max(number) + 1 FROM offer_pools)",
-            self._pool_row,
-        )
+        tx.execute(_KEEP_POOL, self._pool_row)
+        drop_parts_in(tx, *self._pool_row[:2])
         return True
 
     def run(self, erased: int, refrozen: int) -> FrozenRun:

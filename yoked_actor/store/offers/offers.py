@@ -23,7 +23,7 @@ from yoked_actor.domain.offers import (
     UnreadableSet,
 )
 from yoked_actor.domain.time import MICROSECONDS, Instant
-from yoked_actor.store.engine import Tx, read_rows, statement
+from yoked_actor.store.engine import Turn, Tx, joined, read_rows, statement
 from yoked_actor.store.lobby import person_of
 from yoked_actor.store.offers.answers import answer_in, connection_of
 from yoked_actor.store.offers.errors import NoSuchOffer
@@ -36,8 +36,10 @@ MOST_SEARCHED = 40
 
 _LOAD_SETS = statement("offers/load_sets")
 _COUNT_DOUBLED = statement("offers/count_doubled")
-_UNDELIVERED = statement("offers/undelivered")
-_OF_ZONE = f"{_LOAD_SETS} WHERE s.day = ? AND s.zone = ? ORDER BY s.user_id"
+_UNDELIVERED = joined(_LOAD_SETS, statement("offers/undelivered"))
+_OF_ZONE = joined(_LOAD_SETS, "WHERE s.day = ? AND s.zone = ? ORDER BY s.user_id")
+_OF_DAY = joined(_LOAD_SETS, "WHERE s.day = ? AND s.user_id = ?")
+_NEWEST = joined(_LOAD_SETS, "WHERE s.user_id = ? ORDER BY s.offered_at DESC LIMIT ?")
 _RECORD = statement("offers/record_deliveries")
 _FACES = statement("offers/faces")
 _BLOCKED = statement("offers/blocked")
@@ -56,13 +58,12 @@ class Offers(Runs):
 
     async def load_set(self, user_id: str, day: date) -> KeptSet | None:
         """One user's set of one date."""
-        found = await self._sets("WHERE s.day = ? AND s.user_id = ?", day.isoformat(), user_id)
+        found = await self._sets(_OF_DAY, day.isoformat(), user_id)
         return found[0] if found else None
 
     async def load_sets(self, user_id: str, most: int) -> list[KeptSet]:
         """One user's sets, newest first."""
-        newest = "WHERE s.user_id = ? ORDER BY s.offered_at DESC LIMIT ?"
-        return await self._sets(newest, user_id, most)
+        return await self._sets(_NEWEST, user_id, most)
 
     async def load_zone(self, zone: str, day: date) -> list[KeptSet]:
         """All sets of a zone's run that can be decoded, by user id."""
@@ -88,15 +89,15 @@ class Offers(Runs):
     async def undelivered(self, user_ids: Sequence[str], now: Instant) -> list[KeptSet]:
         """The sets of some users that have not expired and were never delivered."""
         wanted = {"users": _json(list(user_ids)), "now": now, "oldest": now - _LONGEST}
-        found = await self._database.read(
-            lambda tx: tx.execute(f"{_LOAD_SETS} {_UNDELIVERED}", wanted).fetchall()
-        )
+        found = await self._database.read(lambda tx: tx.execute(_UNDELIVERED, wanted).fetchall())
         return read_rows(found, kept_set, "offer_sets")
 
     async def record_deliveries(self, sets: Sequence[tuple[str, date]], now: Instant) -> None:
         """Record deliveries of sets, given as (user, day): all or none."""
         given = {"sets": _json([(day, user_id) for user_id, day in sets]), "now": now}
-        await self._database.write(lambda tx: tx.execute(_RECORD, given).rowcount, atomic=True)
+        await self._database.write(
+            lambda tx: tx.execute(_RECORD, given).rowcount, atomic=True, turn=Turn.SHARED
+        )
 
     async def faces(self, pairs: Collection[tuple[str, str]], now: Instant) -> Faces:
         """What is needed to show the second of each pair to the first, without suspended users."""
@@ -133,8 +134,8 @@ class Offers(Runs):
         found = await self._database.read(
             lambda tx: tx.execute(
                 "SELECT number, a, b, opened_at, source FROM connections WHERE (a = ?1 OR b = ?1)"
-                " AND b NOT GLOB ?2 ORDER BY number",
-                (user_id, f"{TOMBSTONE}*"),
+                " AND substr(b, 1, length(?2)) <> ?2 ORDER BY number",
+                (user_id, TOMBSTONE),
             ).fetchall()
         )
         return [connection_of(row, user_id) for row in found]
@@ -156,8 +157,7 @@ class Offers(Runs):
 
         return await self._database.read_long(count)
 
-    async def _sets(self, which: str, *parameters: str | int) -> list[KeptSet]:
-        query = f"{_LOAD_SETS} {which}"
+    async def _sets(self, query: str, *parameters: str | int) -> list[KeptSet]:
         found = await self._database.read(lambda tx: tx.execute(query, parameters).fetchall())
         return read_rows(found, kept_set, "offer_sets")
 

@@ -16,10 +16,11 @@ from functools import partial
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.offers import FrozenRun, OfferRules, RunProgress, RunVersion
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import Database, Tx, statement
+from yoked_actor.store.engine import Tx, statement
 from yoked_actor.store.jobs import enqueue_in
 from yoked_actor.store.offers.errors import NoSuchRun
 from yoked_actor.store.offers.fresh_pool import FreshPool, pool_of, rules_of
+from yoked_actor.store.offers.parts import Parts
 
 _PROGRESS = statement("offers/progress")
 _ADD_RUN = statement("offers/add_run")
@@ -27,11 +28,8 @@ _REPLACE_RUN = statement("offers/replace_run")
 _LOAD_RUN = statement("offers/load_run")
 
 
-class Runs:
+class Runs(Parts):
     """The frozen runs: a part of `Offers`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def freeze_pool(
         self,
@@ -55,7 +53,7 @@ class Runs:
                     tx, zone, day, offered_at, expires_at, rules, rematch_after_days, now
                 )
             )
-            kept = await self._database.write(partial(fresh.keep, statement=_ADD_RUN))
+            kept = await self._database.write(partial(fresh.keep, run_statement=_ADD_RUN))
             if kept:
                 return fresh.run(erased, refrozen)
             if kept is not None:
@@ -156,8 +154,8 @@ class Runs:
         asked = (zone, None if day is None else day.isoformat())
         rows = await self._database.read(
             lambda tx: tx.execute(
-                "SELECT zone, day FROM offer_runs WHERE (?1 IS NULL OR zone = ?1)"
-                " AND (?2 IS NULL OR day = ?2) ORDER BY day DESC, zone",
+                "SELECT zone, day FROM offer_runs WHERE (CAST(?1 AS TEXT) IS NULL OR zone = ?1)"
+                " AND (CAST(?2 AS TEXT) IS NULL OR day = ?2) ORDER BY day DESC, zone",
                 asked,
             ).fetchall()
         )
@@ -201,9 +199,11 @@ class Runs:
         await self._database.write(record, atomic=True)
 
     async def drop_pools(self, before: date) -> int:
-        """Drop the pools of all runs before a date; returns how many."""
+        """Drop the pools of all runs before a date, and their parts; returns how many pools."""
         row = (before.isoformat(),)
-        return await self._database.write(
-            lambda tx: tx.execute("DELETE FROM offer_pools WHERE day < ?", row).rowcount,
-            atomic=True,
-        )
+
+        def drop(tx: Tx) -> int:
+            tx.execute("DELETE FROM offer_parts WHERE day < ?", row)
+            return tx.execute("DELETE FROM offer_pools WHERE day < ?", row).rowcount
+
+        return await self._database.write(drop)

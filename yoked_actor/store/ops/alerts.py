@@ -89,10 +89,9 @@ class Alerts:
                 tx.execute("DELETE FROM dead_letter_alerts WHERE type = ? AND kind = ?", over)
             raised = {(one.job_type, one.kind) for one in _dead_letters(tx)}
             for row in tx.execute(
-                "SELECT type, kind, count, job_id FROM dead_letter_news"
+                "DELETE FROM dead_letter_news RETURNING type, kind, count, job_id"
             ).fetchall():
                 tx.execute(_RAISE_DEAD, (*row, now))
-            tx.execute("DELETE FROM dead_letter_news")
             changes += [
                 DeadLetterChange(one, AlertState.RAISED, now)
                 for one in _dead_letters(tx)

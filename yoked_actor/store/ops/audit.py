@@ -22,7 +22,7 @@ class Audit:
         rows = await self._database.read(
             lambda tx: tx.execute(
                 "SELECT number, at, who, action, subject, detail FROM audit"
-                " WHERE ?1 IS NULL OR number < ?1 ORDER BY number DESC LIMIT ?2",
+                " WHERE CAST(?1 AS BIGINT) IS NULL OR number < ?1 ORDER BY number DESC LIMIT ?2",
                 (before, limit),
             ).fetchall()
         )

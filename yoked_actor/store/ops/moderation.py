@@ -10,10 +10,11 @@ import msgspec
 
 from yoked_actor.domain.people import MatchFacts, NamedCard, UserWarning
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import Database, Row, StoreError, Tx, read_rows, record_in
+from yoked_actor.store.engine import Database, Row, StoreError, Tx, read_rows, record_in, statement
 from yoked_actor.store.ops.reviews import close_report_in
 
-_SELECT = "SELECT number, user_id, at, by, text, seen_at FROM warnings"
+_UNSEEN = statement("ops/warnings_unseen")
+_CARDS = statement("ops/cards")
 
 
 class TooManyWarnings(StoreError):
@@ -65,16 +66,15 @@ class Moderation:
     async def unseen(self, user_ids: Iterable[str]) -> list[UserWarning]:
         """The warnings that these users have not seen, oldest first."""
         given = msgspec.json.encode(list(user_ids)).decode()
-        query = (
-            f"{_SELECT} WHERE seen_at IS NULL"
-            " AND user_id IN (SELECT value FROM json_each(?)) ORDER BY number"
-        )
-        rows = await self._database.read(lambda tx: tx.execute(query, (given,)).fetchall())
+        rows = await self._database.read(lambda tx: tx.execute(_UNSEEN, (given,)).fetchall())
         return [UserWarning(*row) for row in rows]
 
     async def warned(self, user_id: str, limit: int) -> list[UserWarning]:
         """The warnings of a user, newest first."""
-        query = f"{_SELECT} WHERE user_id = ? ORDER BY number DESC LIMIT ?"
+        query = (
+            "SELECT number, user_id, at, by, text, seen_at FROM warnings"
+            " WHERE user_id = ? ORDER BY number DESC LIMIT ?"
+        )
         rows = await self._database.read(lambda tx: tx.execute(query, (user_id, limit)).fetchall())
         return [UserWarning(*row) for row in rows]
 
@@ -101,11 +101,7 @@ class Moderation:
     async def cards(self, user_ids: Iterable[str]) -> dict[str, NamedCard]:
         """The cards of users who have a profile, by id."""
         given = msgspec.json.encode(sorted(set(user_ids))).decode()
-        query = (
-            "SELECT user_id, display_name, birth_date, gender, interests FROM people"
-            " WHERE user_id IN (SELECT value FROM json_each(?))"
-        )
-        rows = await self._database.read(lambda tx: tx.execute(query, (given,)).fetchall())
+        rows = await self._database.read(lambda tx: tx.execute(_CARDS, (given,)).fetchall())
         return {card.user_id: card for card in read_rows(rows, _card, "people")}
 
     async def match_facts(self, number: int) -> MatchFacts | None:

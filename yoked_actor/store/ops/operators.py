@@ -44,9 +44,10 @@ class Operators:
         def apply(tx: Tx) -> bool:
             changed = tx.execute(
                 "INSERT INTO suspended (user_id, at, by, reason, until) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET at = iif(until <= excluded.at, excluded.at, at),"
+                " ON CONFLICT (user_id) DO UPDATE SET at = CASE"
+                " WHEN suspended.until <= excluded.at THEN excluded.at ELSE suspended.at END,"
                 " by = excluded.by, reason = excluded.reason, until = excluded.until"
-                " WHERE until IS NOT excluded.until",
+                " WHERE coalesce(suspended.until, -1) <> coalesce(excluded.until, -1)",
                 (user_id, now, by, reason, until),
             ).rowcount
             if changed:
@@ -157,7 +158,7 @@ def _users_in(tx: Tx, limit: int, now: Instant, after: str, only_suspended: bool
         " LEFT JOIN matches AS m ON m.number = s.match_number"
         " LEFT JOIN suspended AS x ON x.user_id = u.user_id"
         " AND (x.until IS NULL OR x.until > ?4)"
-        " WHERE u.user_id > ?1 AND (NOT ?2 OR x.at IS NOT NULL)"
+        " WHERE u.user_id > ?1 AND (CAST(?2 AS INTEGER) = 0 OR x.at IS NOT NULL)"
         " ORDER BY u.user_id LIMIT ?3",
         (after, only_suspended, limit, now),
     )

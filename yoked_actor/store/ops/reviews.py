@@ -28,7 +28,8 @@ def reports_in(
 ) -> list[ReviewedReport]:
     """Reports with a number less than `before`, newest first."""
     rows = tx.execute(
-        f"{_SELECT} WHERE (NOT ?2 OR r.resolved_at IS NULL) AND (?3 IS NULL OR r.number < ?3)"
+        f"{_SELECT} WHERE (CAST(?2 AS INTEGER) = 0 OR r.resolved_at IS NULL)"
+        " AND (CAST(?3 AS BIGINT) IS NULL OR r.number < ?3)"
         " ORDER BY r.number DESC LIMIT ?4",
         (now, only_open, before, limit),
     )
@@ -52,7 +53,8 @@ def reports_of_in(
 def open_reports_in(tx: Tx, most: int) -> int:
     """How many reports are open, counted up to `most`."""
     (count,) = tx.execute(
-        "SELECT count(*) FROM (SELECT number FROM reports WHERE resolved_at IS NULL LIMIT ?)",
+        "SELECT count(*) FROM (SELECT number FROM reports WHERE resolved_at IS NULL LIMIT ?)"
+        " AS opened",
         (most,),
     ).fetchone()
     return int(count)

@@ -17,9 +17,9 @@ import msgspec
 
 from yoked_actor.domain.lobby import Erasure
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import Tx
+from yoked_actor.store.engine import Tx, statement
 from yoked_actor.store.jobs import erase_from_jobs, errors_naming, jobs_naming, keys_naming
-from yoked_actor.store.offers import drop_offer
+from yoked_actor.store.offers import drop_offer, drop_parts_in
 
 COLUMNS = frozenset(
     {
@@ -30,8 +30,9 @@ COLUMNS = frozenset(
         *("reports.reporter", "reports.reported", "reports.resolved_by", "reports.reason"),
         "reports.resolution",
         *("offer_sets.user_id", "offers.user_id", "offers.candidate", "offer_pools.content"),
+        *("offer_parts.first_user", "offer_parts.content"),
         *("offer_answers.user_id", "offer_answers.candidate", "connections.a", "connections.b"),
-        "touch_answers.user_id",
+        *("touch_answers.user_id", "room_guests.user_id"),
         *("jobs.payload", "jobs.dedup_key", "jobs.last_error", "job_ledger.key"),
         *("jobs.progress_note", "jobs.dismissed_by", "jobs.dismissed_reason"),
         *("job_answers.receiver_id", "job_answers.body"),
@@ -40,6 +41,8 @@ COLUMNS = frozenset(
 )
 """Every column that can name a user or contain text about one."""
 
+_MATCHES = statement("people/matches_of")
+_DATES = statement("people/dates_of")
 _RECENT = 3600 * 1_000_000
 _DISTANCE = (
     "distance_km = 0, shown_km = NULL, distance_score = 0, preference_match = 0, priority = 0"
@@ -74,23 +77,22 @@ def find_traces(tx: Tx, user_id: str, now: Instant, before: Traces | None = None
     if before is not None:
         # A run that was made since then was unfinished at that time, or was frozen recently.
         offers += " AND day IN (SELECT day FROM offer_runs WHERE outputs IS NULL OR frozen_at > ?2)"
-    since = None if before is None else seen.searched_at - _RECENT
-    between = (user_id, seen.match)
+    since = 0 if before is None else seen.searched_at - _RECENT
     return Traces(
         now,
         _last(tx, "matches", "number"),
         _last(tx, "dates", "number"),
         _last(tx, "jobs", "id"),
         _last(tx, "offer_pools", "number"),
-        (*seen.matches, *_numbers(tx, "matches", between)),
-        (*seen.dates, *_numbers(tx, "dates", (user_id, seen.date))),
-        (*seen.jobs, *jobs_naming(tx, user_id, seen.job)),
+        (*seen.matches, *_numbers(tx, _MATCHES, user_id, seen.match, since)),
+        (*seen.dates, *_numbers(tx, _DATES, user_id, seen.date, since)),
+        (*seen.jobs, *jobs_naming(tx, user_id, seen.job, since)),
         (*seen.errors, *errors_naming(tx, user_id, seen.job, since)),
-        (*seen.keys, *keys_naming(tx, user_id, None if before is None else seen.job)),
+        (*seen.keys, *keys_naming(tx, user_id, None if before is None else seen.job, since)),
         (*seen.pools, *_pools_with(tx, user_id, seen.pool)),
         (
             *seen.offers,
-            *tx.execute(offers, (user_id,) if since is None else (user_id, since)).fetchall(),
+            *tx.execute(offers, (user_id,) if before is None else (user_id, since)).fetchall(),
         ),
     )
 
@@ -102,7 +104,7 @@ def erase_in(tx: Tx, erasure: Erasure, before: Traces | None) -> None:
     tx.execute("INSERT INTO erased (tombstone, at) VALUES (?, ?)", (tombstone, now))
     for table, column in (
         *(("people", "user_id"), ("seats", "user_id"), ("suspended", "user_id")),
-        ("warnings", "user_id"),
+        *(("warnings", "user_id"), ("room_guests", "user_id")),
         *(("bars", "a"), ("bars", "b"), ("blocks", "blocker"), ("blocks", "blocked")),
     ):
         tx.execute(f"DELETE FROM {table} WHERE {column} = ?", (user,))
@@ -154,7 +156,8 @@ def _replace_in_pairs(tx: Tx, user: str, tombstone: str, traces: Traces) -> None
     for table in ("met", "connections"):
         for side, other in ("ab", "ba"):
             tx.execute(
-                f"UPDATE {table} SET a = min({other}, ?2), b = max({other}, ?2) WHERE {side} = ?1",
+                f"UPDATE {table} SET a = CASE WHEN {other} < ?2 THEN {other} ELSE ?2 END,"
+                f" b = CASE WHEN {other} < ?2 THEN ?2 ELSE {other} END WHERE {side} = ?1",
                 (user, tombstone),
             )
 
@@ -170,7 +173,7 @@ def _erase_reports(tx: Tx, user: str, tombstone: str) -> None:
     for column in ("reporter", "reported"):
         tx.execute(
             f"UPDATE reports SET {column} = ?2, reason = '',"
-            " resolution = iif(resolution IS NULL, NULL, '')"
+            " resolution = CASE WHEN resolution IS NOT NULL THEN '' END"
             f" WHERE {column} = ?1",
             (user, tombstone),
         )
@@ -191,6 +194,7 @@ def _erase_offers(tx: Tx, user: str, tombstone: str, traces: Traces) -> None:
         )
     for number, day, zone in dict.fromkeys(traces.pools):
         tx.execute("DELETE FROM offer_pools WHERE number = ?", (number,))
+        drop_parts_in(tx, day, zone)
         tx.execute(
             "UPDATE offer_runs SET erased = erased + 1 WHERE day = ? AND zone = ?", (day, zone)
         )
@@ -215,9 +219,9 @@ def _may_hold(content: bytes, wanted: bytes) -> bool:
         return True
 
 
-def _numbers(tx: Tx, table: str, between: tuple[str, int]) -> list[int]:
-    query = f"SELECT number FROM {table} WHERE number > ?2 AND (a = ?1 OR b = ?1)"
-    return [number for (number,) in tx.execute(query, between)]
+def _numbers(tx: Tx, query: str, user: str, after: int, since: Instant) -> list[int]:
+    asked = {"user": user, "after": after, "since": since}
+    return [number for (number,) in tx.execute(query, asked)]
 
 
 def _last(tx: Tx, table: str, column: str) -> int:

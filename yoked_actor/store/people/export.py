@@ -24,10 +24,10 @@ from yoked_actor.domain.people import (
     Since,
 )
 from yoked_actor.domain.time import Instant, to_datetime
-from yoked_actor.store.engine import Tx, read_row, read_rows, snapshot, statement
+from yoked_actor.store.engine import Tx, joined, read_row, read_rows, snapshot, statement
 from yoked_actor.store.offers import kept_set
 
-_LOAD_SETS = statement("offers/load_sets")
+_LOAD_SETS = joined(statement("offers/load_sets"), "WHERE s.user_id = ? ORDER BY s.offered_at")
 
 
 def export_in(tx: Tx, user: str, now: Instant) -> PersonalData:
@@ -49,6 +49,7 @@ def export_in(tx: Tx, user: str, now: Instant) -> PersonalData:
             connections=_connections(tx, user),
             appeals=_appeals(tx, user),
             warnings=_warnings(tx, user),
+            guest_in=_guest_in(tx, user),
         )
 
 
@@ -68,11 +69,11 @@ def _profile(tx: Tx, user: str) -> OwnProfile | None:
 
 def _seat(tx: Tx, user: str) -> OwnSeat | None:
     row = tx.execute(
-        "SELECT coalesce(m.status, s.state), s.credit, s.waiting_since FROM seats AS s"
+        "SELECT coalesce(m.status, s.state), s.credit, s.waiting_since, s.room FROM seats AS s"
         " LEFT JOIN matches AS m ON m.number = s.match_number WHERE s.user_id = ?",
         (user,),
     ).fetchone()
-    return None if row is None else OwnSeat(row[0], row[1], _moment(row[2]))
+    return None if row is None else OwnSeat(row[0], row[1], _moment(row[2]), row[3])
 
 
 def _suspension(tx: Tx, user: str) -> OwnSuspension | None:
@@ -135,7 +136,7 @@ def _matches(tx: Tx, user: str) -> list[OwnMatch]:
 
 def _dates(tx: Tx, user: str) -> list[OwnDate]:
     query = (
-        "SELECT number, iif(a = ?1, b, a), started_at, ended_at, ended_for,"
+        "SELECT number, CASE WHEN a = ?1 THEN b ELSE a END, started_at, ended_at, ended_for,"
         " (SELECT answer FROM touch_answers WHERE date_number = number AND user_id = ?1)"
         " FROM dates WHERE a = ?1 OR b = ?1 ORDER BY number"
     )
@@ -175,9 +176,13 @@ def _warnings(tx: Tx, user: str) -> list[OwnWarning]:
     ]
 
 
+def _guest_in(tx: Tx, user: str) -> list[str]:
+    query = "SELECT room FROM room_guests WHERE user_id = ? ORDER BY room"
+    return [room for (room,) in tx.execute(query, (user,))]
+
+
 def _offers(tx: Tx, user: str) -> list[OwnOffers]:
-    query = f"{_LOAD_SETS} WHERE s.user_id = ? ORDER BY s.offered_at"
-    sets = read_rows(tx.execute(query, (user,)), kept_set, "offer_sets")
+    sets = read_rows(tx.execute(_LOAD_SETS, (user,)), kept_set, "offer_sets")
     return [_offers_of(kept) for kept in sets]
 
 
@@ -199,7 +204,7 @@ def _offers_of(kept: KeptSet) -> OwnOffers:
 
 def _connections(tx: Tx, user: str) -> list[OwnConnection]:
     query = (
-        "SELECT number, iif(a = ?1, b, a), opened_at, source FROM connections"
+        "SELECT number, CASE WHEN a = ?1 THEN b ELSE a END, opened_at, source FROM connections"
         " WHERE a = ?1 OR b = ?1 ORDER BY number"
     )
     return [

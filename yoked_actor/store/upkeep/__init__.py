@@ -9,16 +9,27 @@ from yoked_actor.store.upkeep.backup import (
     check_backup,
     restore_backup,
 )
-from yoked_actor.store.upkeep.inspection import Inspection, inspect_database
+from yoked_actor.store.upkeep.copying import CopiedTable, TargetNotEmpty, copy_store
+from yoked_actor.store.upkeep.inspection import (
+    Inspection,
+    inspect_database,
+    inspect_postgres,
+    postgres_version,
+)
 from yoked_actor.store.upkeep.invariants import INVARIANTS
 
 __all__ = [
     "INVARIANTS",
     "SEAL_BYTES",
     "BadBackup",
+    "CopiedTable",
     "Inspection",
+    "TargetNotEmpty",
     "back_up",
     "check_backup",
+    "copy_store",
     "inspect_database",
+    "inspect_postgres",
+    "postgres_version",
     "restore_backup",
 ]

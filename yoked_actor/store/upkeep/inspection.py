@@ -10,15 +10,15 @@ from pathlib import Path
 import msgspec
 
 from yoked_actor.domain.time import Instant, ReadMachineTime
-from yoked_actor.store.engine import StoreError, connect, schema_of
+from yoked_actor.store.engine import StoreError, Tx, connect, newest_schema, schema_of, snapshot
 from yoked_actor.store.jobs import read_lease_clock
 from yoked_actor.store.upkeep.invariants import INVARIANTS
 
 _NEWEST = (
-    "SELECT max(coalesce((SELECT max(at) FROM audit), 0),"
-    " coalesce((SELECT max(at) FROM reports), 0),"
-    " coalesce((SELECT paired_at FROM matches ORDER BY number DESC LIMIT 1), 0),"
-    " coalesce((SELECT created_at FROM jobs ORDER BY id DESC LIMIT 1), 0))"
+    "SELECT coalesce(max(newest.at), 0) FROM (SELECT max(at) AS at FROM audit"
+    " UNION ALL SELECT max(at) FROM reports"
+    " UNION ALL SELECT (SELECT paired_at FROM matches ORDER BY number DESC LIMIT 1)"
+    " UNION ALL SELECT (SELECT created_at FROM jobs ORDER BY id DESC LIMIT 1)) AS newest"
 )
 
 
@@ -44,12 +44,15 @@ class Inspection:
 
     invariants = len(INVARIANTS)
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, tx: Tx, schema: int, newest: int) -> None:
+        self._connection = tx
+        self._schema = schema
+        self.newest = newest
+        """The version of the schema that this program needs."""
 
     def schema(self) -> int:
         """The version of the schema."""
-        return schema_of(self._connection)
+        return self._schema
 
     def damage(self, *, full: bool) -> list[str]:
         """What SQLite's own check finds; `full` compares indexes with their tables too."""
@@ -66,7 +69,9 @@ class Inspection:
         """The rules between rows that do not hold."""
         found = []
         for invariant in INVARIANTS:
-            rows = self._connection.execute(f"SELECT * FROM ({invariant.query}) LIMIT 5").fetchall()
+            rows = self._connection.execute(
+                f"SELECT * FROM ({invariant.query}) AS found LIMIT 5"
+            ).fetchall()
             if rows:
                 names = [str(row[0]) for row in rows]
                 found.append(BrokenInvariant(invariant.broken, names, invariant.fix))
@@ -94,6 +99,28 @@ def inspect_database(path: Path, *, busy_timeout_s: float) -> Iterator[Inspectio
         with closing(connect(path, busy_timeout_s=busy_timeout_s)) as connection:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("BEGIN")
-            yield Inspection(connection)
+            yield Inspection(connection, schema_of(connection), newest_schema())
     except sqlite3.Error as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+@contextmanager
+def inspect_postgres(url: str, *, timeout_s: float) -> Iterator[Inspection]:
+    """Read one snapshot of a database on PostgreSQL; `StoreError` if it cannot be read."""
+    from yoked_actor.store.engine import postgres
+
+    where = postgres.shown_url(url)
+    with postgres.explained(where), postgres.connect_postgres(url, timeout_s=timeout_s) as found:
+        tx = postgres.PostgresTx(found)
+        with snapshot(tx):
+            newest, _ = postgres.postgres_migrations()[-1]
+            yield Inspection(tx, postgres.postgres_schema_of(found), newest)
+
+
+def postgres_version(url: str, *, timeout_s: float) -> str:
+    """The name and version of the engine, and where it is; `StoreError` if it cannot be reached."""
+    from yoked_actor.store.engine import postgres
+
+    where = postgres.shown_url(url)
+    with postgres.explained(where), postgres.connect_postgres(url, timeout_s=timeout_s) as found:
+        return f"PostgreSQL {found.info.server_version // 10000}, {where}"

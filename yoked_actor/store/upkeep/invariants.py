@@ -66,7 +66,7 @@ INVARIANTS = (
     Invariant(
         "keys in use whose job has another one",
         "SELECT k.type || ' ' || k.key FROM job_ledger AS k JOIN jobs AS j ON j.id = k.job_id"
-        " WHERE k.outcome IS NULL AND (j.type <> k.type OR j.dedup_key IS NOT k.key)",
+        " WHERE k.outcome IS NULL AND (j.type <> k.type OR coalesce(j.dedup_key, '') <> k.key)",
         _RESTORE,
     ),
     Invariant(
@@ -83,8 +83,8 @@ INVARIANTS = (
     ),
     Invariant(
         "erased people who are still somebody",
-        "SELECT user_id FROM people WHERE user_id GLOB '~*'"
-        " UNION ALL SELECT user_id FROM seats WHERE user_id GLOB '~*'",
+        "SELECT user_id FROM people WHERE user_id LIKE '~%'"
+        " UNION ALL SELECT user_id FROM seats WHERE user_id LIKE '~%'",
         _RESTORE,
     ),
 )

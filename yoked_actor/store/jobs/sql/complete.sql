@@ -5,4 +5,4 @@ UPDATE jobs SET
     progress_done = coalesce(progress_total, progress_done)
 FROM json_each(?1) AS done
 WHERE jobs.id = done.value ->> 0 AND jobs.fence = done.value ->> 1
-    AND jobs.status = 'in_progress' AND jobs.lease_until > ?3 AND NOT jobs.cancel_asked;
+    AND jobs.status = 'in_progress' AND jobs.lease_until > ?3 AND jobs.cancel_asked = 0;

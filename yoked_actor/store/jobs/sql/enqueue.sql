@@ -1,4 +1,4 @@
--- Insert jobs from one JSON array of rows, in one call into SQLite.
+-- Insert jobs from one JSON array of rows.
 INSERT INTO jobs (id, type, payload, payload_version, scheduled_for, status, dedup_key, priority,
     max_attempts, created_at)
 SELECT

@@ -4,8 +4,17 @@ SELECT
     last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at, max_attempts,
     progress_done, progress_total, progress_note, dismissed_at, dismissed_by, dismissed_reason
 FROM jobs
-WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR type = ?2) AND (?3 IS NULL OR id < ?3)
-    AND (?5 IS NULL OR (dismissed_at IS NOT NULL) = ?5)
-    AND (?6 IS NULL OR instr(payload, ?6) > 0 OR instr(coalesce(dedup_key, ''), ?6) > 0)
+WHERE (CAST(?1 AS TEXT) IS NULL OR status = ?1)
+    AND (CAST(?2 AS TEXT) IS NULL OR type = ?2)
+    AND (CAST(?3 AS BIGINT) IS NULL OR id < ?3)
+    AND (
+        CAST(?5 AS INTEGER) IS NULL
+        OR CASE WHEN dismissed_at IS NULL THEN 0 ELSE 1 END = CAST(?5 AS INTEGER)
+    )
+    AND (
+        CAST(?6 AS TEXT) IS NULL
+        OR instr(payload, ?6) > 0
+        OR instr(coalesce(dedup_key, ''), ?6) > 0
+    )
 ORDER BY id DESC
 LIMIT ?4;

@@ -1,10 +1,10 @@
--- The users who are not idle or are on an open date, as one JSON array in ascending order.
+-- The users of a room who are not idle or are on an open date, as one JSON array in ascending order.
 SELECT json_group_array(user_id)
 FROM (
-    SELECT user_id FROM seats WHERE state <> 'idle'
+    SELECT user_id FROM seats WHERE state <> 'idle' AND room = :room
     UNION
-    SELECT a FROM dates WHERE ended_at IS NULL
+    SELECT a FROM dates WHERE ended_at IS NULL AND room = :room
     UNION
-    SELECT b FROM dates WHERE ended_at IS NULL
+    SELECT b FROM dates WHERE ended_at IS NULL AND room = :room
     ORDER BY 1
 );

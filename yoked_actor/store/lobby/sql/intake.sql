@@ -8,14 +8,16 @@ CREATE TEMP VIEW intake AS
 SELECT
     NULL AS seats, NULL AS matches, NULL AS dates, NULL AS met, NULL AS bars, NULL AS blocks,
     NULL AS unmet, NULL AS unbarred, NULL AS unblocked,
-    NULL AS quality;
+    NULL AS quality, NULL AS room;
 
 CREATE TEMP TRIGGER take_seats INSTEAD OF INSERT ON intake WHEN new.seats IS NOT NULL
 BEGIN
     INSERT INTO seats (
-        user_id, state, waiting_since, credit, match_number, date_number, last_match_number
+        user_id, state, waiting_since, credit, match_number, date_number, last_match_number,
+        room
     )
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+        new.room
     FROM json_each(new.seats) WHERE true
     ON CONFLICT DO UPDATE SET
         state = excluded.state,
@@ -23,18 +25,20 @@ BEGIN
         credit = excluded.credit,
         match_number = excluded.match_number,
         date_number = excluded.date_number,
-        last_match_number = excluded.last_match_number;
+        last_match_number = excluded.last_match_number,
+        room = excluded.room;
 END;
 
 CREATE TEMP TRIGGER take_matches INSTEAD OF INSERT ON intake WHEN new.matches IS NOT NULL
 BEGIN
     INSERT INTO matches (
         number, a, b, status, paired_at, closes_at, a_acknowledged, b_acknowledged,
-        voting_at, a_vote, b_vote, outcome, cancelled_for, ended_at
+        voting_at, a_vote, b_vote, outcome, cancelled_for, ended_at, room
     )
     SELECT
         value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
-        value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13
+        value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13,
+        new.room
     FROM json_each(new.matches) WHERE true
     ON CONFLICT DO UPDATE SET
         a = excluded.a,
@@ -54,10 +58,10 @@ END;
 
 CREATE TEMP TRIGGER take_dates INSTEAD OF INSERT ON intake WHEN new.dates IS NOT NULL
 BEGIN
-    INSERT INTO dates (number, a, b, started_at, ends_at, ended_at, ended_for, match_number)
+    INSERT INTO dates (number, a, b, started_at, ends_at, ended_at, ended_for, match_number, room)
     SELECT
         value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
-        value ->> 7
+        value ->> 7, new.room
     FROM json_each(new.dates) WHERE true
     ON CONFLICT DO UPDATE SET
         a = excluded.a,
@@ -112,10 +116,11 @@ CREATE TEMP TRIGGER take_quality INSTEAD OF INSERT ON intake WHEN new.quality IS
 BEGIN
     INSERT INTO quality (
         match_number, paired_at, policy, priority, preference_match, distance_score, distance_km,
-        a_group, b_group, a_tier, b_tier, a_wait_s, b_wait_s, shown_km
+        a_group, b_group, a_tier, b_tier, a_wait_s, b_wait_s, shown_km, room
     )
     SELECT
         value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
-        value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13
+        value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13,
+        new.room
     FROM json_each(new.quality);
 END;

@@ -5,7 +5,7 @@ SELECT
     p.seeking, p.min_age, p.max_age, p.max_distance_km, p.strict, p.shown_lat, p.shown_lon,
     p.shown_at,
     s.user_id, s.state, s.waiting_since, s.credit, s.match_number, s.date_number,
-    s.last_match_number,
+    s.last_match_number, s.room,
     m.number, m.a, m.b, m.status, m.paired_at, m.closes_at, m.a_acknowledged, m.b_acknowledged,
     m.voting_at, m.a_vote, m.b_vote, m.outcome, m.cancelled_for, m.ended_at,
     (SELECT json_group_object(blocked, at) FROM blocks WHERE blocker = wanted.value),

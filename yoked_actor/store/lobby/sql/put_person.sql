@@ -3,7 +3,7 @@ INSERT INTO people (
     min_age, max_age, max_distance_km, strict, shown_lat, shown_lon, shown_at
 )
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET
+ON CONFLICT (user_id) DO UPDATE SET
     display_name = excluded.display_name,
     birth_date = excluded.birth_date,
     gender = excluded.gender,

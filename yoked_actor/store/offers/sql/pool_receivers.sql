@@ -7,7 +7,7 @@ SELECT
         SELECT 1 FROM offer_sets AS s
         WHERE
             s.user_id = p.user_id
-            AND (s.day = :day OR (s.offered_at > :at - :apart AND s.offered_at < :at + :apart))
+            AND (s.day = :day OR (s.offered_at > CAST(:at AS BIGINT) - :apart AND s.offered_at < CAST(:at AS BIGINT) + :apart))
     )
 FROM people AS p
 WHERE

@@ -8,9 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from yoked_actor.store.engine.connections import connect, connect_for_writing, explained
-from yoked_actor.store.engine.directory_lock import DirectoryLock
 from yoked_actor.store.engine.errors import DatabaseTooNew, StoreUnavailable
+from yoked_actor.store.engine.sqlite.connections import connect, connect_for_writing, explained
+from yoked_actor.store.engine.sqlite.directory_lock import DirectoryLock
 
 _MIGRATIONS = files("yoked_actor.store").joinpath("engine", "migrations")
 

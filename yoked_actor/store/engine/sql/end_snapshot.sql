@@ -1,0 +1,2 @@
+-- End a transaction that has only read.
+ROLLBACK;

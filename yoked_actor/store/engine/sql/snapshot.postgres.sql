@@ -1,0 +1,2 @@
+-- Begin a transaction whose statements read one snapshot.
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

@@ -1,0 +1,74 @@
+"""Transactions of SQLite: a batch of queued writes as one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from yoked_actor.store.engine.sqlite.write_turns import WriteTurns
+from yoked_actor.store.engine.writer import Write
+
+
+class SqliteTransactions:
+    """Commits batches on one connection."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        check: Callable[[], None] | None = None,
+        turns: WriteTurns | None = None,
+    ) -> None:
+        """`check` raises when a write would be lost: it is called before and after each commit.
+
+        `turns` are those of the processes that share the database.
+        """
+        self._connection = connection
+        self._check = check or (lambda: None)
+        self._turns = turns or WriteTurns(None, patience_s=0.0)
+
+    def commit(self, batch: list[Write[Any]]) -> Exception | None:
+        """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks."""
+        with self._turns.turn():
+            return _apply(self._connection, batch, self._check)
+
+    def resolve(self) -> Exception | None:
+        """A file leaves no doubt."""
+        return None
+
+
+def _apply(
+    connection: sqlite3.Connection, batch: list[Write[Any]], check: Callable[[], None]
+) -> Exception | None:
+    """Commit a batch; returns the error when all of it was rolled back, or is lost."""
+    try:
+        check()
+        if len(batch) == 1 and batch[0].atomic:
+            batch[0].run(connection)
+            check()
+            return None
+        connection.execute("BEGIN IMMEDIATE")
+        for write in batch:
+            if write.atomic or len(batch) == 1:
+                write.run(connection)
+            else:
+                _apply_in_savepoint(connection, write)
+        check()
+        # The only write of a transaction has no savepoint of its own.
+        is_refused = len(batch) == 1 and batch[0].error is not None
+        connection.execute("ROLLBACK" if is_refused else "COMMIT")
+        check()
+    except Exception as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        return error
+    return None
+
+
+def _apply_in_savepoint(connection: sqlite3.Connection, write: Write[Any]) -> None:
+    connection.execute("SAVEPOINT one")
+    write.run(connection)
+    if write.error is not None:
+        connection.execute("ROLLBACK TO one")
+    connection.execute("RELEASE one")

@@ -1,0 +1,26 @@
+-- Lease due jobs of one priority. ?6 is a JSON array of types, or NULL for all. Jobs that another process
+-- claims or changes at this moment are left to it.
+WITH due AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE status IN ('pending', 'failed') AND priority = ?4 AND scheduled_for <= ?2
+        AND (CAST(?6 AS text) IS NULL OR type IN (SELECT value FROM json_array_elements_text(CAST(?6 AS json))))
+    ORDER BY scheduled_for, id
+    LIMIT ?5
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE jobs SET
+    status = 'in_progress',
+    attempts = attempts + 1,
+    fence = fence + 1,
+    owner = ?1,
+    started_at = ?2,
+    lease_until = ?3,
+    progress_done = NULL,
+    progress_total = NULL,
+    progress_note = NULL,
+    overtaken = 0
+FROM due
+WHERE jobs.id = due.id
+RETURNING
+    jobs.id, type, payload, payload_version, scheduled_for, status, attempts, fence, owner, lease_until,
+    last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at, max_attempts;

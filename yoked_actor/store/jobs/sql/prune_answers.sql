@@ -1,0 +1,1 @@
+DELETE FROM job_answers WHERE job_id IN (SELECT value FROM json_each(?));

@@ -1,0 +1,2 @@
+DELETE FROM job_attempts
+WHERE job_id IN (SELECT CAST(value AS bigint) FROM json_array_elements_text(CAST(? AS json)));

@@ -1,0 +1,1 @@
+DELETE FROM nodes WHERE id = :id AND boot = :boot;
