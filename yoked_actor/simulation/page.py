@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from datetime import datetime
 from html import escape
 
 from yoked_actor.domain.statistics import percentile
-from yoked_actor.domain.time import MICROSECONDS, to_datetime
-from yoked_actor.simulation.plots import Bar, bars, stacked, strip, timeline
+from yoked_actor.domain.time import MICROSECONDS, from_datetime, to_datetime
+from yoked_actor.simulation.plots import Bar, Mark, bars, histogram, stacked, strip, timeline
 from yoked_actor.simulation.run import Result
 from yoked_actor.simulation.tally import Fault, Wait
 
@@ -27,6 +28,7 @@ table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th, td { text-align: left; padding: .2rem .7rem .2rem 0; border-bottom: 1px solid var(--line); }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 pre { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px; padding: .7rem; }
+details { margin-top: .6rem; } summary { cursor: pointer; color: var(--soft); }
 .good { color: #1a7f4b; } .bad { color: #c0392b; }
 .key span { display: inline-block; margin-right: 1.2rem; }
 .key i { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px;
@@ -43,6 +45,10 @@ _HOUR_COLOURS = {
     "cancelled": "#6f7fd0",
 }
 _FAULT_COLOURS = ("#c0564f", "#2f7ed8", "#5bb98c", "#e0a83c", "#8a5fc0", "#c2457f", "#4aa3a3")
+
+_FEW = 3
+"""Fewer waits say nothing about a person."""
+_SHORT = 30
 
 
 def page_of(result: Result) -> str:
@@ -76,19 +82,25 @@ def page_of(result: Result) -> str:
             _tiers(tally.waits),
         ),
         _section(
+            "Fairness",
+            "People by the share of their waits that ended in a match.",
+            _fairness(tally.waits),
+        ),
+        _section(
             "Matches and outcomes by hour",
             "What people were told, in each hour of the run. Evenings come once in every zone.",
             _hours(result),
         ),
         _section(
             "Mornings",
-            "The sets of each zone and date, the offers in them, and how late the last set was.",
+            "The run of each zone and date: green if its last set was stored within a second,"
+            " amber within a minute, red if later.",
             _mornings(result),
         ),
         _section("Jobs", "By type and status, at the last look.", _jobs(tally.jobs)),
         _section(
             "Faults",
-            "When each fault came. The table says what it did.",
+            "When each fault came, and what it did: point at a mark, or open the table.",
             _faults(result),
         ),
         _section(
@@ -124,7 +136,7 @@ def _violations(result: Result) -> list[str]:
 
 
 def _hours_since(result: Result, at: int) -> float:
-    start = min((one.at for one in result.tally.levels), default=at)
+    start = from_datetime(datetime.fromisoformat(result.start))
     return (at - start) / MICROSECONDS / 3600
 
 
@@ -157,6 +169,30 @@ def _tiers(waits: list[Wait]) -> str:
     )
 
 
+def _fairness(waits: list[Wait]) -> str:
+    """How evenly matches are spread: over people, and by group."""
+    people: dict[str, list[Wait]] = defaultdict(list)
+    for wait in waits:
+        people[wait.who].append(wait)
+    shares = {who: _share(found) for who, found in people.items() if len(found) >= _FEW}
+    classes = [0] * 10
+    for share in shares.values():
+        classes[min(9, int(share * 10))] += 1
+    rows = []
+    for group, found in _groups(waits).items():
+        those = sorted({wait.who for wait in found} & set(shares))
+        if those:
+            marks = [percentile([shares[who] for who in those], one) for one in (0.1, 0.5, 0.9)]
+            rows.append((group, str(len(those)), *(f"{mark:.0%}" for mark in marks)))
+    head = ("group", f"people with {_FEW} waits or more", "lowest tenth", "median", "highest tenth")
+    plot = histogram([(f"{10 * n} to {10 * n + 10} %", count) for n, count in enumerate(classes)])
+    return plot + _table(head, rows)
+
+
+def _share(waits: list[Wait]) -> float:
+    return sum(wait.matched for wait in waits) / len(waits)
+
+
 def _hours(result: Result) -> str:
     hours = []
     for hour in range(result.wish.days * 24):
@@ -168,11 +204,26 @@ def _hours(result: Result) -> str:
 
 
 def _mornings(result: Result) -> str:
-    rows = [
-        (one.day, one.zone, str(one.sets), str(one.offers), f"{one.late_s:.1f}")
-        for one in sorted(result.tally.mornings, key=lambda one: (one.day, one.zone))
+    mornings = sorted(result.tally.mornings, key=lambda one: (one.day, one.zone))
+    marks = [
+        Mark(
+            one.zone,
+            _hours_since(result, one.due_at),
+            f"{one.day}: {one.sets} sets, {one.offers} offers, {one.late_s:.1f} s",
+            _late_colour(one.late_s),
+        )
+        for one in mornings
     ]
-    return _table(("date", "zone", "sets", "offers", "latest set, s after nine"), rows)
+    rows = [
+        (one.day, one.zone, str(one.sets), str(one.offers), f"{one.late_s:.1f}") for one in mornings
+    ]
+    head = ("date", "zone", "sets", "offers", "latest set, s after nine")
+    table = _details(f"{len(rows)} mornings", _table(head, rows))
+    return timeline(marks, result.wish.days * 24.0) + table
+
+
+def _late_colour(late_s: float) -> str:
+    return "#5bb98c" if late_s < 1.0 else "#e0a83c" if late_s < 60.0 else "#c0564f"
 
 
 def _jobs(jobs: Counter[str]) -> str:
@@ -186,10 +237,18 @@ def _faults(result: Result) -> str:
         return "<p>None were asked for.</p>"
     kinds = sorted({one.kind for one in faults})
     colours = {kind: _FAULT_COLOURS[n % len(_FAULT_COLOURS)] for n, kind in enumerate(kinds)}
-    start = min(one.at for one in faults)
-    marks = [(one.kind, (one.at - start) / MICROSECONDS / 3600, one.text) for one in faults]
+    marks = [
+        Mark(one.kind, _hours_since(result, one.at), one.text, colours[one.kind]) for one in faults
+    ]
     rows = [(to_datetime(one.at).strftime("%m-%d %H:%M:%S"), one.kind, one.text) for one in faults]
-    return timeline(marks, colours) + _table(("UTC", "fault", "what it did"), rows)
+    table = _details(f"{len(rows)} faults", _table(("UTC", "fault", "what it did"), rows))
+    return timeline(marks, result.wish.days * 24.0) + table
+
+
+def _details(summary: str, content: str) -> str:
+    """What is shown on a click; a short table is open at first."""
+    is_open = " open" if content.count("<tr>") <= _SHORT else ""
+    return f"<details{is_open}><summary>{escape(summary)}</summary>\n{content}</details>"
 
 
 def _key(colours: dict[str, str], prefix: str = "") -> str:

@@ -22,6 +22,8 @@ _STARTS = (
     "2026-12-30T10:00:00Z",  # a new year
     "2026-06-10T15:00:00Z",  # nothing special
 )
+_IN_A_ZONE = 15
+"""People of a zone: enough to be matched all evening, few enough to meet everybody."""
 ALL_FAULTS = (
     "crash",
     "power",
@@ -85,7 +87,7 @@ def make_plan(wish: Wish) -> Plan:
     names = sorted(ZONES)
     random.shuffle(names)
     policy = random.choice(("fair_queue", "fair_queue", "weighted"))
-    zones = tuple(names[: max(2, min(len(names), wish.people // 10))])
+    zones = tuple(names[: max(2, min(len(names), wish.people // _IN_A_ZONE))])
     cast = [
         Cast(number, wish.seed, zones[number % len(zones)], zones, start_at)
         for number in range(wish.people)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-_WIDTH, _LEFT, _RIGHT = 960, 210, 60
+_WIDTH, _LEFT, _RIGHT = 960, 275, 60
 _BLUE = "#2f7ed8"
 
 
@@ -83,23 +83,49 @@ def strip(points: Sequence[tuple[float, float]], hours: float) -> str:
     return _svg(floor + 24, shapes)
 
 
-def timeline(marks: Sequence[tuple[str, float, str]], colours: Mapping[str, str]) -> str:
-    """Marks in a row for each kind, over hours."""
-    hours = max((at for _, at, _ in marks), default=0.0) or 1.0
-    scale = (_WIDTH - 120) / hours
-    rows = {kind: number for number, kind in enumerate(colours)}
+def histogram(columns: Sequence[tuple[str, int]]) -> str:
+    """A column with a label for each class."""
+    height, floor = 120, 136
+    most = max((value for _, value in columns), default=0) or 1
+    width = (_WIDTH - 40) / max(1, len(columns))
     shapes = []
-    for kind, number in rows.items():
+    for number, (label, value) in enumerate(columns):
+        x, part = 40 + number * width, height * value / most
+        shapes.append(_rect(x + 4, floor - part, width - 8, part, _BLUE, f"{label}: {value}"))
+        shapes.append(_text(x + width / 2, floor - part - 3, str(value), "middle"))
+        shapes.append(_text(x + width / 2, floor + 15, label, "middle", "soft"))
+    return _svg(floor + 24, shapes)
+
+
+class Mark(NamedTuple):
+    """A mark on a timeline."""
+
+    row: str
+    hour: float
+    text: str
+    colour: str
+
+
+def timeline(marks: Sequence[Mark], hours: float) -> str:
+    """Marks over the hours of a run, in a row for each name."""
+    scale = (_WIDTH - 160) / max(hours, 1.0)
+    rows = {name: number for number, name in enumerate(sorted({mark.row for mark in marks}))}
+    shapes = []
+    for name, number in rows.items():
         y = 20 * number + 12
-        shapes.append(_text(0, y + 4, kind))
-        shapes.append(f'<line x1="100" y1="{y}" x2="{_WIDTH}" y2="{y}"/>')
-    for kind, at, text in marks:
-        x, y = 105 + at * scale, 20 * rows[kind] + 12
+        shapes.append(_text(0, y + 4, name))
+        shapes.append(f'<line x1="140" y1="{y}" x2="{_WIDTH}" y2="{y}"/>')
+    for mark in marks:
+        x, y = 145 + mark.hour * scale, 20 * rows[mark.row] + 12
         shapes.append(
-            f'<circle cx="{x:.1f}" cy="{y}" r="4" fill="{colours[kind]}">'
-            f"<title>{escape(text)}</title></circle>"
+            f'<circle cx="{x:.1f}" cy="{y}" r="4" fill="{mark.colour}">'
+            f"<title>{escape(mark.text)}</title></circle>"
         )
-    return _svg(20 * len(rows) + 6, shapes)
+    shapes += [
+        _text(145 + 24 * day * scale, 20 * len(rows) + 16, f"day {day + 1}", "start", "soft")
+        for day in range(max(1, int(hours // 24)))
+    ]
+    return _svg(20 * len(rows) + 22, shapes)
 
 
 def _svg(height: float, shapes: Sequence[str]) -> str:

@@ -55,6 +55,8 @@ class Result(msgspec.Struct, kw_only=True):
     tally: Tally
     simulated_s: float
     took_s: float
+    used_s: float
+    """Processor time."""
     start: str
     policy: str
 
@@ -62,6 +64,11 @@ class Result(msgspec.Struct, kw_only=True):
     def times_real(self) -> float:
         """How much faster than real time it was."""
         return self.simulated_s / max(self.took_s, 1e-9)
+
+    @property
+    def times_used(self) -> float:
+        """The same by processor time: what a machine without other work does."""
+        return self.simulated_s / max(self.used_s, 1e-9)
 
 
 def simulate(
@@ -73,14 +80,14 @@ def simulate(
 ) -> Result:
     """Play a run; it stops soon after the first violation unless it is to keep going."""
     plan = make_plan(wish)
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     with _directory() as directory, secrets_by_seed(wish.seed):
 
         async def main() -> Result:
             return await _Run(plan, directory, history, on_progress, keep_going).play()
 
         result = run_by_seed(main, seed=wish.seed)
-    result.took_s = time.perf_counter() - began
+    result.took_s, result.used_s = time.perf_counter() - began, time.process_time() - used
     return result
 
 
@@ -124,7 +131,7 @@ class _Run:
 
     async def play(self) -> Result:
         start_s = trio.current_time()
-        trio.lowlevel.add_instrument(LoopJudge(self.bench, self.tally))
+        trio.lowlevel.add_instrument(LoopJudge(self.stage, self.bench, self.tally))
         async with self.stage.run(), trio.open_nursery() as nursery:
             company = self._company(nursery)
             work = WorkJudge(
@@ -153,6 +160,7 @@ class _Run:
             tally=self.tally,
             simulated_s=trio.current_time() - start_s,
             took_s=0.0,
+            used_s=0.0,
             start=to_datetime(self._plan.start_at).isoformat(),
             policy=self._plan.policy,
         )

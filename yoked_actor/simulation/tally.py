@@ -13,6 +13,7 @@ from yoked_actor.domain.time import Instant
 class Wait(NamedTuple):
     """One wait in line."""
 
+    who: str
     group: str
     seconds: float
     tier: int
@@ -40,6 +41,7 @@ class Morning(NamedTuple):
 
     zone: str
     day: str
+    due_at: Instant
     sets: int
     offers: int
     late_s: float

@@ -16,7 +16,8 @@ def text_of(result: Result) -> str:
     days = result.simulated_s / 86_400
     lines = [
         f"{wish.people} people, {days:.1f} days from {result.start[:10]}, seed {wish.seed},"
-        f" policy {result.policy}: {result.took_s:.1f} s, {result.times_real:,.0f} times real time",
+        f" policy {result.policy}: {result.took_s:.1f} s, {result.times_real:,.0f} times real time"
+        f" ({result.used_s:.1f} s of processor time: {result.times_used:,.0f} times)",
         "events: " + _counts(tally.events),
         "faults: " + _counts(Counter(fault.kind for fault in tally.faults)),
         "checks: " + _counts(Counter(result.checks)),
@@ -44,6 +45,8 @@ def summary(result: Result) -> dict[str, Any]:
         "simulated_s": result.simulated_s,
         "took_s": round(result.took_s, 3),
         "times_real": round(result.times_real),
+        "processor_s": round(result.used_s, 3),
+        "times_processor": round(result.times_used),
         "violations": [msgspec.to_builtins(one) for one in result.violations],
         "checks": result.checks,
         "events": dict(result.tally.events),

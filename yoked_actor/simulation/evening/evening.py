@@ -23,6 +23,7 @@ from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import Changes, Known, Lobby, Notice, Quality, Reply, Vote, notices
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.matching import group_of
+from yoked_actor.domain.nodes import RoomLease
 from yoked_actor.domain.time import MICROSECONDS, Instant, after, from_datetime, seconds_between
 from yoked_actor.settings import Settings
 from yoked_actor.simulation.evening.checkers import check_guarantee, could_meet_somebody
@@ -48,9 +49,9 @@ class _RecordingStore:
         self._store = store
         self.qualities: list[Quality] = []
 
-    async def commit(self, changes: Changes) -> None:
+    async def commit(self, changes: Changes, lease: RoomLease | None = None) -> None:
         """Commit: the only method that the matchmaker calls."""
-        await self._store.commit(changes)
+        await self._store.commit(changes, lease)
         self.qualities += changes.quality
 
 

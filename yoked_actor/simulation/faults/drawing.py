@@ -10,7 +10,7 @@ import msgspec
 from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime, to_datetime
 from yoked_actor.simulation.zones import zone_of
 
-_PER_DAY = 6.0
+_PER_DAY = 8.0
 _WEIGHTS = {
     "crash": 4,
     "power": 2,

@@ -5,11 +5,14 @@ Times are those of trio's clock (`_s`), or instants as the server wrote them in 
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import trio
 
 Pair = tuple[str, str]
+_UNDER_WAY_S = 0.2
+"""A message that was said so shortly before may not have been read."""
 
 
 def pair_of(a: str, b: str) -> Pair:
@@ -35,14 +38,16 @@ class Account:
         self.acknowledged = False
         self.since: str | None = None
         """The place in line, as told."""
+        self.since_s = -1.0
+        """When it was told."""
         self.waiting_s = -1.0
         """Since when the person waits."""
         self.date_id: str | None = None
         self.credit: int | None = None
         self.spoke_s = -1.0
         """When the person last said anything."""
-        self.said_s = -1.0
-        """When the last message before that one was said."""
+        self.spoken: deque[float] = deque([-1.0], maxlen=64)
+        """When the last messages were said."""
         self.online_s: float | None = None
         """Since when the person is connected; None when not."""
         self.connection = 0
@@ -63,6 +68,8 @@ class Account:
         self.erased_s: float | None = None
         self.erasing = False
         self.reports = 0
+        """Reports that were confirmed."""
+        self.sent_reports = 0
         self.votes: dict[str, str] = {}
         """Votes that were confirmed, by match."""
         self.sent_votes: dict[str, str] = {}
@@ -76,6 +83,11 @@ class Account:
         """Answers to offers that were confirmed."""
         self.connections: dict[str, str] = {}
         self.dates: dict[str, str] = {}
+
+    def silent_before(self, at_s: float) -> float:
+        """How long the person had said nothing, without messages that were under way."""
+        earlier = (said_s for said_s in reversed(self.spoken) if said_s < at_s - _UNDER_WAY_S)
+        return at_s - next(earlier, self.spoken[0])
 
     @property
     def is_here(self) -> bool:
@@ -93,6 +105,8 @@ class Meeting:
         self.told: set[str] = set()
         self.acknowledged: set[str] = set()
         self.voting_s: float | None = None
+        self.window_s = 0.0
+        """How long votes are taken, as told."""
         self.outcomes: dict[str, str] = {}
         """What each side was told, without those who left."""
         self.cancelled: dict[str, str] = {}

@@ -55,7 +55,7 @@ _RULES = {
     ),
     "both said yes, and no video date": (
         "SELECT number FROM matches AS m WHERE outcome = 'both_yes' AND NOT EXISTS (SELECT 1"
-        " FROM dates AS d WHERE d.started_at = m.ended_at AND m.a IN (d.a, d.b)"
+        " FROM dates AS d WHERE d.match_number = m.number AND m.a IN (d.a, d.b)"
         " AND m.b IN (d.a, d.b))"
     ),
     "credit out of range": "SELECT user_id, credit FROM seats WHERE credit NOT BETWEEN 0 AND 50",

@@ -100,6 +100,12 @@ class CalendarOracle:
             counts: dict[str, int] = dict(
                 books.execute("SELECT day || user_id, count(*) FROM offers GROUP BY 1")
             )
+            offered: set[tuple[str, str, str]] = set(
+                books.execute(
+                    "SELECT s.zone, o.day, o.candidate FROM offers AS o JOIN offer_sets AS s"
+                    " ON s.day = o.day AND s.user_id = o.user_id"
+                )
+            )
         self._check_instants(runs, sets)
         for zone in zones:
             for back in range(4):
@@ -110,6 +116,7 @@ class CalendarOracle:
                 if (zone, day) not in self._judged:
                     self._judged.add((zone, day))
                     self._judge(zone, day, due_at, sets, counts)
+                    self._judge_suspended(zone, day, due_at, sets, offered)
 
     def _judge(
         self,
@@ -134,7 +141,28 @@ class CalendarOracle:
             if kept is None and not self._has_one_near(account.user_id, due_at, sets):
                 text = f"{account.user_id} has no set of {day} in {zone}"
                 self._bench.report("no_set", text, account.user_id)
-        self._tally.mornings.append(Morning(zone, day.isoformat(), made, offers, late_s))
+        self._tally.mornings.append(Morning(zone, day.isoformat(), due_at, made, offers, late_s))
+
+    def _judge_suspended(
+        self,
+        zone: str,
+        day: date,
+        due_at: Instant,
+        sets: dict[tuple[str, str], tuple[str, int, int, int]],
+        offered: set[tuple[str, str, str]],
+    ) -> None:
+        """A person who was suspended before the morning and still is has no set, and is in none."""
+        due_s, text = self._to_trio(due_at), day.isoformat()
+        for account in self._ledger.accounts.values():
+            since_s, me = account.suspended_s, account.user_id
+            if since_s is None or account.suspension_unsure or since_s > due_s - 3700:
+                continue
+            self._bench.count("suspended_morning")
+            kept = sets.get((text, me))
+            if kept is not None and kept[0] == zone:
+                self._bench.report("suspended_set", f"{me} is suspended and has a set of {day}", me)
+            if (zone, text, me) in offered:
+                self._bench.report("suspended_set", f"{me} is suspended and offered on {day}", me)
 
     def _must_receive(self, account: Account, zone: str, due_s: float) -> bool:
         """Whether a person certainly lived in the zone at its morning, and was allowed a set."""

@@ -166,6 +166,8 @@ def _differences(account: Account, data: dict[str, Any], ledger: Ledger) -> list
         found.append(f"a block of {other} that was never made")
     if len(data["reports"]) < account.reports:
         found.append(f"{len(data['reports'])} of {account.reports} reports")
+    if len(data["reports"]) > account.sent_reports:
+        found.append(f"{len(data['reports'])} reports, and {account.sent_reports} were sent")
     offers = {one["date"]: one["offers"] for one in data["offers"]}
     for day, known in account.offers.items():
         ids = {one["offer_id"]: one for one in offers.get(day, ())}

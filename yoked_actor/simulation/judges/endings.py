@@ -30,6 +30,15 @@ class Endings:
         self._bench = bench
         self._weather = weather
 
+    def knows_when(self, account: Account, now_s: float) -> bool:
+        """Whether the instant of a message says when it was made.
+
+        A person who has just connected may be told late, of a time before a step of the clock.
+        """
+        online_s = now_s if account.online_s is None else account.online_s
+        weather = self._weather
+        return weather.has_stepped_since(online_s) or not weather.has_stepped_since(now_s - GRACE_S)
+
     def check_next(self, account: Account, event: dict[str, Any]) -> None:
         """Where a person goes after an outcome (R11)."""
         has_voted = event["match_id"] in account.votes
@@ -59,6 +68,22 @@ class Endings:
             text = f"{account.user_id}: credit {event['credit']}, not {expected} (was {before})"
             self._bench.report("credit", text, account.user_id)
 
+    def check_window(self, meeting: Meeting, outcome: str, now_s: float) -> None:
+        """A missing vote counts as idle when the window is over, and not before (R11)."""
+        both = [self.ledger.of(user_id) for user_id in meeting.pair]
+        if meeting.voting_s is None or not meeting.window_s or not outcome.endswith("idle"):
+            return
+        is_watched = all(
+            one.left_s < meeting.told_s and now_s - one.spoke_s < LIVENESS_S / 2 for one in both
+        )
+        if not is_watched or meeting.left or not self._weather.is_steady(GRACE_S):
+            return
+        self._bench.count("vote_window")
+        took_s = now_s - meeting.voting_s
+        if took_s < meeting.window_s - 0.1:
+            text = f"{meeting.match_id} is over after {took_s:.1f} of {meeting.window_s:g} s"
+            self._bench.report("stale_timer", text, *meeting.pair)
+
     def check_agreement(self, meeting: Meeting) -> None:
         """Both sides are told the same."""
         real = {one for one in meeting.outcomes.values() if one != "cancelled"}
@@ -70,7 +95,7 @@ class Endings:
         """What is given as the reason of a cancelled match is true."""
         me = account.user_id
         other = self.ledger.of(meeting.pair[1] if meeting.pair[0] == me else meeting.pair[0])
-        fair = self._weather.is_fair(GRACE_S)
+        fair = self._weather.is_steady(GRACE_S)
         if reason == "not_acknowledged":
             if len(meeting.acknowledged) == 2:
                 text = f"{meeting.match_id} was acknowledged by both"
@@ -81,8 +106,8 @@ class Endings:
         elif reason == "partner_left" and fair and other.left_s < meeting.told_s:
             text = f"{meeting.match_id}: {other.user_id} has not left"
             self._bench.report("left_though_there", text, *meeting.pair)
-        elif reason == "partner_lost" and fair:
-            silent_s = max(now_s - other.spoke_s, other.spoke_s - other.said_s)
+        elif reason == "partner_lost" and fair and self.knows_when(account, now_s):
+            silent_s = other.silent_before(now_s if meeting.ended_s is None else meeting.ended_s)
             if silent_s < LIVENESS_S - 0.1:
                 text = f"{meeting.match_id}: {other.user_id} was silent for {silent_s:.1f} s"
                 self._bench.report("lost_though_alive", text, *meeting.pair)

@@ -29,7 +29,7 @@ class Guarantee:
 
     def check(self, user_id: str) -> None:
         """Report everybody with whom this person should have been matched."""
-        if not self._weather.is_fair(SLACK_S + FORCED_S):
+        if not self._weather.is_steady(SLACK_S + FORCED_S):
             return
         mine = self._ledger.of(user_id)
         if not self._waits_long(mine):

@@ -44,6 +44,8 @@ class Replies:
                 account.sent_votes.setdefault(command["match_id"], command["vote"])
             case "leave" | "spin" | "accept_call":
                 account.left_s = now_s
+            case "report":
+                account.sent_reports += 1
             case "block":
                 account.left_s = now_s
                 account.maybe_blocks.add(command["user_id"])

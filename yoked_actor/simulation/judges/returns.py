@@ -32,7 +32,7 @@ class Returns:
                 self._bench.report("credit_lost", text, account.user_id)
         if account.state != "waiting" or account.left_s > account.waiting_s:
             return
-        if self._weather.has_stepped_since(account.waiting_s):
+        if self._weather.has_stepped_since(account.since_s):
             return
         if was_down:
             back_s = now_s - self._weather.up_at

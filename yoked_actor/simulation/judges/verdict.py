@@ -43,6 +43,7 @@ class Weather:
     def __init__(self, machine_now: Callable[[], Instant]) -> None:
         self._machine_now = machine_now
         self._rough_until = -1.0
+        self._step_until = -1.0
         self._standing: dict[str, int] = {}
         self.stepped_at = -1.0
         """When the machine's clock was last stepped, on trio's clock."""
@@ -77,10 +78,14 @@ class Weather:
     def stepped(self) -> None:
         """The machine's clock was stepped."""
         self.stepped_at = trio.current_time()
-        self.disturb(5.0)
+        self._step_until = self.stepped_at + 5.0
 
     def is_fair(self, for_s: float = 0.0) -> bool:
         """Whether nothing has excused a delay in the last `for_s` seconds."""
+        return self.is_steady(for_s) and trio.current_time() - for_s >= self._step_until
+
+    def is_steady(self, for_s: float = 0.0) -> bool:
+        """The same, but for steps of the clock: they change no window, wait or silence."""
         return not self._standing and trio.current_time() - for_s >= self._rough_until
 
     def has_stepped_since(self, at_s: float) -> bool:

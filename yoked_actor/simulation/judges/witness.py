@@ -57,7 +57,8 @@ class Witness:
     def spoke(self, user_id: str) -> None:
         """A person has sent something."""
         account = self.ledger.of(user_id)
-        account.said_s, account.spoke_s = account.spoke_s, trio.current_time()
+        account.spoke_s = trio.current_time()
+        account.spoken.append(account.spoke_s)
 
     # Events
 
@@ -114,21 +115,23 @@ class Witness:
         """Who is left behind waits in the old place (R12, R15)."""
         if event["reason"] in _OLD_PLACE and account.since is not None:
             self._bench.count("old_place")
-            has_stepped = self._weather.has_stepped_since(account.waiting_s)
+            has_stepped = self._weather.has_stepped_since(account.since_s)
             if event["since"] != account.since and not has_stepped:
                 text = f"{account.user_id} waited since {account.since}, now {event['since']}"
                 self._bench.report("place_lost", text, account.user_id)
         account.state, account.since, account.waiting_s = "waiting", event["since"], now_s
+        account.since_s = now_s
         account.match_id = None
 
     def _idle(self, account: Account, event: dict[str, Any], now_s: float) -> None:
-        silent_s = now_s - account.spoke_s
-        # A heartbeat under way when the event was made may have come too late.
         if event["reason"] == "lost":
-            silent_s = max(silent_s, account.spoke_s - account.said_s)
-            is_fair = self._weather.is_fair(LIVENESS_S)
+            at_s = self._weather.when_s(event["at"])
+            silent_s = account.silent_before(at_s)
+            is_sure = self._endings.knows_when(account, now_s) and self._weather.is_steady(
+                LIVENESS_S + now_s - at_s
+            )
             self._object_unless(
-                silent_s >= LIVENESS_S - 0.1 or not is_fair,
+                silent_s >= LIVENESS_S - 0.1 or not is_sure,
                 "lost_though_alive",
                 account,
                 f"lost after {silent_s:.1f} s of silence",
@@ -196,6 +199,7 @@ class Witness:
         if meeting is not None:
             if meeting.voting_s is None:
                 meeting.voting_s = now_s
+                meeting.window_s = seconds(event["at"], event["vote_by"])
             self._object_unless(
                 account.acknowledged or not self._weather.is_fair(GRACE_S),
                 "voting_unasked",
@@ -215,6 +219,7 @@ class Witness:
             if has_left and outcome != "cancelled":
                 meeting.outcomes[me] = outcome
             self._endings.check_agreement(meeting)
+            self._endings.check_window(meeting, outcome, now_s)
         if outcome != "cancelled":
             account.outcomes[match_id] = outcome
         if not has_left:
@@ -263,7 +268,7 @@ class Witness:
 
     def _believe(self, account: Account, snapshot: dict[str, Any], now_s: float) -> None:
         account.state, account.credit = snapshot["state"], snapshot["credit"]
-        account.since = snapshot.get("waiting_since")
+        account.since, account.since_s = snapshot.get("waiting_since"), now_s
         if account.state == "waiting":
             account.waiting_s = now_s
         match = snapshot.get("match")

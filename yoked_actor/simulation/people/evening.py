@@ -30,6 +30,8 @@ class Evening(Visit):
         self._habits = habits
         self._api = Api(company, user_id)
         self._tier = 1
+        self._waits_since_s: float | None = None
+        """Since when this page shows that the person waits."""
         self._has_called = False
 
     def _happens(self, share: float) -> bool:
@@ -48,7 +50,9 @@ class Evening(Visit):
             self._think(snapshot["match"]["match_id"], 8.0)
         elif "date" in snapshot:
             self._talk(snapshot["date"]["date_id"])
+        self._waits_since_s = None
         if state == "waiting":
+            self._waits_since_s = trio.current_time()
             self._look_later()
 
     async def on_event(self, event: dict[str, Any]) -> None:
@@ -57,11 +61,12 @@ class Evening(Visit):
         match event["type"]:
             case "waiting":
                 self._tier = 1
+                self._waits_since_s = trio.current_time()
                 self._look_later()
                 if self._happens(0.05):
                     self.soon(self.random.uniform(1, 9), partial(self.say, "explain"))
                 if self._happens(self._habits.leaves / 2):
-                    self.soon(self.random.uniform(0.5, 15), partial(self.say, "leave"))
+                    self.soon(self.random.uniform(0.5, 15), partial(self._say, "leave"))
             case "tier":
                 self._tier = event["tier"]
             case "matched":
@@ -104,9 +109,15 @@ class Evening(Visit):
         elif self._happens(habits.reloads):
             self.soon(self.random.uniform(0, 3), self.reload)
         elif self._happens(habits.second_device):
-            self.soon(self.random.uniform(0, 3), self.connect)
+            join = self._use_two_devices if self._happens(0.4) else self.connect
+            self.soon(self.random.uniform(0, 3), join)
         elif self._happens(habits.goes_silent):
             self.silent_until_s = trio.current_time() + self.random.uniform(5, 14)
+
+    async def _use_two_devices(self) -> None:
+        """Two devices connect, and the hello of the first arrives after that of the second."""
+        await self.connect(late_s=self.random.uniform(0.1, 1.5))
+        await self.connect()
 
     async def _lose_network(self) -> None:
         self.drop(self.random.choice((0.5, 2.0, 6.0, 13.0)))
@@ -134,12 +145,15 @@ class Evening(Visit):
             self.company.guarantee.check(self.user_id)
 
     def _note_wait(self, *, matched: bool) -> None:
-        account = self.account
-        if account.waiting_s >= 0 and account.profile is not None:
-            seeking = " or ".join(account.profile["preferences"]["seeking"])
-            group = f"{account.profile['gender']} seeking {seeking}"
-            waited_s = trio.current_time() - account.waiting_s
-            self.company.tally.waits.append(Wait(group, waited_s, self._tier, matched))
+        """Note a wait that has ended; a person who is matched at once has waited for 0 s."""
+        profile, now_s, since_s = self.account.profile, trio.current_time(), self._waits_since_s
+        self._waits_since_s = None
+        if profile is not None and (matched or since_s is not None):
+            seeking = " or ".join(profile["preferences"]["seeking"])
+            group = f"{profile['gender']} seeking {seeking}"
+            waited_s = 0.0 if since_s is None else now_s - since_s
+            wait = Wait(self.user_id, group, waited_s, self._tier, matched)
+            self.company.tally.waits.append(wait)
 
     # Matches
 
@@ -186,10 +200,10 @@ class Evening(Visit):
         else:
             self.soon(self.random.uniform(1, 20), self._spin)
         if partner is not None and self._happens(self._habits.blocks):
-            self.soon(self.random.uniform(0, 5), partial(self.say, "block", user_id=partner))
+            self.soon(self.random.uniform(0, 5), partial(self._say, "block", user_id=partner))
         if partner is not None and self._happens(self._habits.reports):
             fields = {"user_id": partner, "reason": "rude", "match_id": match_id}
-            self.soon(self.random.uniform(0, 5), partial(self.say, "report", **fields))
+            self.soon(self.random.uniform(0, 5), partial(self._say, "report", **fields))
 
     def _watch_deadline(self, state: str, match_id: str, window_s: float) -> None:
         """A state with a deadline must be over soon after it."""
@@ -197,7 +211,7 @@ class Evening(Visit):
         async def look() -> None:
             account, weather = self.account, self.company.weather
             is_stuck = account.state == state and account.match_id == match_id
-            if is_stuck and self.is_connected and weather.is_fair(window_s + _LATE_S):
+            if is_stuck and self.is_connected and weather.is_steady(window_s + _LATE_S):
                 text = f"{self.user_id} is still {state} in {match_id} after its deadline"
                 self.company.bench.report("overdue", text, *self._both(match_id))
 
@@ -216,7 +230,7 @@ class Evening(Visit):
 
         async def look() -> None:
             if self.account.date_id == date_id and self.is_connected:
-                if self.company.weather.is_fair(300.0):
+                if self.company.weather.is_steady(300.0):
                     text = f"{self.user_id} is still on {date_id} after its end"
                     self.company.bench.report("overdue", text, self.user_id)
 
@@ -224,11 +238,11 @@ class Evening(Visit):
 
     async def _signal(self, date_id: str) -> None:
         if self.account.date_id == date_id:
-            await self.say("signal", date_id=date_id, data={"candidate": "udp"})
+            await self._say("signal", date_id=date_id, data={"candidate": "udp"})
 
     async def _hang_up(self, date_id: str) -> None:
         if self.account.date_id == date_id:
-            await self.say("end_date", date_id=date_id)
+            await self._say("end_date", date_id=date_id)
 
     async def _call_connection(self) -> None:
         self._has_called = True
@@ -247,8 +261,7 @@ class Evening(Visit):
     async def _command(self, kind: str, path: str, body: dict[str, Any]) -> None:
         """Send a command over the socket, or over HTTP."""
         if not self._happens(self._habits.by_http):
-            say = self.say_twice if self._happens(self._habits.repeats) else self.say
-            await say(kind, **body)
+            await self._say(kind, **body)
             return
         command = {"type": kind, **body}
         self.company.replies.sending(self.user_id, command)
@@ -256,6 +269,11 @@ class Evening(Visit):
             self.account.acknowledged = True  # what it causes may be told before the answer
         assert self._nursery is not None
         self._nursery.start_soon(self._call, command, path, body)
+
+    async def _say(self, kind: str, **fields: Any) -> None:
+        """Send a command over the socket, sometimes twice."""
+        say = self.say_twice if self._happens(self._habits.repeats) else self.say
+        await say(kind, **fields)
 
     async def _call(self, command: dict[str, Any], path: str, body: dict[str, Any]) -> None:
         answer = await self._api.call("POST", path, body, tries=1)

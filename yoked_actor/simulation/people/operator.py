@@ -33,7 +33,7 @@ class Operator:
                 await trio.sleep(self._random.uniform(1, 60))
             await self._review()
             for user_id in list(self._suspended):
-                if self._random.random() < 0.3:
+                if self._random.random() < 0.07:
                     await self._restore(user_id)
 
     async def _review(self) -> None:
@@ -43,7 +43,7 @@ class Operator:
         for report in answer.body["reports"][:5]:
             if report["resolved_at"] is not None:
                 continue
-            if self._random.random() < 0.6 and report["reported"] not in self._suspended:
+            if self._random.random() < 0.8 and report["reported"] not in self._suspended:
                 await self._suspend(report["reported"])
             body = {"resolution": "looked at"}
             path = f"/api/admin/reports/{report['report_id']}/resolve"

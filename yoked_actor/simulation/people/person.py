@@ -148,6 +148,13 @@ class Person:
         ends_s = trio.current_time() + stays_s
         random = Random(f"evening {self._random.getrandbits(64)}")
         await Evening(self._company, self.user_id, random, self._habits, ends_s).run()
+        await self._try_while_suspended(random)
+
+    async def _try_while_suspended(self, random: Random) -> None:
+        """A person who was suspended tries what is left: it must be refused."""
+        if self._company.ledger.of(self.user_id).suspended_s is not None:
+            await trio.sleep(random.uniform(3, 60))
+            await self._api.call("GET", random.choice(("/api/offers", "/api/connections")), tries=2)
 
     async def _watch_morning(self) -> None:
         ends_s = trio.current_time() + self._random.uniform(200, 400)

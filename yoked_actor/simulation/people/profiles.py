@@ -95,7 +95,7 @@ def make_habits(random: Random) -> Habits:
         goes_silent=random.choice((0.0, 0.0, 0.02)),
         reloads=random.choice((0.0, 0.01, 0.03)),
         second_device=random.choice((0.0, 0.01, 0.03)),
-        repeats=random.choice((0.0, 0.05)),
+        repeats=random.choice((0.0, 0.1)),
         blocks=random.choice((0.0, 0.03, 0.08)),
         reports=random.choice((0.02, 0.06, 0.15)),
         by_http=random.choice((0.0, 0.05, 0.2)),

@@ -100,10 +100,14 @@ class Visit:
         """Whether the page has been welcomed on an open socket."""
         return self._socket is not None and self._welcomed
 
-    async def connect(self) -> None:
-        """Open a socket and say hello; the welcome comes later."""
+    async def connect(self, late_s: float = 0.0) -> None:
+        """Open a socket and say hello; the welcome comes later.
+
+        `late_s`: how long this hello travels. A hello that was said later may arrive before it.
+        """
         try:
             line = await self.company.stage.dial()
+            line.up.delay_s = late_s
             socket = Socket(line)
             with trio.fail_after(_HELLO_S):
                 await socket.open()
@@ -115,6 +119,7 @@ class Visit:
                 if self._session is not None and self.random.random() < 0.7:
                     hello["resume"] = {"session": self._session, "seq": self._seq}
                 await socket.send(hello)
+                line.up.delay_s = 0.0
         except (Gone, ConnectionRefusedError, trio.TooSlowError):
             self._next_try_s = trio.current_time() + self.random.uniform(0.5, 3.0)
             return
