@@ -5,26 +5,6 @@
 
 find_chromium() { command -v chromium || command -v chromium-browser; }
 
-# install_package PACKAGE WHAT_FOR
-install_package() {
-    local as_root=()
-    command -v apt-get >/dev/null || return 1
-    if [[ "$(id -u)" != 0 ]]; then
-        sudo --non-interactive true 2>/dev/null || return 1
-        as_root=(sudo --non-interactive)
-    fi
-    say "installing $1 for $2 (only once)"
-    local log="$venv/$1.log"
-    {
-        "${as_root[@]}" apt-get update -qq &&
-            "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-                apt-get install -qq -y --no-install-recommends "$1"
-    } >"$log" 2>&1 </dev/null || {
-        tail -n 5 "$log" >&2
-        return 1
-    }
-}
-
 find_chromium >/dev/null || install_package chromium "the browser tests" ||
     say "chromium is missing and cannot be installed: the browser tests will be skipped"
 

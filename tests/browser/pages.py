@@ -186,12 +186,12 @@ class Person:
         self.page.evaluate(
             f"""() => new Promise((resolve, reject) => {{
               const end = performance.now() + {PATIENCE_MS};
-              const look = () => {{
+              const look = async () => {{
                 if ({condition}) resolve();
                 else if (performance.now() > end) reject(new Error({json.dumps(condition)}));
-                else setTimeout(look, 20);
+                else setTimeout(() => look().catch(reject), 20);
               }};
-              look();
+              look().catch(reject);
             }})"""
         )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.looks import Critic
-from tests.browser.pages import Person, start_date
+from tests.browser.pages import PATIENT, Person, start_date
 from tests.process.server import ServerProcess, running_server
 
 
@@ -82,3 +82,40 @@ def test_a_person_can_be_reported_and_blocked_from_recent_meetings(
     found = ana.server.read(f"SELECT reason FROM reports WHERE reported = '{ben.user_id}'")
     assert found == [("Was rude to the cat",)]
     expect(ben.page.locator("#notice")).not_to_contain_text("blocked")
+
+
+@pytest.fixture
+def killed_server(tmp_path: Path) -> Iterator[ServerProcess]:
+    """A server whose dates may be short, to be killed."""
+    short = PATIENT | {"date__touch_after_s": 0}
+    with running_server(tmp_path / "data", **short) as server:
+        yield server
+
+
+def test_the_question_is_answered_after_the_server_was_killed(
+    killed_server: ServerProcess, contexts: Callable[..., BrowserContext]
+) -> None:
+    ana, ben = (Person(contexts(), killed_server, name) for name in ("ana", "ben"))
+    ana.has_profile()
+    ben.has_profile(gender="man", seeking=["woman"])
+    for person in (ana, ben):
+        person.arrive()
+    start_date(ana, ben)
+    ana.press("End date")
+    for me, other in ((ana, ben), (ben, ana)):
+        me.headed(f"Stay in touch with {other.name}?")
+    ana.press("Yes, stay in touch")
+    ana.sees_notice("Your yes is in.")
+    killed_server.kill()
+    expect(ben.page.locator("#connection")).to_contain_text("Connection lost.")
+    # The question is still there, and what is pressed meanwhile is not lost without a word.
+    ben.headed("Stay in touch with Ana?")
+    ben.press("Yes, stay in touch")
+    ben.sees_notice("Can't reach the server.")
+    killed_server.start()
+    for person in (ana, ben):
+        person.until("welcomes.length > 1")
+    ben.headed("Stay in touch with Ana?")
+    ben.press("Yes, stay in touch")
+    for me, other in ((ana, ben), (ben, ana)):
+        me.sees_notice(f"You and {other.name} both said yes. You're connected.")

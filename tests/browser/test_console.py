@@ -24,7 +24,7 @@ from yoked_actor.store import enqueue_in
 ZONE = "Europe/Berlin"
 SIZES = {"laptop": LAPTOP, "phone": PHONE}
 SECTIONS = (
-    *("now", "line", "matches", "users", "reports", "jobs", "offers", "alerts", "quality"),
+    *("now", "line", "matches", "rooms", "users", "reports", "jobs", "offers", "alerts", "quality"),
     *("objectives", "settings", "audit", "drain"),
 )
 
@@ -313,6 +313,53 @@ def test_a_person_is_found_and_a_match_is_explained_and_ended(
         one.call("POST", "/api/leave")
 
 
+def test_a_room_is_added_changed_closed_and_removed(olga: Operator, server: ServerProcess) -> None:
+    ana, page = Caller(server, "ana-room"), olga.page
+    olga.come()
+    olga.go("Rooms")
+    expect(olga.row("main")).to_contain_text("always there", timeout=PATIENCE_MS)
+    expect(olga.row("main").get_by_role("button")).to_have_count(0)
+    olga.person.press("Add a room…")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Id", exact=True).fill("Jazz")
+    dialog.get_by_label("Name", exact=True).fill("Jazz evening")
+    dialog.get_by_label("Most users").fill("20")
+    dialog.get_by_label("Who may enter").select_option("code")
+    dialog.get_by_role("button", name="Add room").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("is no id of a room")
+    dialog.get_by_label("Id", exact=True).fill("jazz")
+    dialog.get_by_role("button", name="Add room").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("must be set with entry code")
+    dialog.get_by_label("Invitation code").fill("sesame")
+    dialog.get_by_text("Rules of matching").click()
+    dialog.get_by_label("date_length_s").fill("60")
+    olga.person.shoot("console-room-form")
+    dialog.get_by_role("button", name="Add room").click()
+    olga.person.sees_notice("The room jazz is declared.")
+    assert ana.call("POST", "/api/rooms/jazz/enter", {"code": "sesame"}) == {"room": "jazz"}
+    expect(olga.row("jazz")).to_contain_text("1 of 20", timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Change jazz").click()
+    expect(dialog.get_by_label("Name", exact=True)).to_have_value("Jazz evening")
+    expect(dialog.get_by_label("Invitation code")).to_have_value("")
+    dialog.get_by_label("Most users").fill("30")
+    dialog.get_by_role("button", name="Change room").click()
+    olga.person.sees_notice("The room jazz is changed.")
+    expect(olga.row("jazz")).to_contain_text("1 of 30")
+    olga.person.shoot("console-rooms")
+    page.get_by_role("button", name="Close jazz").click()
+    olga.confirm("Close room")
+    olga.person.sees_notice("The room jazz is closed.")
+    expect(olga.row("jazz")).to_contain_text("does not open again")
+    page.get_by_role("button", name="Remove jazz").click()
+    olga.confirm("Remove room")
+    olga.person.sees_notice("The room jazz is removed.")
+    expect(olga.row("jazz")).to_have_count(0)
+    olga.go("Audit")
+    for action in ("Added room", "Removed room"):
+        expect(olga.row(action)).to_contain_text("jazz")
+    expect(olga.row("Changed room")).to_have_count(2)
+
+
 def test_a_viewer_reads_and_finds_no_buttons(olga: Operator, server: ServerProcess) -> None:
     Caller(server, "ana-viewed").call(
         "POST", "/api/reports", {"user_id": "victor", "reason": "rude"}
@@ -324,6 +371,14 @@ def test_a_viewer_reads_and_finds_no_buttons(olga: Operator, server: ServerProce
     card = olga.page.get_by_role("article", name="ana-viewed about victor")
     expect(card).to_contain_text("rude")
     expect(card.get_by_role("button")).to_have_count(0)
+    # Only the keys that do something are named.
+    expect(olga.page.locator(".keys kbd")).to_have_text(["j", "k", "o"])
+    olga.go("Offers")
+    expect(olga.page.get_by_role("button", name="Verify", exact=True)).to_be_visible()
+    expect(olga.page.get_by_role("button", name="Run now")).to_have_count(0)
+    olga.go("Rooms")
+    expect(olga.row("main")).to_be_visible(timeout=PATIENCE_MS)
+    expect(olga.page.get_by_role("button", name="Add a room…")).to_have_count(0)
     olga.go("Drain")
     expect(olga.page.get_by_role("button", name="Drain and stop…")).to_be_disabled()
     root = Caller(server, "root-viewed")

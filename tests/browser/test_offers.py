@@ -45,6 +45,9 @@ def test_two_who_accept_each_other_can_start_a_date(
     ben.reads("Ana")
     for critic in critics:
         critic.looks("a-offers")
+    ana.page.locator("#language").select_option("de")
+    expect(ana.page.locator(".reasons").first).to_have_text("ihr mögt beide jazz · gleich alt")
+    ana.page.locator("#language").select_option("en")
 
     ana.press("Decline Carl")
     ana.reads("You declined. They won't be told.")

@@ -88,6 +88,40 @@ def test_a_user_who_looks_away_is_reached(ana: Person, ben: Caller) -> None:
     ana.until("locks.at(-1) === 'released'")
 
 
+# A phone: only a service worker may show messages.
+BE_A_PHONE = """
+const granted = { permission: "granted", requestPermission: async () => "granted" };
+const refuse = function () { throw new TypeError("Illegal constructor"); };
+window.Notification = Object.assign(refuse, granted);
+"""
+SHOWN = """
+(async () => {
+  const worker = await navigator.serviceWorker.getRegistration("/app/");
+  return (await worker?.getNotifications() ?? []).map(({ title, body }) => `${title}: ${body}`);
+})()
+"""
+
+
+def test_a_phone_gets_its_messages_from_a_service_worker(ana: Person, ben: Caller) -> None:
+    ana.context.grant_permissions(["notifications"])
+    page = ana.page
+    page.add_init_script(BE_A_PHONE)
+    page.add_init_script(
+        """localStorage.setItem("yoked.preferences", '{"notifications": true, "checked": true}');"""
+    )
+    ana.arrive()
+    ana.spin()
+    ana.at("/spinning")
+    page.evaluate(HIDE)
+    ben.spin()
+    ana.until(f"(await {SHOWN}).length > 0")
+    [message] = page.evaluate(SHOWN)
+    assert message.startswith("Someone is here for you: Meet Ben.")
+    # The message is gone when the user is back.
+    page.evaluate(SHOW)
+    ana.until(f"(await {SHOWN}).length === 0")
+
+
 def test_going_offline_is_said_at_once(ana: Person) -> None:
     ana.arrive()
     ana.context.set_offline(True)

@@ -42,6 +42,36 @@ def all_visible(*elements: Locator) -> None:
 
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
 @pytest.mark.parametrize("size", SIZES)
+def test_the_device_check_before_the_first_date_fits_the_window(
+    new_person: Callable[..., Person], size: str, locale: str
+) -> None:
+    ana = new_person("ana", is_new=True, viewport=SIZES[size], locale=locale)
+    ana.has_profile()
+    his_id = ana.user_id.replace("ana", "ben")
+    ben = Caller(ana.server, his_id, gender="man", seeking=["woman"])
+    ana.sign_in_by_token()
+    ana.spin()
+    match_id = ben.spin()
+    ben.acknowledge(match_id)
+    ana.page.get_by_role("button", name=re.compile("^(Yes|Ja)")).click()
+    ben.vote(match_id, "yes")
+    check = ana.page.locator(".first-check")
+    join = check.get_by_role("button", name=re.compile("^(Join the date|Zum Date)$"))
+    end = ana.page.get_by_role("button", name=re.compile("^(End date|Date beenden)$"))
+    expect(check).to_contain_text(re.compile("Your microphone works|Dein Mikrofon funktioniert"))
+    all_visible(check.locator("video"), check.get_by_role("meter"), join, end)
+    nothing_is_clipped(ana.page)
+    inside = """(check) => [...check.children].every((child) =>
+      child.getBoundingClientRect().bottom <= check.getBoundingClientRect().bottom)"""
+    assert check.evaluate(inside)
+    ana.shoot(f"e-check-{size}-{locale}")
+    join.click()
+    expect(check).to_have_count(0)
+    expect(ana.page.get_by_role("button", name=re.compile("^(Mute|Stumm)$"))).to_be_visible()
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+@pytest.mark.parametrize("size", SIZES)
 def test_votes_and_the_end_of_a_date_need_no_scrolling(
     new_person: Callable[..., Person], size: str, locale: str
 ) -> None:

@@ -16,7 +16,8 @@
 /** @typedef {{match_id: string, partner: Card, acknowledged: boolean, voted: boolean, acknowledge_by?: string, vote_by?: string}} MatchPart */
 /** @typedef {{date_id: string, partner: Card, initiator: boolean, ends_at: string, ice_servers: RTCIceServer[]}} DatePart */
 /** @typedef {{call_id: string, partner?: Card, ring_until: string, incoming: boolean}} CallPart A call that rings. A snapshot of the server has the partner; after `startDate` the client knows only the connection. */
-/** @typedef {{state: State, credit: number, waiting_since?: string, tier?: number, match?: MatchPart, date?: DatePart, call?: CallPart, last_outcome?: string, last_match_id?: string}} Snapshot */
+/** @typedef {{room: string, name: string, description: string, is_open: boolean, opens_at?: string, closes_at?: string, here: number, capacity?: number, needs_code: boolean}} Room A room that is open or announced, and how many users are in it. */
+/** @typedef {{state: State, credit: number, room: string, waiting_since?: string, tier?: number, match?: MatchPart, date?: DatePart, call?: CallPart, last_outcome?: string, last_match_id?: string}} Snapshot */
 /** @typedef {{type: string, seq: number, at: string, [field: string]: any}} ServerEvent An event of the protocol. `replayed` is true if the snapshot of the last welcome includes it. */
 /** @typedef {{match_id: string, partner: Card, at: string, outcome: string, date_id?: string, touch_until?: string, connection_id?: string}} Met A user whom the user has met. With `touch_until`, the user can still say whether to stay in touch. */
 /** @typedef {{type: "ok", re: string, [field: string]: any}} Reply */
@@ -38,12 +39,26 @@ const FAILED_SOCKETS = 2;
 /** Without a socket: how often the client asks for the status, and for the outcome during a vote. */
 const STATUS_EVERY_S = 2;
 const OUTCOME_EVERY_S = 1;
-/** Without a socket: how often the client tries to open one. */
+/** Without a socket: the longest pause before the client tries to open one. The first pause is short, because
+ * a server that restarts refuses sockets too, and is back soon. */
 const SOCKET_AGAIN_S = 30;
 /** Minimum pause before the next attempt, for some close codes. */
 const LEAST_PAUSE_S = new Map([[4009, 5], [4010, 2]]);
 /** Close codes after which the pending commands must not be sent again. */
 const CLIENT_ERRORS = new Set([1003, 1009, 4000]);
+
+/** Another node serves the user's room: the error `moved` before it has its `url`. */
+const MOVED = 4011;
+/** How many times in a row the client follows `moved`. */
+const MOST_HOPS = 5;
+
+/** Why the server does not let a user into the room of their hello. */
+const ROOM_REFUSALS = new Set(["unknown_room", "room_closed", "room_full", "wrong_code", "forbidden", "rate_limited"]);
+/** The room that always exists. It never closes. */
+const MAIN = "main";
+/** Without a socket: how often the client asks when its room closes, and how long before its end it says so. */
+const ROOM_EVERY_S = 10;
+const CLOSING_S = 60;
 
 /** Close codes after which the client does not reconnect. */
 export const REPLACED = 4001;
@@ -136,11 +151,22 @@ export function advance(snapshot, event) {
 /** Calls that must not be repeated when it is not known whether the first one arrived. */
 const NOT_TWICE = /^POST \/api\/(reports|appeal|connections\/)/;
 
+/**
+ * Whether a client at one URL may take its token to another: not from TLS to plain text.
+ * @param {string} from
+ * @param {string} to
+ */
+function mayFollow(from, to) {
+  return /^https?:\/\/[^/?#\s]+$/.test(to) && !(/^https:/.test(from) && /^http:/.test(to));
+}
+
 /** HTTP calls for one user. Errors reject with a `YokedError`. */
 export class Api {
   /** @param {{url?: string, token?: string}} where */
   constructor({ url = globalThis.location?.origin ?? "", token = "" } = {}) {
     this.url = url.replace(/\/$/, "");
+    /** Where calls begin again when the node of `url` is gone. */
+    this.home = this.url;
     this.token = token;
   }
 
@@ -157,16 +183,34 @@ export class Api {
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     if (body !== undefined) headers["Content-Type"] = "application/json";
     const init = { method, headers, body: body === undefined ? undefined : JSON.stringify(body) };
-    const response = await this.#fetch(path, init).catch(async (error) => {
-      // A busy network often fails once. What has an effect each time is not sent again.
-      if (error.name === "TimeoutError" || NOT_TWICE.test(`${method} ${path}`)) throw error;
-      await new Promise((resume) => { setTimeout(resume, FETCH_AGAIN_MS); });
-      return this.#fetch(path, init);
-    }).catch(() => { throw new YokedError("unreachable", "cannot reach the server"); });
+    let response = await this.#reach(path, init);
+    // Another node had to answer (307). The browser went there, but without the token.
+    for (let hops = 0; response.redirected && this.#adopt(response.url) && response.status === 401 && hops < MOST_HOPS; hops++) response = await this.#reach(path, init);
     if (response.status === 204) return {};
     const content = await response.json().catch(() => ({}));
     if (!response.ok) throw new YokedError(content.code ?? "internal", content.detail ?? response.statusText, response.status, content);
     return content;
+  }
+
+  /** Call the node that has answered from now on; whether it is another one. @param {string} url */
+  #adopt(url) {
+    const { origin } = new URL(url);
+    if (origin === this.url || !mayFollow(this.url, origin)) return false;
+    this.url = origin;
+    return true;
+  }
+
+  /** @param {string} path @param {RequestInit} init */
+  async #reach(path, init) {
+    const home = this.home;
+    return this.#fetch(path, init).catch(async (error) => {
+      // A busy network often fails once. What has an effect each time is not sent again.
+      if (error.name === "TimeoutError" || NOT_TWICE.test(`${init.method} ${path}`)) throw error;
+      await new Promise((resume) => { setTimeout(resume, FETCH_AGAIN_MS); });
+      // The node that the call was sent to may be gone: the first one knows its successor.
+      this.url = home;
+      return this.#fetch(path, init);
+    }).catch(() => { throw new YokedError("unreachable", "cannot reach the server"); });
   }
 
   /** @param {string} path @param {RequestInit} init */
@@ -227,6 +271,12 @@ export class Api {
   /** Erase the user. It cannot be undone. */
   erase() { return this.call("DELETE", "/api/me"); }
 
+  /** The rooms that are open or announced, `main` first. @returns {Promise<Room[]>} */
+  async rooms() { return (await this.call("GET", "/api/rooms")).rooms; }
+
+  /** Go into another room, while idle. @param {string} room @param {string} [code] the invitation code @returns {Promise<{room: string}>} */
+  enterRoom(room, code) { return this.call("POST", `/api/rooms/${encodeURIComponent(room)}/enter`, code === undefined ? undefined : { code }); }
+
   /** The current snapshot. @returns {Promise<Snapshot>} */
   status() { return this.call("GET", "/api/match/status"); }
 
@@ -268,6 +318,7 @@ const CALLS = {
   stay_in_touch: ["POST", "/api/dates/{date_id}/stay_in_touch"],
   block: ["POST", "/api/blocks"],
   report: ["POST", "/api/reports"],
+  enter_room: ["POST", "/api/rooms/{room}/enter"],
   heartbeat: ["POST", "/api/heartbeat"],
 };
 
@@ -291,6 +342,11 @@ export function eventsBetween(before, after) {
   return events;
 }
 
+/** The address of the WebSocket of a node. @param {string} url */
+function socketUrl(url) {
+  return `${url.replace(/\/$/, "").replace(/^http/, "ws")}/ws`;
+}
+
 /**
  * A live connection for one user. An `EventTarget`: each event of the protocol, including `welcome`, is
  * dispatched as a `CustomEvent` of its type with the message as `detail`. Other events are `change` (the
@@ -306,10 +362,20 @@ export class Client extends EventTarget {
   /** @type {ReturnType<typeof setTimeout>|undefined} */ #polls;
   /** How many sockets in a row were closed before they opened. */
   #failed_sockets = 0;
+  /** Where `moved` sends the client. */
+  #moved_to = "";
+  #hops = 0;
+  #most_hops = MOST_HOPS;
   /** When the token expires, in milliseconds of server time. */
   #expires_ms = Infinity;
   #tried_renewal = false;
   #ended_call = "";
+  /** The room to enter with the first hello. @type {{room: string, code?: string}|null} */
+  #wanted = null;
+  /** The ID of the last hello. */
+  #hello_id = "";
+  /** Without a socket: what the client knows about its room, and when it asked. @type {{room: string, has_closed: boolean, told: string, asked_ms: number}|null} */
+  #room = null;
   #count = 0;
   #welcomed_at = 0;
   #received_ms = 0;
@@ -320,12 +386,14 @@ export class Client extends EventTarget {
   // Command IDs are unique within the session, which may exist longer than this object.
   #prefix = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join("");
 
-  /** @param {{url?: string, token: string, renewToken?: () => Promise<string>, timeout_s?: number}} options */
-  constructor({ url = globalThis.location?.origin ?? "", token, renewToken, timeout_s = TIMEOUT_S }) {
+  /** @param {{url?: string, token: string, room?: string, code?: string, renewToken?: () => Promise<string>, timeout_s?: number, hops?: number}} options */
+  constructor({ url = globalThis.location?.origin ?? "", token, room, code, renewToken, timeout_s = TIMEOUT_S, hops = MOST_HOPS }) {
     super();
+    this.#wanted = room === undefined ? null : code === undefined ? { room } : { room, code };
+    this.#most_hops = hops;
     /** HTTP calls for the same user. */
     this.api = new Api({ url, token });
-    this.url = `${url.replace(/\/$/, "").replace(/^http/, "ws")}/ws`;
+    this.url = socketUrl(url);
     this.token = token;
     this.renewToken = renewToken;
     this.timeout_s = timeout_s;
@@ -335,6 +403,8 @@ export class Client extends EventTarget {
     this.snapshot = null;
     /** Set when the server reports that the user is suspended; the client is closed then. @type {Suspension|null} */
     this.suspended = null;
+    /** Set when the server does not let the user into the room of `connect`; the client is closed then. @type {YokedError|null} */
+    this.refused = null;
     this.heartbeat_every_s = 3;
     this.#open();
     globalThis.addEventListener?.("online", this.#wake);
@@ -344,6 +414,12 @@ export class Client extends EventTarget {
 
   /** Whether commands reach the server now: over the socket, or over HTTP when there can be no socket. */
   get isLive() { return this.status === "online" || this.status === "polling"; }
+
+  /** The ID of the room that the user is in; null before the first welcome. @returns {string|null} */
+  get room() { return this.snapshot?.room ?? null; }
+
+  /** The rooms that are open or announced, `main` first. */
+  rooms() { return this.api.rooms(); }
 
   // Commands. Each resolves with the reply `ok`, or rejects with a YokedError.
 
@@ -373,6 +449,8 @@ export class Client extends EventTarget {
   cancelCall(call_id) { return this.command("cancel_call", { call_id }); }
   /** Say after a date whether to stay in touch. @param {string} date_id @param {"yes"|"no"} answer */
   stayInTouch(date_id, answer) { return this.command("stay_in_touch", { date_id, answer }); }
+  /** Go into another room, while idle. @param {string} room @param {string} [code] the invitation code, if the room needs one */
+  enterRoom(room, code) { return this.command("enter_room", code === undefined ? { room } : { room, code }); }
   /** Never be matched with that user (again). @param {string} user_id */
   block(user_id) { return this.command("block", { user_id }); }
   /** @param {string} user_id @param {string} reason @param {string} [match_id] */
@@ -388,7 +466,7 @@ export class Client extends EventTarget {
    * @returns {Promise<Reply>}
    */
   command(type, fields = {}) {
-    if (this.status === "closed") return Promise.reject(new YokedError("connection_lost", "the connection is closed"));
+    if (this.status === "closed") return Promise.reject(this.#closedError());
     if (this.status === "polling") return this.#callInstead(type, fields);
     const id = `${this.#prefix}-${++this.#count}`;
     return new Promise((resolve, reject) => {
@@ -414,7 +492,7 @@ export class Client extends EventTarget {
     return new Promise((resolve, reject) => {
       const check = () => {
         if (this.snapshot) resolve(this.snapshot);
-        else if (this.status === "closed") reject(new YokedError("connection_lost", "the connection is closed"));
+        else if (this.status === "closed") reject(this.#closedError());
         else return false;
         this.removeEventListener("status", check);
         return true;
@@ -422,6 +500,8 @@ export class Client extends EventTarget {
       if (!check()) this.addEventListener("status", check);
     });
   }
+
+  #closedError() { return this.refused ?? new YokedError("connection_lost", "the connection is closed"); }
 
   /** Close the connection for good. */
   close() { this.#finish(1000, "closed by the client"); }
@@ -439,7 +519,8 @@ export class Client extends EventTarget {
       this.#failed_sockets = 0;
       this.#hello_ms = Date.now();
       const resume = this.#resume ?? undefined;
-      socket.send(JSON.stringify({ type: "hello", id: `${this.#prefix}-${++this.#count}`, token: this.token, resume }));
+      this.#hello_id = `${this.#prefix}-${++this.#count}`;
+      socket.send(JSON.stringify({ type: "hello", id: this.#hello_id, token: this.token, resume, ...this.#wanted }));
     };
     socket.onmessage = ({ data }) => { if (socket === this.#socket) this.#receive(JSON.parse(data)); };
     socket.onclose = ({ code, reason }) => {
@@ -512,26 +593,39 @@ export class Client extends EventTarget {
     this.#lost(1006, reason);
   }
 
+  /** Speak to this node from now on. @param {string} url */
+  #goTo(url) {
+    this.url = socketUrl(url);
+    this.api.url = url;
+  }
+
   /** @param {number} code @param {string} reason */
   #lost(code, reason) {
     clearInterval(this.#heartbeats);
     clearTimeout(this.#timer);
     this.#socket = null;
     clearTimeout(this.#renewal);
+    const moved_to = this.#moved_to;
+    this.#moved_to = "";
+    if (code === MOVED && this.#hops < this.#most_hops && mayFollow(this.api.home, moved_to)) {
+      this.#hops++;
+      this.#goTo(moved_to);
+      this.#setStatus("away", { code, reason, retry_in_s: 0 });
+      this.#reconnect();
+      return;
+    }
+    // The node has not welcomed this client: begin again where it was first sent to.
+    if (this.status !== "online") this.#goTo(this.api.home);
+    this.#hops = 0;
     if (code === BAD_TOKEN && reason === EXPIRED && this.renewToken && !this.#tried_renewal) {
       this.#tried_renewal = true;
       this.#expires_ms = 0;
     } else if (code === REPLACED || code === BAD_TOKEN) return this.#finish(code, reason);
-    if (this.status === "polling") {
-      this.#timer = setTimeout(() => this.#open(), SOCKET_AGAIN_S * 1000);
-      return;
-    }
+    if (this.status === "polling") return this.#trySocketLater();
     if (this.#failed_sockets >= FAILED_SOCKETS) this.#poll();
     if (CLIENT_ERRORS.has(code)) this.#rejectAll("connection_lost", reason || "the connection was closed");
     const least_s = this.#least_s || (LEAST_PAUSE_S.get(code) ?? 0);
-    // Jitter spreads the reconnects of clients that were disconnected at the same time.
-    const retry_in_s = least_s + this.#pause_s * (0.5 + Math.random() / 2);
-    this.#pause_s = Math.min(this.#pause_s * 2, LONGEST_PAUSE_S);
+    const retry_in_s = least_s + this.#nextPause(LONGEST_PAUSE_S);
     this.#least_s = 0;
     this.#timer = setTimeout(() => this.#reconnect(), retry_in_s * 1000);
     this.#setStatus("away", { code, reason, retry_in_s });
@@ -550,8 +644,8 @@ export class Client extends EventTarget {
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();
-    this.#setStatus("closed", { code, reason, suspended: this.suspended });
-    this.#rejectAll(this.suspended ? "suspended" : "connection_lost", reason || "the connection is closed");
+    this.#setStatus("closed", { code, reason, suspended: this.suspended, refused: this.refused });
+    this.#rejectAll(this.suspended ? "suspended" : this.refused ? this.refused.code : "connection_lost", reason || "the connection is closed");
   }
 
   // The network is back, or the page is visible again: do not wait for the next heartbeat or attempt.
@@ -559,6 +653,7 @@ export class Client extends EventTarget {
     if (globalThis.document?.visibilityState === "hidden") return;
     if (this.status === "online") this.#sendHeartbeat();
     else if (this.status === "away" && this.#socket === null) this.#reconnect();
+    else if (this.status === "polling" && this.#socket === null) this.#open();
   };
 
   // The device has no network: say so now, not when a heartbeat is missed.
@@ -566,19 +661,28 @@ export class Client extends EventTarget {
 
   // Without a socket
 
-  /** Ask for the status over HTTP, again and again, until a socket opens or the client is closed. */
+  /** Ask for the status over HTTP, again and again, until a socket opens or the client is closed. @returns {Promise<void>} */
   async #poll() {
     clearTimeout(this.#polls);
     const isOver = () => this.status === "online" || this.status === "closed";
     if (isOver()) return;
     const sent_ms = Date.now();
     try {
+      await this.#enterWanted();
       const snapshot = await this.api.status();
       if (isOver()) return;
+      this.#tried_renewal = false;
       this.#receiveStatus(snapshot, sent_ms);
     } catch (error) {
       const { code, said } = /** @type {YokedError} */ (error);
       if (code === "suspended") this.suspended = { reason: said.reason, until: said.until };
+      if (code === "unauthorized" && this.renewToken && !this.#tried_renewal) {
+        this.#tried_renewal = true;
+        const token = await this.renewToken().catch(() => null);
+        if (token) this.#useToken(token);
+        if (token && !isOver()) return this.#poll();
+      }
+      if (this.#wanted && ROOM_REFUSALS.has(code) && !isOver()) return this.#refuse(/** @type {YokedError} */ (error));
       if (code === "suspended" || code === "unauthorized") return this.#finish(BAD_TOKEN, String(/** @type {Error} */ (error).message));
       // Not the socket alone: the server cannot be reached at all.
       if (this.status !== "polling") return;
@@ -587,6 +691,9 @@ export class Client extends EventTarget {
       this.#timer = setTimeout(() => this.#reconnect(), FIRST_PAUSE_S * 1000);
       return;
     }
+    await this.#watchRoom().catch(() => {});
+    if (isOver()) return;
+    clearTimeout(this.#polls);
     const every_s = this.snapshot?.state === "voting" || this.snapshot?.match?.voted ? OUTCOME_EVERY_S : STATUS_EVERY_S;
     this.#polls = setTimeout(() => this.#poll(), every_s * 1000);
   }
@@ -597,9 +704,9 @@ export class Client extends EventTarget {
     const first = this.status !== "polling";
     this.snapshot = snapshot;
     if (first) {
-      clearTimeout(this.#timer);
-      this.#socket = null;
-      this.#timer = setTimeout(() => this.#open(), SOCKET_AGAIN_S * 1000);
+      this.#pause_s = FIRST_PAUSE_S;
+      // A socket that is being opened may still open.
+      if (this.#socket === null) this.#trySocketLater();
       this.#setStatus("polling", {});
       for (const [id, pending] of this.#pending) {
         this.#pending.delete(id);
@@ -610,6 +717,58 @@ export class Client extends EventTarget {
     }
     for (const event of before && !first ? eventsBetween(before, snapshot) : []) this.#dispatch(event.type, { at: new Date(sent_ms).toISOString(), seq: 0, replayed: false, ...event });
     this.#dispatch("change", snapshot);
+  }
+
+  /** Enter the room of `connect`. A user who waits, or is in a match or on a date, stays where they are. */
+  async #enterWanted() {
+    if (!this.#wanted) return;
+    const { room, code } = this.#wanted;
+    await this.api.enterRoom(room, code).catch((error) => { if (error.code !== "wrong_state") throw error; });
+    this.#wanted = null;
+  }
+
+  /** The server did not let the user into the room of `connect`. @param {YokedError} error */
+  #refuse(error) {
+    this.refused = error;
+    this.#finish(1000, error.message);
+  }
+
+  /** Without a socket nobody tells that the room closes: ask. */
+  async #watchRoom() {
+    const { room, state } = this.snapshot ?? {};
+    if (!room || room === MAIN) this.#room = null;
+    else if (this.#room?.room !== room) this.#room = { room, has_closed: false, told: "", asked_ms: 0 };
+    const known = this.#room;
+    if (!known || Date.now() - known.asked_ms < ROOM_EVERY_S * 1000) return;
+    known.asked_ms = Date.now();
+    const entry = (await this.rooms()).find((one) => one.room === known.room);
+    if (this.status !== "polling" || this.#room !== known || this.snapshot?.room !== known.room) return;
+    const said = { at: new Date().toISOString(), seq: 0, replayed: false };
+    if (!entry?.is_open) {
+      const is_first = !known.has_closed && state === "idle" && !this.snapshot.date;
+      known.has_closed ||= is_first;
+      if (is_first) this.#dispatch("idle", { type: "idle", reason: "room_closed", ...said });
+      return;
+    }
+    known.has_closed = false;
+    const { closes_at } = entry;
+    if (!closes_at || closes_at === known.told || Date.parse(closes_at) - this.now() > CLOSING_S * 1000) return;
+    known.told = closes_at;
+    this.#dispatch("room_closing", { type: "room_closing", room: known.room, closes_at, ...said });
+  }
+
+  /** Try to open a socket after a pause, which doubles. */
+  #trySocketLater() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#open(), this.#nextPause(SOCKET_AGAIN_S) * 1000);
+  }
+
+  /** The pause before the next attempt; the one after it is twice as long. @param {number} longest_s */
+  #nextPause(longest_s) {
+    // Jitter spreads the reconnects of clients that were disconnected at the same time.
+    const pause_s = this.#pause_s * (0.5 + Math.random() / 2);
+    this.#pause_s = Math.min(this.#pause_s * 2, longest_s);
+    return pause_s;
   }
 
   /** Make the HTTP call of a command. @param {string} type @param {Record<string, any>} fields @returns {Promise<any>} */
@@ -647,6 +806,8 @@ export class Client extends EventTarget {
     this.#received_ms = Date.now();
     // A reply to hello or an event; the server closes the socket after both.
     if (message.type === "suspended" || message.code === "suspended") this.suspended = { reason: message.reason, until: message.until };
+    if (message.code === "moved") this.#moved_to = message.url;
+    if (message.type === "error" && message.re === this.#hello_id && ROOM_REFUSALS.has(message.code)) return this.#refuse(new YokedError(message.code, message.message));
     if (message.type === "ok" || message.type === "error") return this.#settle(message);
     if (message.type === "welcome") return this.#receiveWelcome(message);
     if (this.#resume) this.#resume.seq = message.seq;
@@ -667,6 +828,7 @@ export class Client extends EventTarget {
     this.#welcomed_at = microseconds(message.at);
     this.#sample(message.at, this.#hello_ms);
     this.#pause_s = FIRST_PAUSE_S;
+    this.#hops = 0;
     this.heartbeat_every_s = message.heartbeat_every_s;
     clearTimeout(this.#timer);
     clearInterval(this.#heartbeats);
@@ -674,11 +836,20 @@ export class Client extends EventTarget {
     this.#tried_renewal = false;
     if (message.expires_at) this.#renewBefore(message.expires_at);
     this.snapshot = message.snapshot;
+    this.#wanted = null;
+    this.#settleMoves(message.room);
     if (lost) this.#rejectAll("connection_lost", "the session is gone; see the snapshot for the current state");
     this.#setStatus("online", {});
     for (const pending of this.#pending.values()) this.#send(pending);
     this.#dispatch("welcome", message);
     this.#dispatch("change", this.snapshot);
+  }
+
+  /** Another node serves the room that the user has entered: the welcome there is the answer. @param {string} room */
+  #settleMoves(room) {
+    for (const [id, pending] of this.#pending) {
+      if (pending.type === "enter_room" && pending.fields.room === room) this.#settle({ type: "ok", re: id, room });
+    }
   }
 
   /** @param {any} message */
@@ -693,6 +864,10 @@ export class Client extends EventTarget {
     const done = { acknowledge: "acknowledged", vote: "voted" }[pending.type];
     if (done && match && this.snapshot && match.match_id === pending.fields.match_id) {
       this.snapshot = { ...this.snapshot, match: { ...match, [done]: true } };
+      this.#dispatch("change", this.snapshot);
+    }
+    if (pending.type === "enter_room" && this.snapshot && this.snapshot.room !== message.room) {
+      this.snapshot = { ...this.snapshot, room: message.room };
       this.#dispatch("change", this.snapshot);
     }
     // A reply that was sent again may come after the end of its call.
@@ -731,7 +906,7 @@ export class Client extends EventTarget {
 /**
  * Connect a user. Returns immediately. The client connects and reconnects until it is closed, replaced
  * by a newer connection of the same user, its token is refused, or the user is suspended.
- * @param {{url?: string, token: string, renewToken?: () => Promise<string>, timeout_s?: number}} options
+ * @param {{url?: string, token: string, room?: string, code?: string, renewToken?: () => Promise<string>, timeout_s?: number, hops?: number}} options
  */
 export function connect(options) {
   return new Client(options);

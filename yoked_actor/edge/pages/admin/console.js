@@ -13,6 +13,7 @@ import { objectivesView } from "./views/objectives.js";
 import { offersView } from "./views/offers.js";
 import { qualityView } from "./views/quality.js";
 import { reportsView } from "./views/reports.js";
+import { roomsView } from "./views/rooms.js";
 import { settingsView } from "./views/settings.js";
 import { signInView } from "./views/sign-in.js";
 import { userView, usersView } from "./views/users.js";
@@ -21,7 +22,7 @@ import { alertName, alertWords, refusal } from "./words.js";
 
 const KEY = "yoked.admin-token";
 const VIEWS = {
-  now: nowView, line: lineView, matches: matchesView, users: usersView, reports: reportsView, jobs: jobsView, offers: offersView, alerts: alertsView,
+  now: nowView, line: lineView, matches: matchesView, rooms: roomsView, users: usersView, reports: reportsView, jobs: jobsView, offers: offersView, alerts: alertsView,
   quality: qualityView, objectives: objectivesView, settings: settingsView, audit: auditView, drain: drainView,
 };
 /** Sections whose address may go on with the id of one thing. @type {Record<string, (app: Console, id: string) => any>} */

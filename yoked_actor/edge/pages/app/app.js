@@ -3,31 +3,23 @@
 
 import { Api, BAD_TOKEN, connect } from "/yoked.js";
 import { listenForClicks, reach, stayAwake } from "./attention.js";
+import { showConnection } from "./connection-banner.js";
 import { askToReport, closeDialogs } from "./dialogs.js";
-import { announce, button } from "./dom.js";
 import { draftOf, keepDraft } from "./drafts.js";
+import { offerLanguages, showLanguage } from "./language-box.js";
+import { Notices } from "./notices.js";
 import { prefer } from "./preferences.js";
 import { Ringing } from "./ringing.js";
+import { Rooms } from "./rooms.js";
 import { Router } from "./router.js";
-import { language, LANGUAGES, t, translatePage } from "./texts.js";
+import { t } from "./texts.js";
+import { forgetToken, storedToken, storeToken, userOf } from "./token.js";
 import { showWarning } from "./warning.js";
 import { noticeFor, refusal } from "./words.js";
 
-const KEY = "yoked.token";
-const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "call", "call_ended", "date_started", "date_ended", "signal", "offers", "connection", "warning", "draining"];
-/** Events that a page shows itself: they are only announced to screen readers. */
-const ANNOUNCED_ONLY = new Set(["tier", "matched", "voting", "date_started"]);
+const EVENTS = ["waiting", "tier", "nudge", "idle", "matched", "voting", "outcome", "match_cancelled", "call", "call_ended", "date_started", "date_ended", "signal", "offers", "connection", "warning", "room_closing", "draining"];
 /** The close reason of the server when the account is erased. */
 const ERASED = /erased/;
-
-/** The user ID in a token, for display only: the token is not verified here. */
-function userOf(token) {
-  try {
-    return JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))).sub ?? "";
-  } catch {
-    return "";
-  }
-}
 
 export class App {
   /** @param {Document} document */
@@ -41,6 +33,7 @@ export class App {
     this.tiers = meta("tiers").split(",").map(Number);
     this.met_days = Number(meta("met-days"));
     this.offers_at = meta("offers-at");
+    this.hops = Number(meta("hops"));
     /** @type {import("/yoked.js").Client|null} */
     this.client = null;
     /** Undefined until loaded; null if the user has none. @type {any} */
@@ -63,18 +56,18 @@ export class App {
     this.blocking = null;
     /** Why the sign-in page is shown. */
     this.sign_in_notice = "";
+    this.rooms = new Rooms(this);
     this.router = new Router(this);
     this.ringing = new Ringing(this);
-    this.noticeBox = document.getElementById("notice");
-    this.connectionBox = document.getElementById("connection");
+    this.notices = new Notices(document.getElementById("notice"));
   }
 
   start() {
-    const token = sessionStorage.getItem(KEY);
+    const token = storedToken();
     document.getElementById("sign-out")?.addEventListener("click", () => this.signOut());
-    this.#chooseLanguage();
+    offerLanguages((code) => this.setLanguage(code));
     listenForClicks();
-    for (const type of ["online", "offline"]) addEventListener(type, () => this.#showStatus());
+    for (const type of ["online", "offline"]) addEventListener(type, () => this.#showConnection());
     this.router.listen();
     if (token) this.#connect(token);
     this.router.follow();
@@ -82,6 +75,8 @@ export class App {
 
   get snapshot() { return this.client?.snapshot ?? null; }
   get api() { return this.client?.api ?? new Api(); }
+  /** The limits of this user that are never widened. @returns {string[]} */
+  get strict() { return this.profile?.preferences.strict ?? []; }
   get user() { return this.client ? userOf(this.client.token) : ""; }
 
   /** The server's time in milliseconds. */
@@ -89,21 +84,12 @@ export class App {
 
   // Language
 
-  #chooseLanguage() {
-    translatePage();
-    const box = /** @type {any} */ (document.getElementById("language"));
-    box.replaceChildren(...LANGUAGES.map(([code, name]) => Object.assign(document.createElement("option"), { value: code, textContent: name, lang: code })));
-    box.value = language();
-    box.addEventListener("change", () => this.setLanguage(box.value));
-  }
-
   /** @param {string} code */
   setLanguage(code) {
     prefer({ language: code });
-    translatePage();
-    /** @type {any} */ (document.getElementById("language")).value = language();
+    showLanguage();
     this.notify("");
-    this.#showStatus();
+    this.#showConnection();
     this.router.refresh();
   }
 
@@ -111,7 +97,7 @@ export class App {
 
   /** @param {string} token */
   signIn(token) {
-    sessionStorage.setItem(KEY, token);
+    storeToken(token);
     this.notify("");
     this.#connect(token);
     this.router.follow();
@@ -120,11 +106,11 @@ export class App {
   /** @param {string} [notice] text for the sign-in page */
   async signOut(notice = "") {
     const { client } = this;
-    sessionStorage.removeItem(KEY);
+    forgetToken();
     closeDialogs();
-    Object.assign(this, { client: null, profile: undefined, profile_draft: null, last_vote: null, opening: null, touch: null, suspended: null, blocking: null, sign_in_notice: notice });
+    Object.assign(this, { client: null, rooms: new Rooms(this), profile: undefined, profile_draft: null, last_vote: null, opening: null, touch: null, suspended: null, blocking: null, sign_in_notice: notice });
     this.notify("");
-    this.#showStatus();
+    this.#showConnection();
     stayAwake(false);
     // The next user starts on the home page; after a notice it is probably the same user.
     if (!notice) history.replaceState(null, "", "/");
@@ -137,15 +123,15 @@ export class App {
 
   /** Make this window the active one again, after another one replaced it. */
   takeOver() {
-    const token = sessionStorage.getItem(KEY);
+    const token = storedToken();
     if (token) this.signIn(token);
   }
 
   /** @param {string} token */
   #connect(token) {
     this.client?.close();
-    const client = connect({ token, renewToken: this.dev ? () => this.#logInAgain(token) : undefined });
-    Object.assign(this, { client, profile: undefined, suspended: null, sign_in_notice: "" });
+    const client = connect({ token, renewToken: this.dev ? () => this.#logInAgain(token) : undefined, hops: this.hops });
+    Object.assign(this, { client, rooms: new Rooms(this), profile: undefined, suspended: null, sign_in_notice: "" });
     const only = (act) => (event) => { if (client === this.client) act(event.detail); };
     client.addEventListener("status", only((detail) => this.#status(detail)));
     client.addEventListener("welcome", only(() => this.#welcome()));
@@ -156,7 +142,7 @@ export class App {
   /** Get a new token from a development server. @param {string} token */
   async #logInAgain(token) {
     const newer = await new Api().devLogin(userOf(token));
-    if (sessionStorage.getItem(KEY)) sessionStorage.setItem(KEY, newer);
+    if (storedToken()) storeToken(newer);
     return newer;
   }
 
@@ -198,25 +184,16 @@ export class App {
     const { status, code, reason, suspended } = detail;
     if (status === "closed" && suspended) return this.#suspend(suspended);
     if (status === "closed" && code === BAD_TOKEN) return this.signOut(ERASED.test(reason) ? t("signIn.erased") : t("refusal.unauthorized"));
-    this.#showStatus(detail);
+    this.#showConnection(detail);
     this.router.follow();
   }
 
-  #showStatus({ retry_in_s = 0 } = {}) {
-    const status = this.client && !this.suspended ? this.client.status : "";
-    const lost = status === "away" || status === "connecting";
-    let text = "";
-    if (status && !navigator.onLine && status !== "closed") text = t("connection.offline");
-    else if (status === "polling") text = t("connection.polling");
-    else if (lost && this.snapshot) text = retry_in_s > 1.5 ? t("connection.lostFor", { seconds: Math.round(retry_in_s) }) : t("connection.lost");
-    else if (status === "away") text = t("connection.lost");
-    this.connectionBox.hidden = !text;
-    if (this.connectionBox.textContent !== text) this.connectionBox.textContent = text;
-  }
+  #showConnection({ retry_in_s = 0 } = {}) { showConnection(this.suspended ? null : this.client, retry_in_s); }
 
   #welcome() {
     this.opening = null;
     if (this.profile === undefined) this.loadProfile();
+    if (this.rooms.list === null) this.rooms.load();
     const draft = draftOf(this.user);
     if (!draft || document.querySelector("dialog[open]")) return;
     const name = draft.partner.display_name;
@@ -237,21 +214,11 @@ export class App {
     if (event.type === "date_started") Object.assign(this, { opening: null, touch: null });
     if (event.type === "matched" && !event.replayed) reach(t("reach.found"), t("reach.foundText", { name: event.partner.display_name }), "match");
     if (event.type === "warning") return showWarning(this, event);
+    if (event.type === "room_closing" || event.reason === "room_closed") return this.rooms.tell(event);
     if (event.type === "date_ended") this.#askToStayInTouch(event);
     const notice = event.type === "call_ended" ? this.ringing.end(event) : this.#noticeFor(event);
     if (event.type === "outcome") this.last_vote = null;
-    // "Welcome back" must not replace a notice about something that happened meanwhile.
-    if (!notice || (event.reason === "resumed" && !this.noticeBox.hidden)) return;
-    if (ANNOUNCED_ONLY.has(event.type)) {
-      if (event.type !== "tier") this.notify("");
-      announce(notice);
-    } else {
-      const links = { nudge: [t("bar.spin"), "/spin"], offers: [t("notice.viewOffers"), "/offers"], connection: [t("notice.viewConnections"), "/connections"] };
-      const link = links[event.type];
-      // On the page that a notice links to, the user sees the change anyway.
-      if (link?.[1] === location.pathname && event.type !== "nudge") announce(notice);
-      else this.notify(notice, link);
-    }
+    if (notice) this.notices.tell(event, notice);
   }
 
   #askToStayInTouch({ date_id, touch_until, replayed }) {
@@ -260,7 +227,7 @@ export class App {
   }
 
   #noticeFor(event) {
-    if (!this.blocking || !["match_cancelled", "outcome", "date_ended"].includes(event.type)) return noticeFor(event, this.last_vote);
+    if (!this.blocking || !["match_cancelled", "outcome", "date_ended"].includes(event.type)) return noticeFor(event, this.last_vote, this.strict);
     const notice = t("block.done", { name: this.blocking });
     this.blocking = null;
     return notice;
@@ -268,26 +235,14 @@ export class App {
 
   // Notices
 
-  /** Show a notice at the top of the page until it is dismissed or replaced. A link has an address, or a function. @param {string} text @param {...([string, string | (() => void)] | undefined)} links */
-  notify(text, ...links) {
-    const box = this.noticeBox;
-    box.hidden = !text;
-    box.replaceChildren(text);
-    box.classList.remove("bad");
-    for (const link of links) {
-      if (link) box.append(" ", typeof link[1] === "string" ? Object.assign(document.createElement("a"), { href: link[1], textContent: link[0] }) : button(link[0], link[1], "link"));
-    }
-    if (text) {
-      box.append(button("×", () => this.notify(""), "dismiss", { "aria-label": t("common.dismiss") }));
-      announce(text);
-    }
-  }
+  /** Show a notice until it is dismissed or replaced. A link has an address, or a function. @param {string} text @param {...([string, string | (() => void)] | undefined)} links */
+  notify(text, ...links) { this.notices.show(text, ...links); }
 
   /** Show why an action failed. @param {any} error */
   showError(error) {
     if (error?.code === "profile_incomplete") this.go("/profile");
-    this.notify(refusal(error));
-    this.noticeBox.classList.add("bad");
+    if (error?.code === "room_closed") return this.rooms.leave(refusal(error));
+    this.notices.showError(refusal(error));
   }
 
   // Actions of the user
@@ -340,20 +295,6 @@ export class App {
     if (!done) this.blocking = null;
     else if (!together) this.notify(t("block.done", { name: partner.display_name }));
     return done;
-  }
-
-  /** Save everything that is stored about the user as a file. */
-  async download() {
-    try {
-      const data = await this.api.exportData();
-      const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([JSON.stringify(data, null, 2)], { type: "application/json" })), download: "my-data.json" });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-      this.notify(t("settings.downloaded"));
-    } catch (error) {
-      if (error.code === "rate_limited") this.notify(t("settings.downloadSoon"));
-      else this.showError(error);
-    }
   }
 
   /** Erase everything about the user, and sign out. */

@@ -55,9 +55,28 @@ export async function reach(title, body, tag) {
     addEventListener("focus", () => message.close(), { once: true });
   } catch {
     // Phones show messages of service workers only.
-    const worker = await navigator.serviceWorker?.register("/app/messages.js").catch(() => null);
-    await worker?.showNotification(title, options).catch(() => {});
+    await showByWorker(title, options).catch(() => {});
   }
+}
+
+/** @param {string} title @param {any} options */
+async function showByWorker(title, options) {
+  const registration = await navigator.serviceWorker.register("/app/messages.js");
+  const starting = registration.installing ?? registration.waiting;
+  // A worker shows nothing before it is active. The first message waits for that.
+  if (!registration.active && starting) {
+    await new Promise((resume) => {
+      starting.addEventListener("statechange", () => { if (["activated", "redundant"].includes(starting.state)) resume(null); });
+    });
+  }
+  await registration.showNotification(title, options);
+  const close = async () => {
+    if (document.visibilityState !== "visible") return;
+    document.removeEventListener("visibilitychange", close);
+    for (const message of await registration.getNotifications({ tag: options.tag })) message.close();
+  };
+  document.addEventListener("visibilitychange", close);
+  close();
 }
 
 /** Keep the screen on, or let it go off. @param {boolean} on */

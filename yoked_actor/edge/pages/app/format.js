@@ -36,6 +36,12 @@ export const day = format({ dateStyle: "long" });
 /** "3 February 2026 at 17:00 CET" */
 export const moment = format({ year: "numeric", month: "long", day: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
 
+/** "17:00" */
+export const hour = format({ hour: "2-digit", minute: "2-digit" });
+const dayAndHour = format({ weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+/** When a room opens or closes: "17:00" today, else "Fri, 20 Nov, 17:00". @param {string} iso @param {number} now */
+export const opening = (iso, now) => (new Date(iso).toDateString() === new Date(now).toDateString() ? hour : dayAndHour)(iso);
+
 /** A time of day such as "09:00". @param {string} text */
 export const timeOfDay = (text) => new Intl.DateTimeFormat(locale(), { hour: "2-digit", minute: "2-digit", timeZone: "UTC" }).format(new Date(`1970-01-01T${text}Z`));
 
@@ -44,6 +50,9 @@ export const percent = (factor) => new Intl.NumberFormat(locale(), { style: "per
 
 /** A number. @param {number} value */
 export const number = (value) => new Intl.NumberFormat(locale()).format(value);
+
+/** "jazz, tea, and old maps" @param {string[]} items */
+export const listing = (items) => new Intl.ListFormat(locale()).format(items);
 
 /** The name of a country. @param {string} code */
 export function country(code) {

@@ -8,6 +8,7 @@ import { met } from "./views/met.js";
 import { offers } from "./views/offers.js";
 import { lost, opening, replaced } from "./views/opening.js";
 import { profile } from "./views/profile.js";
+import { rooms } from "./views/rooms.js";
 import { settings } from "./views/settings.js";
 import { signIn } from "./views/sign-in.js";
 import { spin } from "./views/spin.js";
@@ -16,9 +17,9 @@ import { suspended } from "./views/suspended.js";
 import { touch } from "./views/touch.js";
 import { voting } from "./views/voting.js";
 
-const VIEWS = { "/": home, "/profile": profile, "/spin": spin, "/spinning": spinning, "/voting-window": voting, "/video-date": date, "/offers": offers, "/connections": connections, "/met": met, "/settings": settings };
+const VIEWS = { "/": home, "/profile": profile, "/spin": spin, "/spinning": spinning, "/voting-window": voting, "/video-date": date, "/offers": offers, "/connections": connections, "/met": met, "/rooms": rooms, "/settings": settings };
 /** Pages that a user may open while waiting. */
-const FREE = new Set(["/", "/profile", "/offers", "/connections", "/met", "/settings"]);
+const FREE = new Set(["/", "/profile", "/offers", "/connections", "/met", "/rooms", "/settings"]);
 const TITLE_EVERY_MS = 1000;
 
 export class Router {
@@ -95,6 +96,8 @@ export class Router {
     const path = location.pathname;
     if (place === "/spinning") return !moved && FREE.has(path) ? path : place;
     if (place) return place;
+    // Without a choice of rooms there is no such page.
+    if (path === "/rooms" && this.app.rooms.list && !this.app.rooms.isShown) return "/";
     return FREE.has(path) ? path : "/spin";
   }
 
@@ -138,6 +141,7 @@ export class Router {
     for (const element of document.querySelectorAll("[data-signed-in]")) element.hidden = !signedIn;
     document.documentElement.classList.toggle("signed-in", signedIn);
     if (!signedIn) document.documentElement.classList.remove("busy", "barred");
+    for (const element of document.querySelectorAll("[data-rooms]")) element.hidden = !this.app.rooms.isShown;
     const name = document.getElementById("user-name");
     if (name) name.textContent = this.app.profile?.display_name ?? this.app.user;
   }

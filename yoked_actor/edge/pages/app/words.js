@@ -1,6 +1,6 @@
 // Texts for what the server reports.
 
-import { distance, moment } from "./format.js";
+import { distance, listing, moment } from "./format.js";
 import { known, t } from "./texts.js";
 
 /** The notice about an outcome, for a user who voted `vote`. */
@@ -21,18 +21,25 @@ function cancelNotice({ reason, next }) {
   return next === "waiting" ? `${text} ${t("cancelled.kept")}` : text;
 }
 
+/** How wide the search is. @param {number} tier @param {string[]} strict the limits that are never widened */
+export function tierText(tier, strict) {
+  if (tier === 1 || strict.length === 0) return known(`tier.${tier}`);
+  return strict.length > 1 ? t("tier.both") : known(`tier.${tier}.${strict[0]}`);
+}
+
 /**
  * The notice about an event; empty if it needs none.
  * @param {any} event
  * @param {string|null} vote the last vote of this user, if this page knows it
+ * @param {string[]} strict the limits of this user that are never widened
  */
-export function noticeFor(event, vote) {
+export function noticeFor(event, vote, strict) {
   const name = event.partner?.display_name ?? "";
   switch (event.type) {
     // The event before explained why the user is in line again, and a user who spins sees the line.
     case "waiting": return event.reason === "resumed" ? t("notice.resumed") : "";
     case "idle": return event.reason === "idle_vote" ? "" : known(`notice.${event.reason}`);
-    case "tier": return known(`tier.${event.tier}`);
+    case "tier": return tierText(event.tier, strict);
     case "matched": return t("notice.matched", { name });
     case "voting": return t("notice.voting");
     case "outcome": return event.reason === "you_left" ? cancelNotice(event) : outcomeNotice(event, vote);
@@ -55,9 +62,13 @@ export function callNotice(reason, name, incoming) {
   return reason === "missed" ? t("call.missedByMe", { name }) : "";
 }
 
+/** The server names a character that a text must not have; not every page shows the name of the field. */
+const BAD_CHARACTERS = /must not contain .*\(U\+|combining marks in a row/;
+
 /** Why the server refused a call, as a text. @param {any} error */
 export function refusal(error) {
   const detail = String(error?.message ?? "");
+  if (error?.code === "bad_request" && BAD_CHARACTERS.test(detail)) return t("refusal.characters");
   return known(`refusal.${error?.code}`) || (detail ? `${detail[0].toUpperCase()}${detail.slice(1)}.`.replace(/\.\.$/, ".") : t("refusal.internal"));
 }
 
@@ -82,6 +93,19 @@ export function explanation({ pool, rejected_by, nearest, strict }) {
     lines.push(nearest.unit === "years" ? t("explain.years", { count: nearest.by, people }) : t("explain.further", { distance: distance(nearest.by), people }));
   }
   return lines;
+}
+
+/** The interests that a reason names; the rest is counted. */
+const NAMED = 3;
+
+/** Why a person is offered, as a list of phrases. The distance is among the facts of the card. @param {{fit: {years_apart: number, shared?: string[], widened?: boolean}}} offer */
+export function reasonsFor({ fit: { years_apart, shared = [], widened } }) {
+  const named = shared.length > NAMED ? [...shared.slice(0, NAMED), t("offers.more", { count: shared.length - NAMED })] : shared;
+  return [
+    named.length > 0 && t("offers.shared", { list: listing(named) }),
+    years_apart === 0 ? t("offers.sameAge") : t("offers.yearsApart", { count: years_apart }),
+    widened && t("offers.widened"),
+  ].filter(Boolean);
 }
 
 /** The name of a gender. @param {string} gender */

@@ -2,6 +2,7 @@
 
 import { h, heading } from "/app/dom.js";
 import { lastHour, matchesChart, sharesChart, waitingChart } from "../charts.js";
+import { fill, label, panel, table } from "../parts.js";
 import { OUTCOMES, TIERS, seconds } from "../words.js";
 
 const RECENT_MINUTES = 5;
@@ -41,10 +42,12 @@ export function nowView(app) {
   ];
   const stalled = h("p", { class: "notice bad", role: "alert", hidden: true }, "The database cannot be written. No one is matched until it can be written again. Commits are retried, and nothing is lost. Check the disk and the log.");
   const degraded = h("div", { class: "notice bad", role: "alert", hidden: true });
+  const nodes = nodesTable();
   let shown = "";
   const root = h("div", { class: "sections" }, heading("Now"), stalled, degraded,
     h("ul", { class: "tiles" }, Object.values(tiles).map((one) => one.root)),
-    h("div", { class: "charts" }, charts.map((one) => one.root)));
+    h("div", { class: "charts" }, charts.map((one) => one.root)),
+    nodes.root);
   return {
     title: "Now",
     root,
@@ -75,6 +78,29 @@ export function nowView(app) {
       tiles.jobs.show(dead_letter.toLocaleString(), `${in_progress} running, ${pending + failed} pending`, dead_letter > 0);
       tiles.alerts.show(status.alerts.length.toLocaleString(), status.alerts.length ? "show" : "none active", status.alerts.length > 0);
       for (const chart of charts) chart.update(status);
+      nodes.update(status.nodes);
+    },
+  };
+}
+
+/** The nodes of the service and the rooms that each serves; hidden while there is only this server. */
+function nodesTable() {
+  const place = h("div", {});
+  const root = panel("Nodes", place);
+  root.hidden = true;
+  return {
+    root,
+    /** @param {any} found */
+    update(found) {
+      root.hidden = !found;
+      if (!found) return;
+      const rooms = (/** @type {string} */ node) => found.leases.filter((one) => one.node === node && one.left_s > 0).map((one) => `${one.room} (${one.epoch})`);
+      fill(place, table("Nodes", ["Node", "URL", "Last heard", "Rooms (epoch)"], found.nodes.map((one) => [
+        one.node === found.node ? `${one.node} (this one)` : one.node,
+        one.url,
+        one.is_live ? `${seconds(one.silent_s)} ago` : label(`silent for ${seconds(one.silent_s)}`, "bad"),
+        rooms(one.node).join(", ") || "none",
+      ]), "No node is registered."));
     },
   };
 }

@@ -22,7 +22,7 @@ export function offersView(app) {
       found.runs.map((run) => [run.zone, run.date, when(run.scheduled_at), label(...STATUSES[run.status]),
         run.job_id === null ? "–" : h("a", { href: `#jobs/${run.job_id}` }, String(run.job_id)),
         h("div", { class: "actions" },
-          run.status === "missed" ? button("Run", () => start(run.zone, run.date), "small", { "aria-label": `Run ${run.zone}, ${run.date}` }) : null,
+          run.status === "missed" && app.may("admin") ? button("Run", () => start(run.zone, run.date), "small", { "aria-label": `Run ${run.zone}, ${run.date}` }) : null,
           run.status === "done" || run.status === "started" ? button("Verify", () => verify(run.zone, run.date), "small", { "aria-label": `Verify ${run.zone}, ${run.date}` }) : null)]),
       "No runs planned: there are no profiles yet."));
   }
@@ -59,10 +59,10 @@ export function offersView(app) {
     title: "Offers",
     root: h("div", { class: "sections" }, heading("Offers"),
       h("p", { class: "lead" }, "The run of each zone starts automatically in the morning. A missed run can be started here. A stored run can be verified: it is computed again and compared."),
-      h("form", { class: "filters", novalidate: true, onsubmit: ask(start) },
+      h("form", { class: "filters", novalidate: true, onsubmit: ask(app.may("admin") ? start : verify) },
         h("div", {}, h("label", { for: "run-zone" }, "Zone"), zone),
         h("div", {}, h("label", { for: "run-date" }, "Date"), day),
-        h("button", { class: "small" }, "Run now"),
+        app.may("admin") ? h("button", { class: "small" }, "Run now") : null,
         button("Verify", () => ask(verify)(new Event("submit")), "small")),
       verdict, place),
     update() { if (isRunning && !place.contains(document.activeElement)) load(); },

@@ -51,8 +51,8 @@ export function reportsView(app) {
 
   const ACTS = {
     d: (one) => !one.resolved_at && dismissReport(app, one, load),
-    w: (one) => one.kind === "report" && warn(app, one.reported, load, one),
-    s: (one) => !one.suspended && suspend(app, one.reported, load, one),
+    w: (one) => one.kind === "report" && !one.reported.startsWith("~") && warn(app, one.reported, load, one),
+    s: (one) => !one.suspended && !one.reported.startsWith("~") && suspend(app, one.reported, load, one),
     l: (one) => one.suspended && unsuspend(app, one.reported, load),
     o: (one) => { location.hash = `#users/${encodeURIComponent(one.reported)}`; },
   };
@@ -97,7 +97,9 @@ export function reportsView(app) {
       h("form", { class: "filters", onsubmit: (event) => event.preventDefault() },
         h("div", {}, h("label", { for: "which-reports" }, "Show"), which),
         h("p", { class: "check" }, keys, h("label", { for: "report-keys" }, "Keys")),
-        h("p", { class: "hint keys" }, h("kbd", {}, "j"), h("kbd", {}, "k"), " move, ", h("kbd", {}, "d"), " dismiss, ", h("kbd", {}, "w"), " warn, ", h("kbd", {}, "s"), " suspend, ", h("kbd", {}, "l"), " lift, ", h("kbd", {}, "o"), " open the person")),
+        h("p", { class: "hint keys" }, h("kbd", {}, "j"), h("kbd", {}, "k"), " move, ",
+          app.may("moderator") ? [h("kbd", {}, "d"), " dismiss, ", h("kbd", {}, "w"), " warn, ", h("kbd", {}, "s"), " suspend, ", h("kbd", {}, "l"), " lift, "] : null,
+          h("kbd", {}, "o"), " open the person")),
       place),
     update() {
       // New reports arrive live, but not under the operator's hands.

@@ -92,8 +92,9 @@ export function date(app) {
     if (muted.textContent !== mutedText) muted.textContent = mutedText;
     problem.textContent = call.problem;
     trouble.hidden = !joined || !call.problem || call.phase === "impossible";
-    mute.hidden = call.isOn("audio") === null;
-    camera.hidden = call.isOn("video") === null;
+    // Before the user has joined, nobody sees or hears anything.
+    mute.hidden = !joined || call.isOn("audio") === null;
+    camera.hidden = !joined || call.isOn("video") === null;
     label(mute, call.isOn("audio") ? t("date.mute") : t("date.unmute"), call.isOn("audio") === false);
     label(camera, call.isOn("video") ? t("date.cameraOff") : t("date.cameraOn"), call.isOn("video") === false);
     const announced = seen ? t("date.seen", { name }) : `${message.textContent} ${call.text}`;

@@ -5,7 +5,7 @@ import { askToBlock, askToReport } from "../dialogs.js";
 import { button, h, heading } from "../dom.js";
 import { timeOfDay, weekdayTime } from "../format.js";
 import { t } from "../texts.js";
-import { refusal } from "../words.js";
+import { reasonsFor, refusal } from "../words.js";
 
 /** @param {any} app */
 export function offers(app) {
@@ -30,11 +30,11 @@ export function offers(app) {
     return h("p", { class: "answered" }, offer.answer === "accept" ? t("offers.accepted") : t("offers.declined"));
   };
   const card = (offer) => {
-    const { candidate, reasons = [], expires_at } = offer;
+    const { candidate, expires_at } = offer;
     const name = candidate.display_name;
     const element = h("article", { class: "panel offer" }, mark(candidate),
       h("div", {}, h("h2", {}, name), h("p", { class: "facts" }, facts(candidate)),
-        reasons.length > 0 && h("p", { class: "reasons" }, reasons.join(" · ")),
+        h("p", { class: "reasons" }, reasonsFor(offer).join(" · ")),
         interestList(candidate.interests, app.profile?.interests ?? []),
         offer.answer || connected.has(candidate.user_id)
           ? given(offer)

@@ -80,7 +80,8 @@ const numeric = (input) => (input.value.trim() === "" ? NaN : Number(input.value
 function widening({ tiers }) {
   const [seconds2, years2, factor2, seconds3, years3, factor3, seconds99] = tiers;
   const years = (count) => t("profile.years", { count });
-  return t("profile.widens", { seconds2, seconds3, seconds99, years2: years(years2), years3: years(years3), factor2: percent(factor2), factor3: percent(factor3) });
+  // With the usual settings, the third step and the last one come at the same time.
+  return t(seconds3 < seconds99 ? "profile.widens" : "profile.widensTwice", { seconds2, seconds3, seconds99, years2: years(years2), years3: years(years3), factor2: percent(factor2), factor3: percent(factor3) });
 }
 
 function makeForm(app, start) {

@@ -4,6 +4,7 @@ import { askPermission, chime, permission } from "../attention.js";
 import { open } from "../dialogs.js";
 import { announce, button, h, heading } from "../dom.js";
 import { day, units } from "../format.js";
+import { download } from "../my-data.js";
 import { prefer, preferences } from "../preferences.js";
 import { language, LANGUAGES, t } from "../texts.js";
 import { refusal } from "../words.js";
@@ -97,6 +98,6 @@ function dataPanel(app) {
     const dialog = open(t("settings.eraseAsk"), [h("p", {}, t("settings.eraseText")), h("label", { for: "erase-name" }, t("settings.eraseType", { name })), field, problem],
       [button(t("common.cancel"), () => dialog.close()), erase]);
   };
-  return panel(t("settings.data"), h("p", {}, t("settings.dataText")), h("div", { class: "actions" }, button(t("settings.download"), () => app.download())),
+  return panel(t("settings.data"), h("p", {}, t("settings.dataText")), h("div", { class: "actions" }, button(t("settings.download"), () => download(app))),
     h("p", {}, t("settings.eraseText")), h("div", { class: "actions" }, button(t("settings.erase"), ask, "danger")));
 }

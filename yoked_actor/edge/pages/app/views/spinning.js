@@ -3,8 +3,9 @@
 import { askPermission, permission } from "../attention.js";
 import { announce, button, clock, h, heading } from "../dom.js";
 import { prefer, preferences } from "../preferences.js";
-import { known, t } from "../texts.js";
-import { explanation } from "../words.js";
+import { roomLine } from "../room-line.js";
+import { t } from "../texts.js";
+import { explanation, tierText } from "../words.js";
 import { checkDevices } from "./check.js";
 import { circlingOrbs } from "./orbs.js";
 
@@ -31,6 +32,7 @@ function notifyOffer() {
 
 /** @param {any} app */
 export function spinning(app) {
+  const room = roomLine(app);
   const waited = h("span", { class: "waited" }, "0:00");
   const tier = h("p", { class: "lead" });
   const why = h("ul", { class: "why" });
@@ -48,9 +50,10 @@ export function spinning(app) {
     if (app.snapshot?.state !== "waiting" || !app.client?.isLive) return;
     const reply = await app.client.explain().catch(() => null);
     if (!reply || app.snapshot?.state !== "waiting") return;
-    tier.textContent = known(`tier.${reply.tier}`);
+    tier.textContent = tierText(reply.tier, app.strict);
     const lines = explanation(reply);
-    next.textContent = reply.next_tier_in_s === null || reply.next_tier_in_s === undefined ? "" : t("spinning.widens", { seconds: Math.max(1, Math.ceil(reply.next_tier_in_s)) });
+    const widens = typeof reply.next_tier_in_s === "number" && app.strict.length < 2;
+    next.textContent = !widens ? "" : t("spinning.widens", { seconds: Math.max(1, Math.ceil(reply.next_tier_in_s)) });
     if (lines.join() === shown) return;
     shown = lines.join();
     why.replaceChildren(...lines.map((line) => h("li", {}, line)));
@@ -62,14 +65,15 @@ export function spinning(app) {
   return {
     title: t("spinning.title"),
     count: () => waited.textContent,
-    root: h("section", { class: "center" }, circlingOrbs(), heading(t("spinning.heading")),
+    root: h("section", { class: "center" }, circlingOrbs(), heading(t("spinning.heading")), room.element,
       h("p", { class: "clock-line" }, h("span", { class: "sr-only" }, t("spinning.waited")), waited), tier,
       h("div", { class: "actions" }, leave),
       h("p", { class: "stay" }, t("spinning.stay"), " ", "wakeLock" in navigator && t("spinning.awake")),
       h("div", { class: "panel why-panel" }, h("h2", {}, t("spinning.why")), why, next),
       h("div", { class: "actions reach" }, notifyOffer(), check)),
     update() {
-      if (app.snapshot?.tier) tier.textContent = known(`tier.${app.snapshot.tier}`);
+      room.show();
+      if (app.snapshot?.tier) tier.textContent = tierText(app.snapshot.tier, app.strict);
       tick();
     },
     opened: ask,

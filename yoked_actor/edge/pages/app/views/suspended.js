@@ -1,6 +1,7 @@
 // A suspended user reads why and until when, and can write to the people who decide.
 
 import { button, h, heading } from "../dom.js";
+import { download } from "../my-data.js";
 import { t } from "../texts.js";
 import { refusal, suspendedUntil } from "../words.js";
 
@@ -39,6 +40,6 @@ export function suspended(app) {
     root: h("section", { class: "narrow suspended" },
       h("div", { class: "panel", role: "alert" }, heading(t("suspended.heading")), h("p", { class: "lead" }, suspendedUntil(until)), h("p", {}, t("suspended.reason", { reason }))),
       form,
-      h("div", { class: "actions" }, button(t("suspended.again"), () => app.takeOver()), button(t("settings.download"), () => app.download()))),
+      h("div", { class: "actions" }, button(t("suspended.again"), () => app.takeOver()), button(t("settings.download"), () => download(app)))),
   };
 }

@@ -19,7 +19,7 @@ export function touch(app) {
   const buttons = [button(t("touch.no"), () => answer("no"), "big"), button(t("touch.yes"), () => answer("yes"), "main big")];
   return {
     title: t("touch.title"),
-    root: h("section", { class: "center" }, mark(partner, "large"), heading(t("touch.heading", { name })),
+    root: h("section", { class: "center touch" }, mark(partner, "large"), heading(t("touch.heading", { name })),
       h("p", { class: "lead" }, t("touch.text", { name })),
       h("div", { class: "actions" }, buttons),
       h("p", { class: "hint" }, t("touch.until", { time: moment(touch_until) }), " ", t("touch.laterHint", { name })),

@@ -55,7 +55,8 @@ export function voting(app) {
     const voted = match.voted || sending;
     if (open && running !== match.vote_by) {
       running = match.vote_by;
-      ring.run(match.vote_by, app.vote_window_s * 1000, true);
+      // A room may have a vote of another length.
+      ring.run(match.vote_by, app.rooms.isInMain ? app.vote_window_s * 1000 : Date.parse(match.vote_by) - app.now(), true);
     }
     ring.element.classList.toggle("still", !open);
     pass.disabled = yes.disabled = !open || voted;
@@ -71,7 +72,7 @@ export function voting(app) {
     count: () => ring.left,
     root: h("section", { class: "meeting" }, h("div", { class: "meeting-head" }, title, ring.element), personCard(partner, app.profile?.interests ?? []),
       h("div", { class: "decide" }, status, choice),
-      h("div", { class: "after" }, h("p", { class: "hint" }, t("voting.next", { minutes: app.date_minutes })),
+      h("div", { class: "after" }, h("p", { class: "hint" }, app.rooms.isInMain ? t("voting.next", { minutes: app.date_minutes }) : t("voting.nextRoom")),
         h("div", { class: "quiet" }, button(t("common.block"), () => askToBlock(app, partner), "link"), button(t("common.report"), () => askToReport(app, partner, match_id), "link")))),
     update: show,
     opened: acknowledge,
