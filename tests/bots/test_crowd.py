@@ -141,3 +141,51 @@ def test_a_seed_makes_a_person_and_the_crowd_is_varied():
     assert {person["gender"] for person in people} == {"woman", "man", "nonbinary"}
     assert len({person["display_name"] for person in people}) > 150
     assert len({person["time_zone"] for person in people}) > 3
+
+
+async def test_bots_spread_over_rooms_and_meet_only_there(autojump_clock):
+    async with open_world(seed=4, settings={"rooms": {"jazz": {}, "rock": {}}}) as world:
+        log = Log()
+        rooms = ("jazz", "rock")
+        crowd = Crowd(
+            URL,
+            users=20,
+            persona="yes",
+            seed=4,
+            ramp=10,
+            tally=log,
+            dial=world.dial(),
+            rooms=rooms,
+        )
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(crowd.run)
+            await trio.sleep(5)
+            here = {room: users for room, (users, _) in world.server.live.rooms.counts().items()}
+            assert here == {"main": 0, "jazz": 10, "rock": 10}
+            await trio.sleep(60)
+            assert world.audit() == []
+            crowd.stop()
+        assert log.errors == {}
+        read = world.server.base.metrics.registry.get_sample_value
+        made = {room: read("yoked_room_matches_total", {"room": room}) or 0 for room in rooms}
+        assert min(made.values()) > 3
+        assert read("yoked_room_matches_total", {"room": "main"}) is None
+
+
+async def test_a_bot_that_is_not_let_into_its_room_is_counted_as_an_error(autojump_clock):
+    async with open_world(settings={"rooms": {"jazz": {"capacity": 1}}}) as world:
+        log = Log()
+        crowd = Crowd(
+            URL,
+            users=3,
+            persona="yes",
+            seed=4,
+            tally=log,
+            dial=world.dial(),
+            rooms=("jazz", "nowhere"),
+        )
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(crowd.run)
+            await trio.sleep(3)
+            crowd.stop()
+        assert log.errors == {"unknown_room": 1, "room_full": 1}

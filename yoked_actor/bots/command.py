@@ -6,6 +6,7 @@ import contextlib
 import resource
 import secrets
 import signal
+from collections.abc import Sequence
 
 import click
 import msgspec
@@ -16,6 +17,7 @@ from rich.live import Live
 from yoked_actor.bots.crowd import Crowd
 from yoked_actor.bots.display import live_table, progress_line, summary
 from yoked_actor.client import Address, Api, CallRefused
+from yoked_actor.domain.rooms import is_room_id
 
 _LINE_EVERY_S = 5.0
 _TABLE_EVERY_S = 0.5
@@ -24,28 +26,44 @@ _SPARE_FILES = 100
 
 
 def run_bots(
-    users: int, url: str, persona: str, seconds: float, seed: int | None, ramp: float
+    users: int,
+    url: str,
+    persona: str,
+    seconds: float,
+    seed: int | None,
+    ramp: float,
+    rooms: Sequence[str] = (),
 ) -> None:
     """Run bots against a server, show what happens, and print a summary."""
+    for room in rooms:
+        if not is_room_id(room):
+            message = f"{room!r} is no id of a room: 1 to 32 of a-z, 0-9, _ and -"
+            raise click.BadParameter(message, param_hint="--room")
     try:
         Address.parse(url)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--url") from None
     _allow_open_files(users + _SPARE_FILES)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
-    problem = trio.run(_run, url, users, persona, seconds, seed, ramp)
+    problem = trio.run(_run, url, users, persona, seconds, seed, ramp, rooms)
     if problem is not None:
         raise click.ClickException(problem)
 
 
 async def _run(
-    url: str, users: int, persona: str, seconds: float, seed: int, ramp: float
+    url: str,
+    users: int,
+    persona: str,
+    seconds: float,
+    seed: int,
+    ramp: float,
+    rooms: Sequence[str],
 ) -> str | None:
     """Run the crowd; returns an error message, or None."""
     problem = await _login_problem(url)
     if problem is not None:
         return problem
-    crowd = Crowd(url, users=users, persona=persona, seed=seed, ramp=ramp)
+    crowd = Crowd(url, users=users, persona=persona, seed=seed, ramp=ramp, rooms=rooms)
     console = Console(highlight=False)
     started = trio.current_time()
     async with trio.open_nursery() as nursery:

@@ -6,7 +6,7 @@ that has waited long enough leaves, and a new one starts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from random import Random
@@ -26,6 +26,7 @@ from yoked_actor.client import (
     CallRefused,
     ConnectionLost,
     Dial,
+    RoomRefused,
     open_client,
 )
 
@@ -47,8 +48,14 @@ class Crowd:
         pace: Pace | None = None,
         tally: Tally | None = None,
         dial: Dial | None = None,
+        others: Sequence[str] = (),
+        rooms: Sequence[str] = (),
         people: Callable[[Random], dict[str, Any]] = make_person,
     ) -> None:
+        """`others` are URLs of other nodes of the same service.
+
+        The bots spread evenly over `rooms`; without any they are in `main`.
+        """
         self.tally = Tally() if tally is None else tally
         self.users = users
         self.seed = seed
@@ -56,7 +63,10 @@ class Crowd:
         self._persona = persona
         self._ramp = ramp
         self._pace = Pace() if pace is None else pace
-        self._dial = dial or Address.parse(url).dial()
+        self._home = Address.parse(url)
+        self._dial = dial or self._home.dial()
+        self._others = others
+        self._rooms = tuple(rooms)
         self._people = people
         self._playing: set[trio.CancelScope] = set()
         self._stopped = trio.Event()
@@ -97,11 +107,12 @@ class Crowd:
         """Run one bot from login to close; False when no other should follow."""
         user_id = f"bot{self.seed}-{number}" + (f".{visit}" if visit else "")
         random = Random(user_id)
+        room = self._rooms[number % len(self._rooms)] if self._rooms else None
         if await self._log_in(user_id, random) is None:
             return False
         while not self._stopped.is_set():
             try:
-                await self._play(user_id, random)
+                await self._play(user_id, random, room)
                 return not self._stopped.is_set()
             except* ConnectionLost as group:
                 lost = group
@@ -111,7 +122,7 @@ class Crowd:
         return False
 
     async def _log_in(self, user_id: str, random: Random) -> str | None:
-        api = Api(self._url, dial=self._dial)
+        api = Api(self._url, dial=self._dial, others=self._others)
         profile = self._people(random)
         while not self._stopped.is_set():
             try:
@@ -123,12 +134,18 @@ class Crowd:
                 return None
         return None
 
-    async def _play(self, user_id: str, random: Random) -> None:
+    async def _play(self, user_id: str, random: Random, room: str | None) -> None:
         persona = persona_of(self._persona, random)
         valve = Valve()
-        api = Api(self._url, dial=self._dial)
+        api = Api(self._url, dial=self._dial, others=self._others)
         log_in = partial(api.login, user_id)
-        async with open_client(self._url, log_in, dial=valve.on(self._dial)) as client:
+
+        def dial_to(address: Address) -> Dial:
+            return valve.on(self._dial if address == self._home else address.dial())
+
+        async with open_client(
+            self._url, log_in, dial_to=dial_to, others=self._others, room=room
+        ) as client:
             bot = Bot(user_id, client, random, self.tally, self._pace, valve)
             with self.tally.present(bot), trio.CancelScope() as scope:
                 self._playing.add(scope)
@@ -146,6 +163,9 @@ class Crowd:
         while isinstance(lost, BaseExceptionGroup):
             lost = lost.exceptions[0]
         assert isinstance(lost, ConnectionLost)
+        if isinstance(lost, RoomRefused):
+            self.tally.failed(lost.error, f"{user_id}: {lost}")
+            return False
         if lost.code == UNREACHABLE:
             return True
         self.tally.failed(f"closed with {lost.code}", f"{user_id}: {lost}")

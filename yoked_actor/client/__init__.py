@@ -10,8 +10,14 @@ async with open_client("http://127.0.0.1:8080", token) as ana:
 
 from __future__ import annotations
 
-from yoked_actor.client.commands import CommandRefused, ConnectionLost, Event, Suspended
-from yoked_actor.client.dialing import Address, Dial
+from yoked_actor.client.commands import (
+    CommandRefused,
+    ConnectionLost,
+    Event,
+    RoomRefused,
+    Suspended,
+)
+from yoked_actor.client.dialing import Address, Dial, DialTo
 from yoked_actor.client.http import Api, CallRefused
 from yoked_actor.client.live import Client
 from yoked_actor.client.opening import open_client
@@ -27,7 +33,9 @@ __all__ = [
     "CommandRefused",
     "ConnectionLost",
     "Dial",
+    "DialTo",
     "Event",
+    "RoomRefused",
     "Suspended",
     "TokenProvider",
     "open_client",

@@ -49,6 +49,18 @@ class Suspended(ConnectionLost):
         self.until = until
 
 
+ROOM_CODES = frozenset({"unknown_room", "room_closed", "room_full", "wrong_code", "forbidden"})
+"""Why a hello for a room is refused."""
+
+
+class RoomRefused(ConnectionLost):
+    """The server did not let the user into the room: `error` is the code of the protocol."""
+
+    def __init__(self, error: str, message: str) -> None:
+        super().__init__(None, f"{error}: {message}")
+        self.error = error
+
+
 class Commands(ABC):
     """Every command of the protocol; each returns the server's `ok` or raises."""
 
@@ -103,6 +115,11 @@ class Commands(ABC):
     async def cancel_call(self, call_id: str) -> Event:
         """Stop your own call."""
         return await self.command("cancel_call", call_id=call_id)
+
+    async def enter_room(self, room: str, code: str | None = None) -> Event:
+        """Go into another room, while you are idle."""
+        given = {} if code is None else {"code": code}
+        return await self.command("enter_room", room=room, **given)
 
     async def stay_in_touch(self, date_id: str, answer: str) -> Event:
         """Say after a date whether to stay in touch: `yes` or `no`."""

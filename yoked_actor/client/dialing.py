@@ -11,6 +11,8 @@ import trio
 
 Dial = Callable[[], Awaitable[trio.abc.Stream]]
 """Opens a new stream to the server."""
+DialTo = Callable[["Address"], Dial]
+"""Makes the `Dial` of an address."""
 
 
 class Address(msgspec.Struct, frozen=True):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 import msgspec
+import trio
 
 from yoked_actor.client.dialing import Address, Dial
+from yoked_actor.client.routing import MOST_HOPS, Route
 from yoked_actor.client.transport import DialTransport
+from yoked_actor.domain.lobby import Code
+from yoked_actor.wire.problems import STATUS
 
 
 class CallRefused(Exception):
@@ -39,13 +44,26 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Api:
-    """Makes HTTP calls, each over its own connection."""
+    """Makes HTTP calls, each over its own connection.
 
-    def __init__(self, url: str, token: str | None = None, *, dial: Dial | None = None) -> None:
-        self._address = Address.parse(url)
-        scheme = "https" if self._address.secure else "http"
-        self._url = httpx.URL(f"{scheme}://{self._address.authority}")
-        self._transport = DialTransport(dial or self._address.dial())
+    A call that another node has to answer (`moved`) is repeated there, with the token, and later
+    calls begin there. The token is sent nowhere else: other redirects are not followed.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        dial: Dial | None = None,
+        others: Sequence[str] = (),
+        hops: int = MOST_HOPS,
+    ) -> None:
+        """`others` are URLs of other nodes of the same service, for when one cannot be reached."""
+        self._home = Address.parse(url)
+        self._route = Route([url, *others], hops)
+        self._dial = dial or self._home.dial()
+        self._tries = 1 + len(others)
         self.token = token
 
     async def login(self, user_id: str, profile: dict[str, Any] | None = None) -> str:
@@ -92,6 +110,15 @@ class Api:
     async def stay_in_touch(self, date_id: str, answer: str) -> Any:
         """Say after a date whether to stay in touch: `yes` or `no`."""
         return await self.call("POST", f"/api/dates/{date_id}/stay_in_touch", {"answer": answer})
+
+    async def rooms(self) -> Any:
+        """The rooms that are open or announced."""
+        return (await self.call("GET", "/api/rooms"))["rooms"]
+
+    async def enter_room(self, room: str, code: str | None = None) -> Any:
+        """Go into another room, while you are idle."""
+        body = {} if code is None else {"code": code}
+        return await self.call("POST", f"/api/rooms/{quote(room, safe='')}/enter", body)
 
     async def met(self) -> Any:
         """The users whom the user has met lately, newest first."""
@@ -145,24 +172,53 @@ class Api:
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         """Make a call and return its JSON answer; a problem raises `CallRefused`."""
         answer = await self.request(method, path, body)
-        if answer.status >= 400:
+        if answer.status >= 300:
             raise _refusal(answer)
         return answer.json() if answer.body else None
 
     async def request(self, method: str, path: str, body: Any = None) -> Answer:
         """Make a call and return the response, whatever its status. Bytes are sent as they are."""
-        headers = {"Host": self._address.authority, "Connection": "close"}
+        if body is not None and not isinstance(body, bytes):
+            body = msgspec.json.encode(body)
+        tries = self._tries
+        while True:
+            address = self._route.address
+            try:
+                stream = await (self._dial if address == self._home else address.dial())()
+            except OSError:
+                # Nothing was sent, so it can be sent to another node.
+                self._route.turn_back()
+                tries -= address in self._route.known
+                if tries <= 0:
+                    raise
+                continue
+            answer = await self._send(stream, address, method, path, body)
+            url = _moved_to(answer)
+            if url is None:
+                self._route.arrived()
+                return answer
+            if not self._route.follow(url):
+                return answer
+
+    async def _send(
+        self, stream: trio.abc.Stream, address: Address, method: str, path: str, body: bytes | None
+    ) -> Answer:
+        headers = {"Host": address.authority, "Connection": "close"}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"
         if body is not None:
             headers["Content-Type"] = "application/json"
-            body = body if isinstance(body, bytes) else msgspec.json.encode(body)
+        url = httpx.URL(f"{'https' if address.secure else 'http'}://{address.authority}")
         # The path is sent as it is given: `httpx.URL` would normalize it.
         request = httpx.Request(
-            method, self._url, headers=headers, content=body, extensions={"target": path.encode()}
+            method, url, headers=headers, content=body, extensions={"target": path.encode()}
         )
+
+        async def opened() -> trio.abc.Stream:
+            return stream
+
         try:
-            response = await self._transport.handle_async_request(request)
+            response = await DialTransport(opened).handle_async_request(request)
             try:
                 received = b"".join([part async for part in response.aiter_raw()])
             finally:
@@ -171,6 +227,17 @@ class Api:
             raise ConnectionError(f"no complete response: {error}") from error
         found = dict(response.headers.multi_items())
         return Answer(response.status_code, found, received)
+
+
+def _moved_to(answer: Answer) -> str | None:
+    """The URL of the node that has to answer a call, if the response names one."""
+    if answer.status != STATUS[Code.MOVED]:
+        return None
+    try:
+        problem = answer.json()
+        return str(problem["url"]) if problem["code"] == Code.MOVED else None
+    except (msgspec.DecodeError, KeyError, TypeError):
+        return None
 
 
 def _refusal(answer: Answer) -> CallRefused:

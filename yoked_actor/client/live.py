@@ -2,9 +2,10 @@
 
 The client sends heartbeats. When its socket is lost, it reconnects, resumes its session and sends
 every command without a reply again: a command keeps its id, so it has one effect. It waits as long
-as a draining server has asked. It gives up only when reconnecting is no use: another device has
-replaced it (4001), or the token is not accepted or the user is suspended (4003). With a token
-provider it renews its token before that expires.
+as a draining server has asked, and follows to another node when it is told to (4011). It gives up
+only when reconnecting is no use: another device has replaced it (4001), or the token is not
+accepted or the user is suspended (4003). With a token provider it renews its token before that
+expires.
 """
 
 from __future__ import annotations
@@ -16,11 +17,19 @@ import msgspec
 import trio
 from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection, wrap_client_stream
 
-from yoked_actor.client.commands import CommandRefused, Commands, ConnectionLost, Event
-from yoked_actor.client.dialing import Address, Dial
+from yoked_actor.client.commands import (
+    ROOM_CODES,
+    CommandRefused,
+    Commands,
+    ConnectionLost,
+    Event,
+    RoomRefused,
+)
+from yoked_actor.client.dialing import Address, DialTo
 from yoked_actor.client.event_queue import EventQueue
 from yoked_actor.client.pending_commands import PendingCommands
 from yoked_actor.client.reconnects import UNREACHABLE, Reconnects
+from yoked_actor.client.routing import Route
 from yoked_actor.client.tokens import TokenProvider, TokenSource, TokenUnavailable
 
 _CLOSE_S = 2.0
@@ -38,9 +47,17 @@ _SOCKET_ERRORS = (
 class Client(Commands):
     """One user's connection to the server. Made by `open_client`."""
 
-    def __init__(self, address: Address, dial: Dial, token: str | TokenProvider) -> None:
-        self._address = address
-        self._dial = dial
+    def __init__(
+        self,
+        route: Route,
+        dial_to: DialTo,
+        token: str | TokenProvider,
+        room: str | None = None,
+        code: str | None = None,
+    ) -> None:
+        self._wanted_room = {"room": room, "code": code}
+        self._route = route
+        self._dial_to = dial_to
         self._tokens = TokenSource(token)
         self._reconnects = Reconnects(self._tokens)
         self._socket: WebSocketConnection | None = None
@@ -51,6 +68,7 @@ class Client(Commands):
         self._visit = trio.CancelScope()
         self._pending = PendingCommands()
         self._resend = False
+        self._was_welcomed = False
         self._count = 0
         self._wanted = trio.Event()
         self._wanted.set()
@@ -63,6 +81,8 @@ class Client(Commands):
         """How many welcomes it has received: one, and one for each reconnect."""
         self.snapshot: dict[str, Any] = {}
         """The snapshot of the last welcome."""
+        self.room: str | None = None
+        """The room of the last welcome."""
         self.heartbeat_every_s = 3.0
         self.lost: ConnectionLost | None = None
 
@@ -106,6 +126,11 @@ class Client(Commands):
     # The connection
 
     @property
+    def address(self) -> Address:
+        """The node that the client speaks to, or tries to reach."""
+        return self._route.address
+
+    @property
     def is_connected(self) -> bool:
         """Whether the client has been welcomed on a socket that is open."""
         return self._connected.is_set()
@@ -145,7 +170,14 @@ class Client(Commands):
             self._disconnected.unpark_all()
             if self._connected.is_set():
                 self._connected = trio.Event()
+            url = self._reconnects.take_moved(code)
+            if url is not None and self._route.follow(url):
+                continue
+            if url is None and not self._was_welcomed:
+                self._route.turn_back()
             error = self._reconnects.final_error(code, reason)
+            if error is None and self.session is None and self._route.is_exhausted:
+                error = ConnectionLost(code, reason)
             if error is not None:
                 self._give_up(error)
             elif self._wanted.is_set():
@@ -154,6 +186,7 @@ class Client(Commands):
     async def _stay_connected(self) -> tuple[int | None, str | None]:
         """Connect, and read until the socket ends; return its close code and reason."""
         code = reason = None
+        self._was_welcomed = False
         try:
             async with trio.open_nursery() as nursery:
                 with trio.CancelScope() as self._visit:
@@ -168,9 +201,9 @@ class Client(Commands):
                 nursery.cancel_scope.cancel()
         except* _SOCKET_ERRORS as group:
             code, reason = _close_reason(group)
-            if self.session is None and code is None:
+            if self.session is None and code is None and not self._route.has_others:
                 # Never welcomed: there may be no such server, so do not retry.
-                code, reason = UNREACHABLE, f"cannot connect to {self._address.authority}"
+                code, reason = UNREACHABLE, f"cannot connect to {self.address.authority}"
         finally:
             # trio-websocket leaves a stream open that has broken or was never a WebSocket.
             await self.drop()
@@ -183,11 +216,11 @@ class Client(Commands):
                 await self._socket.aclose()
 
     async def _connect(self, nursery: trio.Nursery) -> None:
-        self._stream = await self._dial()
+        self._stream = await self._dial_to(self.address)()
         self._socket = await wrap_client_stream(
             nursery,
             cast(trio.SocketStream, self._stream),  # Works with any stream, whatever it declares.
-            self._address.authority,
+            self.address.authority,
             "/ws",
             subprotocols=["yoked.v1"],
             message_queue_size=100,
@@ -196,6 +229,9 @@ class Client(Commands):
         hello: dict[str, Any] = {"type": "hello", "id": id, "token": token}
         if self.session is not None:
             hello["resume"] = {"session": self.session, "seq": self.seq}
+        else:
+            # Later the server knows in which room the user is.
+            hello |= {key: value for key, value in self._wanted_room.items() if value is not None}
         await self._socket.send_message(msgspec.json.encode(hello).decode())
 
     async def _read(self) -> None:
@@ -213,6 +249,9 @@ class Client(Commands):
             self._receive_welcome(message)
             return
         self._reconnects.note_message(message)
+        if message["type"] == "error" and message["code"] in ROOM_CODES and not self._was_welcomed:
+            self._give_up(RoomRefused(message["code"], message["message"]))
+            self._visit.cancel()
         if message["type"] in ("ok", "error"):
             self._pending.resolve(message)
         else:
@@ -228,7 +267,10 @@ class Client(Commands):
         self.seq = message["seq"]
         self.resumed = message["resumed"]
         self.snapshot = message["snapshot"]
+        self.room = message.get("room")
         self.heartbeat_every_s = message["heartbeat_every_s"]
+        self._was_welcomed = True
+        self._route.arrived()
         self._reconnects.note_welcome()
         if "expires_at" in message:
             self._tokens.set_server_time(message["at"])

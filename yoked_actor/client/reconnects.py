@@ -26,6 +26,7 @@ class Reconnects:
         self._protocol_errors = 0
         self._has_renewed = False
         self._suspended: tuple[str, str | None] | None = None
+        self._moved_to: str | None = None
 
     def note_connected(self) -> None:
         """The handshake has succeeded."""
@@ -42,6 +43,13 @@ class Reconnects:
             self._server_away_s = message["reconnect_after_s"]
         if "suspended" in (message["type"], message.get("code")):
             self._suspended = (message["reason"], message["until"])
+        if message.get("code") == "moved":
+            self._moved_to = message["url"]
+
+    def take_moved(self, code: int | None) -> str | None:
+        """The URL to follow, once, if the socket was closed because another node is needed."""
+        url, self._moved_to = self._moved_to, None
+        return url if code == CloseCode.MOVED else None
 
     def final_error(self, code: int | None, reason: str | None) -> ConnectionLost | None:
         """Why not to reconnect after a socket that ended so; None to reconnect."""
