@@ -24,6 +24,14 @@ GROUP = "yoked_core"
 # Modules on the path of a spin. mypyc cannot compile a module that defines a Struct, and nobody may
 # derive from a compiled class: tests do so from `Deadlines` and `Pool`.
 MODULES = (
+    "yoked_actor.actors.lobby.matchmaker",
+    "yoked_actor.actors.lobby.round_report",
+    "yoked_actor.actors.lobby.session",
+    "yoked_actor.actors.lobby.session_events",
+    "yoked_actor.actors.lobby.session_output",
+    "yoked_actor.actors.lobby.sessions",
+    "yoked_actor.actors.lobby.suspensions",
+    "yoked_actor.actors.mailbox",
     "yoked_actor.domain.lobby.floor.acquaintance",
     "yoked_actor.domain.lobby.floor.auditor",
     "yoked_actor.domain.lobby.floor.birthdays",
@@ -44,12 +52,26 @@ MODULES = (
     "yoked_actor.domain.lobby.machine.pairing",
     "yoked_actor.domain.lobby.machine.snapshot",
     "yoked_actor.domain.lobby.machine.step",
+    "yoked_actor.domain.matching.apart",
     "yoked_actor.domain.matching.compatibility",
     "yoked_actor.domain.matching.group",
     "yoked_actor.domain.matching.idlers",
     "yoked_actor.domain.matching.search",
+    "yoked_actor.domain.ops.recent",
     "yoked_actor.domain.time.instants",
     "yoked_actor.domain.time.token_bucket",
+    "yoked_actor.edge.ws.connection",
+    "yoked_actor.edge.ws.connection_output",
+    "yoked_actor.edge.ws.conversation",
+    "yoked_actor.edge.ws.frames",
+    "yoked_actor.edge.ws.hub",
+    "yoked_actor.edge.ws.hub_connection",
+    "yoked_actor.edge.ws.stream_connection",
+    "yoked_actor.store.lobby.rows",
+    "yoked_actor.telemetry.metrics.lobby",
+    "yoked_actor.telemetry.metrics.objectives",
+    "yoked_actor.wire.lobby.rendering",
+    "yoked_actor.wire.lobby.replies",
 )
 _NAMES = frozenset((*MODULES, f"{GROUP}__mypyc"))
 _LAYERS = ("domain", "settings", "telemetry", "store", "wire", "actors", "edge")

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from tests.domain.crowds import person
+from tests.store.raw import raw_connection
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.offers import Calendar, NoSuchRun, turn
 from yoked_actor.actors.offers.turn import ZONE_RUN, Turn
@@ -475,7 +476,7 @@ async def test_a_crash_between_any_two_statements_loses_no_run_and_doubles_none(
         open_store(original, runner=InlineRunner()) as store,
         trio.open_nursery() as nursery,
     ):
-        store._database._connection.set_trace_callback(note)
+        raw_connection(store).set_trace_callback(note)
         people = [person(f"at-{name}", time_zone=name) for name in names]
         await store.commit(Changes(people=people))
         calendar = Calendar(

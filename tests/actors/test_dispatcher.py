@@ -15,6 +15,7 @@ import structlog
 import trio
 from pydantic import BaseModel, ValidationError
 
+from tests.store.raw import raw_connection
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.actors.jobs.job_types import kind_of
@@ -541,7 +542,7 @@ async def test_then_is_called_after_the_commit(autojump_clock) -> None:
     async with open_house() as house:
 
         async def handler(run: JobRun[Task]) -> None:
-            connection = house.store._database._connection
+            connection = raw_connection(house.store)
             sql = "SELECT status FROM jobs WHERE id = ?"
 
             def tell() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 import trio
@@ -26,9 +25,10 @@ from tests.scenarios.meeting import (
     told,
 )
 from tests.scenarios.talker import Talker
+from tests.store.raw import raw_connection
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Matchmaker, Message
-from yoked_actor.actors.lobby.matchmaker import MatchmakerCrashed
+from yoked_actor.actors.lobby.crash import MatchmakerCrashed
 from yoked_actor.actors.lobby.round_report import AuditFailed
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.client import CallRefused
@@ -197,7 +197,7 @@ async def open_matchmaker():
         matchmaker = Matchmaker(Mailbox(1000), lobby, store, clock, listener, Metrics(), Settings())
         async with trio.open_nursery() as nursery:
             nursery.start_soon(matchmaker.run)
-            yield matchmaker, lobby, listener, store, store._database._connection
+            yield matchmaker, lobby, listener, store, raw_connection(store)
             nursery.cancel_scope.cancel()
 
 
@@ -335,14 +335,20 @@ async def test_an_error_while_sending_a_notice_closes_that_connection_only(autoj
         assert (await ana.hear())["type"] == "voting"
 
 
+class _Frozen(dict[str, bytes]):
+    """Can be asked, but not added to."""
+
+    def __setitem__(self, key: str, value: bytes) -> None:
+        raise TypeError("frozen")
+
+
 async def test_an_error_while_sending_a_reply_closes_that_connection_only(autojump_clock):
     async with open_world() as world:
         await world.sign_up("ana", **WOMAN)
         ben = await world.join("ben", **MAN)
         ana, _ = await Talker.greet(world, "ana")
         session = await world.server.live.sessions.enter("ana")
-        # Which can be asked, but not added to.
-        session._replies = MappingProxyType({})  # type: ignore[assignment]
+        session._replies = _Frozen()
         await ana.say({"type": "block", "id": "1", "user_id": "carl"})
         assert (await ana.hung_up()).code == 1011
         assert (await ben.spin()).state == "waiting"

@@ -51,6 +51,7 @@ async def test_connected_users_and_no_others_get_their_sets(autojump_clock):
                 # less a twentieth of 10, for 5 km of the 100 that she accepts.
                 "score": 61.5,
                 "reasons": ["you both like jazz", "2 years apart", "within 5 km"],
+                "fit": {"years_apart": 2, "shared": ["jazz"]},
                 "offered_at": "2026-01-01T10:00:00Z",
                 "expires_at": "2026-01-01T11:00:00Z",
             }

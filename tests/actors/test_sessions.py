@@ -26,7 +26,7 @@ from tests.scenarios.talker import Message, Talker
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.contacts import UserContacts
 from yoked_actor.actors.lobby import Message as LobbyMessage
-from yoked_actor.actors.lobby import Sessions
+from yoked_actor.actors.lobby import RoomLink, Sessions
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.offers import OpenedConnections, UserOffers
 from yoked_actor.domain.lobby import Floor
@@ -248,7 +248,7 @@ async def test_every_welcome_has_what_a_client_needs(autojump_clock):
         await world.sign_up("ana", **WOMAN)
         _, welcome = await Talker.greet(world, "ana")
         assert welcome["heartbeat_every_s"] == 3.0
-        assert welcome["snapshot"] == {"state": "idle", "credit": 0}
+        assert welcome["snapshot"] == {"state": "idle", "credit": 0, "room": "main"}
         assert welcome["at"] == "2026-01-01T08:00:00Z"
 
 
@@ -579,7 +579,9 @@ async def test_a_user_who_waits_for_room_in_the_mailbox_is_not_forgotten(autojum
         contacts = UserContacts(
             store, clock, Metrics(), Settings(), OpenedConnections(), floor.places
         )
-        sessions = Sessions(mailbox, store, clock, Metrics(), Settings(), offers, contacts, boot=1)
+        sessions = Sessions(
+            RoomLink(mailbox), store, clock, Metrics(), Settings(), offers, contacts, boot=1
+        )
         session = await sessions.enter("ana")
         [entered] = mailbox.take_all()
         sessions.answer(entered, Done(), clock.now())

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from tests.domain.crowds import START
 from yoked_actor.domain.lobby import (
     Changes,
+    Counter,
     Known,
     Lobby,
     Match,
@@ -100,7 +101,7 @@ class ModelStore:
         """The lobby of a new process, restored from the stored state."""
         numbers = [int(row[1:]) for row in (*self.matches, *self.dates)]
         self.boots += 1
-        lobby = Lobby(rules, max(numbers, default=0) + 1, boot=self.boots)
+        lobby = Lobby(rules, Counter(max(numbers, default=0) + 1), boot=self.boots)
         lobby.restore(
             [
                 self.known(seat.user_id)

@@ -276,6 +276,18 @@ def test_a_callee_who_is_lost_from_the_line_is_lost_to_the_call(evening: Evening
     assert only(evening.told("ben"), CallEnded).reason is CallEnd.LOST
 
 
+def test_a_waiting_callee_who_loses_the_socket_is_lost_no_later_than_without_a_call(
+    evening: Evening,
+) -> None:
+    evening.spin("ana")
+    evening.silent.add("ana")
+    evening.advance(8)
+    _call(evening)
+    evening.detach("ana")
+    evening.advance(2)
+    assert only(evening.told("ana"), NowIdle).reason is IdleReason.LOST
+
+
 def test_nobody_can_be_called_who_is_away_or_unknown(evening: Evening) -> None:
     evening.detach("ana")
     assert _refused(evening) == "wrong_state"

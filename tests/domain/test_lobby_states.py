@@ -606,7 +606,7 @@ class LobbyMachine(RuleBasedStateMachine):
             self.before = photo(self.lobby.floor)
             self.witness_before = deepcopy(self.witness)
             self.skips_before = self.pool.skips.copy()
-            self.first_new_id = self.lobby.floor._next_number
+            self.first_new_id = self.lobby.floor.counter.next_number
 
     def _settle(self) -> None:
         self.store.save(self.lobby.changes())

@@ -32,7 +32,7 @@ async def test_a_fetch_is_a_delivery_and_a_repeat_has_the_same_ids(autojump_cloc
         [offer] = first["offers"]
         assert offer["offer_id"] == offer_id(DAY, "ana", "ben")
         assert set(offer) == {
-            *("offer_id", "candidate", "score", "reasons", "offered_at", "expires_at")
+            *("offer_id", "candidate", "score", "reasons", "fit", "offered_at", "expires_at")
         }
         assert await ana.offers() == await ana.offers("2026-01-01") == first
         kept = await world.server.base.store.offers.load_set("ana", DAY)

@@ -252,7 +252,11 @@ async def test_a_user_who_has_no_profile_cannot_spin(autojump_clock):
     async with open_world() as world:
         caller = world.api("nobody")
         assert await refusal(caller, "POST", "/api/spin") == (409, "profile_incomplete")
-        assert (await caller.call("GET", "/api/match/status")) == {"state": "idle", "credit": 0}
+        assert (await caller.call("GET", "/api/match/status")) == {
+            "state": "idle",
+            "credit": 0,
+            "room": "main",
+        }
 
 
 async def test_the_wrong_match_is_unknown(autojump_clock):

@@ -12,6 +12,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from tests.builds import sources_only
 from tests.edge.listening import PlainClient, listening_server
 from tests.edge.raw_client import LOCAL, PONG, TEXT, Echo, RawWebSocket, frame, open_door, tcp_pair
 from yoked_actor.edge.front_door import FrontDoor
@@ -86,6 +87,7 @@ async def test_what_is_sent_arrives_in_order_however_full_the_kernel_is(
         await gone(door)
 
 
+@sources_only
 async def test_frames_of_one_turn_are_sent_together(
     pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +230,7 @@ async def test_a_pong_in_the_socket_saves_a_connection_though_the_turn_did_not_r
             await client.stream.aclose()
 
 
+@sources_only
 async def test_a_hub_that_fails_closes_its_connections_and_serves_the_next(
     mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,7 @@ SERVED = {
 }
 PAGES = ["/", CONSOLE, "/docs"]
 VIEWS = {
-    *("now", "line", "matches", "users", "reports", "jobs", "offers", "alerts", "quality"),
+    *("now", "line", "matches", "rooms", "users", "reports", "jobs", "offers", "alerts", "quality"),
     *("objectives", "settings", "audit", "drain"),
 }
 SECTIONS = {f"{CONSOLE}#{view}" for view in VIEWS}
@@ -297,6 +297,7 @@ def test_what_a_value_holds_comes_out_as_text() -> None:
         "max_interests",
         "vote_window_s",
         "offers_at",
+        "hops",
         "date_length_s",
         "tiers",
         "met_days",

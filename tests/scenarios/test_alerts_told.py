@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from tests.actors.receiver import SECRET, URL, Receiver
+from tests.store.raw import raw_connection
 from yoked_actor.client import Api, CallRefused
 from yoked_actor.settings.models.retries import JOB_TYPES
 from yoked_actor.testing import World, open_world
@@ -24,13 +25,13 @@ async def alerts_of(world: World) -> list[str]:
 
 
 def fill_disk(world: World) -> None:
-    connection = world.server.base.store._database._connection
+    connection = raw_connection(world.server.base.store)
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def make_room(world: World) -> None:
-    world.server.base.store._database._connection.execute("PRAGMA max_page_count = 1000000")
+    raw_connection(world.server.base.store).execute("PRAGMA max_page_count = 1000000")
 
 
 async def test_a_full_disk_is_reported_once_and_cleared_once(

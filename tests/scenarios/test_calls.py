@@ -118,6 +118,25 @@ async def test_a_block_a_suspension_and_an_erasure_end_a_call_and_disclose_nothi
     assert world.audit() == []
 
 
+async def test_a_caller_who_is_suspended_or_erased_stops_ringing_and_discloses_nothing(
+    autojump_clock: MockClock, world: World
+) -> None:
+    ana, ben, connection_id = await connect_pair(world)
+    call_id = await ring(ana, ben, connection_id)
+    await operator(world).call("POST", "/api/admin/users/ana/suspend", {"reason": "rude"})
+    assert await ends(ben) == ["lost"]
+    assert await refusal(ben, "accept_call", call_id=call_id) in ("not_found", "wrong_state")
+    assert await world.api("ben").connections() == []
+    await operator(world).call("POST", "/api/admin/users/ana/unsuspend")
+    ana = await world.connect("ana")
+    call_id = await ring(ana, ben, connection_id)
+    await world.api("ana").call("DELETE", "/api/me")
+    assert await ends(ben) == ["lost"]
+    assert await refusal(ben, "accept_call", call_id=call_id) in ("not_found", "wrong_state")
+    assert await world.api("ben").connections() == []
+    assert world.audit() == []
+
+
 async def test_a_crash_forgets_a_call_and_both_see_the_same(
     autojump_clock: MockClock, world: World
 ) -> None:

@@ -13,6 +13,7 @@ from trio.testing import MockClock
 
 from tests.edge.raw_client import upgrade_request
 from tests.scenarios.meeting import MAN, WOMAN, join_pair, match, news, open_voting, settle, told
+from tests.store.raw import raw_connection
 from yoked_actor.client import Api, CallRefused, Client, CommandRefused
 from yoked_actor.testing import World, open_world
 
@@ -248,7 +249,7 @@ async def test_a_full_disk_does_not_delay_the_stop_beyond_the_limit(
 ) -> None:
     ana, ben = await join_pair(world)
     match_id = await open_voting(ana, ben)
-    connection = world.server.base.store._database._connection
+    connection = raw_connection(world.server.base.store)
     connection.execute("PRAGMA query_only = ON")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ana.vote, match_id, "yes")

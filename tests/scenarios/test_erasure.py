@@ -157,7 +157,7 @@ async def test_an_erased_user_who_returns_is_a_new_user(autojump_clock, tmp_path
         assert await world.api("ben").call("GET", "/api/blocks") == {"blocks": []}
         await ben.leave()
         again = await world.join(HER, **WOMAN)
-        assert again.snapshot == {"state": "idle", "credit": 0}
+        assert again.snapshot == {"state": "idle", "credit": 0, "room": "main"}
         await match(again, ben)
         assert world.audit() == []
 

@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from tests.scenarios.meeting import MAN, WOMAN, news, told
-from tests.scenarios.test_mornings import BERLIN, MONDAY, SIX, offered, sets_of, until
-from yoked_actor.store.engine.schema import migrations
+from tests.scenarios.test_mornings import BERLIN, MONDAY, SIX, TUESDAY, offered, sets_of, until
+from yoked_actor.store.engine.sqlite.schema import migrations
 from yoked_actor.testing import make_profile, open_world
 
 HAMBURG = {"lat": 53.55, "lon": 10.00}  # 254 km from Berlin.
@@ -123,3 +123,27 @@ async def test_the_offers_of_a_morning_stay_inside_a_strict_limit(autojump_clock
             "d": ["near", "older"],
             "ad": ["near"],
         }
+
+
+async def test_a_limit_made_strict_holds_on_the_next_morning_for_both_and_through_a_crash(
+    autojump_clock, tmp_path
+):
+    too_old = {"birth_date": "1989-01-01"}
+    async with open_world(database=tmp_path / "yoked.db", start=SIX) as world:
+        for user_id in ("soft", "changed"):
+            await world.sign_up(user_id, **HERS)
+        await world.sign_up("first", **MAN, **too_old)
+        await until(world, "2026-03-02T08:00:01Z")
+        sets = await sets_of(world, BERLIN, MONDAY)
+        assert offered(sets["soft"]) == offered(sets["changed"]) == ["first"]
+        strict = make_profile("Changed", **HERS, strict=["age"])
+        await world.api("changed").call("PUT", "/api/profile", strict)
+        await world.sign_up("second", **MAN, **too_old)
+        await world.crash()
+        await world.start()
+        await until(world, "2026-03-03T08:00:01Z")
+        sets = await sets_of(world, BERLIN, TUESDAY)
+        assert "second" in offered(sets["soft"])
+        assert offered(sets["changed"]) == []
+        # Nor is she offered to him, whose own limits admit her.
+        assert "changed" not in offered(sets["second"])

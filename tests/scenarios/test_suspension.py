@@ -449,4 +449,4 @@ async def test_the_erasure_of_a_suspended_user_ends_the_suspension(autojump_cloc
         await world.server.base.dispatcher.enqueue([erase_job("ben", "deployer", world.now())])
         await trio.sleep(1)
         ben = await world.join("ben", **MAN)
-        assert ben.snapshot == {"state": "idle", "credit": 0}
+        assert ben.snapshot == {"state": "idle", "credit": 0, "room": "main"}

@@ -28,13 +28,19 @@ async def open_house(
     mock_clock: MockClock | None = None,
     matching: dict[str, float] | None = None,
     date: dict[str, float] | None = None,
+    rooms: dict[str, dict[str, object]] | None = None,
 ) -> AsyncIterator[tuple[Server, str]]:
     """A running server, and where it listens."""
     listeners = open_listeners("127.0.0.1", 0)
     address = f"127.0.0.1:{listeners[0].getsockname()[1]}"
     async with open_server(
         Settings.model_validate(
-            {"server": {"drain_s": 1.0}, "matching": matching or {}, "date": date or {}}
+            {
+                "server": {"drain_s": 1.0},
+                "matching": matching or {},
+                "date": date or {},
+                "rooms": rooms or {},
+            }
         ),
         Tokens("HS256", SECRET),
         database=None,

@@ -50,6 +50,11 @@ GOOD: list[tuple[dict[str, Any], cmd.Command]] = [
         {"type": "stay_in_touch", "date_id": "d1", "answer": "no"},
         cmd.StayInTouch(id="1", date_id="d1", answer="no"),
     ),
+    ({"type": "enter_room", "room": "jazz"}, cmd.EnterRoom(id="1", room="jazz")),
+    (
+        {"type": "enter_room", "room": "jazz", "code": "open"},
+        cmd.EnterRoom(id="1", room="jazz", code="open"),
+    ),
     ({"type": "block", "user_id": "ben"}, cmd.Block(id="1", user_id="ben")),
     (
         {"type": "report", "user_id": "ben", "reason": "rude"},

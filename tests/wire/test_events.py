@@ -12,6 +12,7 @@ from yoked_actor.domain.lobby import (
     CallEnd,
     CancelReason,
     DateView,
+    Fit,
     MatchView,
     OfferView,
     Outcome,
@@ -35,6 +36,7 @@ BEN_SEEN = {
     "interests": ["film"],
     "distance_km": 4,
 }
+OFFER = OfferView("o1", BEN, 613_333, ("4 km away",), Fit(2, ("jazz",), True), NOW, LATER)
 ICE: wire.IceServers = ({"urls": ["stun:stun.example.org"]},)
 
 NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
@@ -44,6 +46,10 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
     ),
     (told.TierReached(Tier.FORCED), {"type": "tier", "tier": 99}),
     (told.Nudge(LATER), {"type": "nudge", "expires_at": "2026-01-01T08:00:05.500000Z"}),
+    (
+        told.RoomClosing("jazz", LATER),
+        {"type": "room_closing", "room": "jazz", "closes_at": "2026-01-01T08:00:05.500000Z"},
+    ),
     (told.NowIdle(told.IdleReason.LOST), {"type": "idle", "reason": "lost"}),
     (
         told.Matched("m1", BEN, LATER),
@@ -153,7 +159,8 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
     ),
     (
         told.OffersMade(
-            date(2026, 1, 1), (OfferView("o1", BEN, 613_333, ("4 km away",), NOW, LATER),)
+            date(2026, 1, 1),
+            (OfferView("o1", BEN, 613_333, ("4 km away",), Fit(2, ("jazz",), True), NOW, LATER),),
         ),
         {
             "type": "offers",
@@ -164,6 +171,7 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
                     "candidate": BEN_SEEN,
                     "score": 61.3333,
                     "reasons": ["4 km away"],
+                    "fit": {"years_apart": 2, "shared": ["jazz"], "widened": True},
                     "offered_at": "2026-01-01T08:00:00Z",
                     "expires_at": "2026-01-01T08:00:05.500000Z",
                 }
@@ -282,7 +290,11 @@ def test_an_error_without_a_command_says_so() -> None:
 
 def test_a_snapshot_of_somebody_idle_is_short() -> None:
     snapshot = told.Snapshot(State.IDLE, 0)
-    assert said(rendering.snapshot_part(snapshot, ICE)) == {"state": "idle", "credit": 0}
+    assert said(rendering.snapshot_part(snapshot, ICE)) == {
+        "state": "idle",
+        "credit": 0,
+        "room": "main",
+    }
 
 
 def test_a_snapshot_in_line_tells_since_when_and_in_which_tier() -> None:
@@ -290,6 +302,7 @@ def test_a_snapshot_in_line_tells_since_when_and_in_which_tier() -> None:
     assert said(rendering.snapshot_part(snapshot, ICE)) == {
         "state": "waiting",
         "credit": 10,
+        "room": "main",
         "waiting_since": "2026-01-01T08:00:00Z",
         "tier": 2,
     }

@@ -57,6 +57,15 @@ def narrowed() -> dict[str, Any]:
     profile["birth_date"] = {"enum": ["1950-02-28", "1990-01-01", "2000-02-29"]}
     profile["time_zone"] = {"enum": ["Europe/Berlin", "Asia/Tokyo", "UTC"]}
     profile["interests"]["maxItems"] = document["x-limits"]["max_interests"]
+    # The contract does not state the bounds of a room, nor which of its fields go together.
+    room = document["components"]["schemas"]["RoomDefinition"]
+    room["properties"] = {
+        "name": {"enum": ["Jazz", "Friday evening"]},
+        "capacity": {"enum": [2, 100, None]},
+        "vote_window_s": {"enum": [5.0, 20.0, None]},
+        "date_length_s": {"enum": [60.0, 600.0, None]},
+    }
+    room["additionalProperties"] = False
     return document
 
 

@@ -38,6 +38,8 @@ class Base(msgspec.Struct, frozen=True, kw_only=True):
     mock_clock: MockClock | None = None
     on_reload: list[Callable[[], None]] = msgspec.field(default_factory=list)
     """Called after the settings were reloaded."""
+    on_wakeup: list[Callable[[], None]] = msgspec.field(default_factory=list)
+    """Called when another process may have changed something in the database."""
 
     @property
     def threads(self) -> bool:
@@ -60,6 +62,10 @@ async def open_base(
     inline = mock_clock is not None or settings.store.runner == "inline"
     runner: Runner = InlineRunner() if inline else ThreadRunner()
 
+    url = settings.store.url.get_secret_value()
+    if url and database is not None:
+        database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
     def count_commit(batch: Batch) -> None:
         metrics.store.count_commit(batch.seconds, batch.writes)
 
@@ -72,16 +78,25 @@ async def open_base(
         max_batch=settings.store.max_batch,
         machine=clock.machine_time,
         observer=count_commit,
+        url=url,
+        connect_timeout_s=settings.store.connect_timeout_s,
+        several=settings.node.is_set,
+        lease_s=settings.node.lease_s if settings.node.is_set else None,
     ) as store:
         directory = None if database is None else database.parent
         is_real = mock_clock is None
+        wake_others: Callable[[], None] | None = None
+        if store.bell is not None:
+            wake_others = store.bell.ring_soon
+        elif directory is not None:
+            wake_others = partial(wake_other_processes, directory)
         dispatcher = Dispatcher(
             store.jobs,
             clock,
             settings,
             metrics,
             threads=is_real,
-            wake_others=None if directory is None else partial(wake_other_processes, directory),
+            wake_others=wake_others,
         )
         loop_lag = LoopLag(metrics.actors.loop_lag)
         alarm = Alarm(

@@ -31,7 +31,8 @@ from yoked_actor.store import (
     engine_version,
     holder_of,
     inspect_database,
-    newest_schema,
+    inspect_postgres,
+    postgres_version,
 )
 
 _LEAST_FREE = 256 * 1024 * 1024
@@ -58,7 +59,11 @@ def examine(settings: Settings, now: Instant, *, full: bool, dev: bool) -> Itera
     yield _signing_key(settings, dev)
     if settings.edge.tls_certificate:
         yield _certificate(settings.edge, now)
-    yield from examine_data(settings.server.data_dir, now, full=full)
+    url = settings.store.url.get_secret_value()
+    if url:
+        yield from _postgres(url, settings.store.connect_timeout_s, now)
+    else:
+        yield from examine_data(settings.server.data_dir, now, full=full)
 
 
 def examine_data(directory: Path, now: Instant, *, full: bool) -> Iterator[Finding]:
@@ -79,6 +84,32 @@ def examine_data(directory: Path, now: Instant, *, full: bool) -> Iterator[Findi
         return
     yield _log_size(database)
     yield from _database(database, now, full=full, is_served=holder is not None)
+
+
+def _postgres(url: str, timeout_s: float, now: Instant) -> Iterator[Finding]:
+    """Check the database on PostgreSQL."""
+    try:
+        version = postgres_version(url, timeout_s=timeout_s)
+        yield Finding("time zones", "ok", f"tzdata {tzdata_version()}")
+        yield Finding("database", "ok", version)
+        with inspect_postgres(url, timeout_s=timeout_s) as inspection:
+            if inspection.schema() == 0:
+                yield Finding("schema", "note", "it has no tables yet", "a server creates them")
+                return
+            schema = _schema(inspection)
+            yield schema
+            if schema.result == "problem":
+                return
+            yield _clock(inspection, now)
+            yield from _invariants(inspection)
+            yield from _jobs(inspection, now, is_served=True)
+    except StoreError as error:
+        yield Finding(
+            "database",
+            "problem",
+            str(error),
+            "check store.url, and that PostgreSQL runs and lets this user connect",
+        )
 
 
 def _signing_key(settings: Settings, dev: bool) -> Finding:
@@ -215,7 +246,7 @@ def _database(database: Path, now: Instant, *, full: bool, is_served: bool) -> I
 
 
 def _schema(inspection: Inspection) -> Finding:
-    found, newest = inspection.schema(), newest_schema()
+    found, newest = inspection.schema(), inspection.newest
     if found > newest:
         return Finding(
             "schema",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -12,6 +12,7 @@ import msgspec
 import trio
 from quart_trio import QuartTrio
 
+from yoked_actor.actors.nodes import Directory
 from yoked_actor.actors.offers import Calendar, OfferDelivery
 from yoked_actor.actors.ops import StatusBoard
 from yoked_actor.app.base import Base
@@ -48,6 +49,7 @@ async def open_edge(
     ssl_context: ssl.SSLContext | None = None,
     stop: Callable[[], None],
     dev: bool = False,
+    directory: Directory | None = None,
 ) -> AsyncIterator[Edge]:
     """Serve clients until the block is left; then drain, notify clients, and close connections.
 
@@ -61,17 +63,20 @@ async def open_edge(
         base.metrics,
         view=live.view,
         sessions=live.sessions,
-        matchmaker=live.matchmaker,
+        rooms=live.rooms,
         alarm=base.alarm,
         supervisor=supervisor,
+        directory=directory,
     )
 
     def arrived(user_ids: Iterable[str]) -> None:
         delivery.wake(user_ids)
         people.warnings.wake(user_ids)
+        live.timekeeper.welcome(user_ids)
 
     conversations = Conversations(live.sessions, tokens, clock, settings.edge, arrived, board)
-    app = create_app(settings.edge, dev=dev)
+    nodes: Collection[str] = frozenset() if directory is None else directory.urls
+    app = create_app(settings.edge, dev=dev, nodes=nodes)
     api = Api(
         settings=settings,
         clock=clock,
@@ -79,6 +84,7 @@ async def open_edge(
         sessions=live.sessions,
         tokens=tokens,
         dev=dev,
+        directory=directory,
     )
     add_calls(app, api, base, live, calendar=calendar, people=people, stop=stop)
     limits = edge_limits(settings.edge)
@@ -89,7 +95,7 @@ async def open_edge(
         app,
         conversations.begin,
         limits,
-        origins=Origins(settings.edge.allowed_origins, local_only=dev),
+        origins=Origins(settings.edge.allowed_origins, local_only=dev, nodes=nodes),
         trusted_proxies=settings.edge.trusted_proxies,
         observer=EdgeMetrics(base.metrics),
         supervisor=supervisor,

@@ -32,8 +32,9 @@ def add_calls(
     http.add_offer_calls(app, api, live.offers)
     http.add_call_calls(app, api)
     http.add_contact_calls(app, api, live.contacts)
+    http.add_room_calls(app, api, live.rooms)
     http.add_me_calls(app, api, people.eraser)
-    http.add_ops_calls(app, api, live.matchmaker, base.supervisor, base.metrics)
+    http.add_ops_calls(app, api, live.rooms, base.supervisor, base.metrics)
     http.add_admin_calls(app, api)
     http.add_admin_job_calls(app, api, dispatcher, base.alarm)
     http.add_admin_lobby_calls(app, api, live.view)
@@ -42,6 +43,9 @@ def add_calls(
     http.add_setting_calls(app, api)
     http.add_admin_people_calls(app, api, live.view, people.warnings)
     http.add_admin_report_calls(app, api, people.enforcer)
+    http.add_admin_room_calls(
+        app, api, live.rooms, reload=live.timekeeper.reload, wake_others=dispatcher.wake
+    )
     http.add_admin_drain_calls(app, api, stop)
     http.add_objective_calls(app, api, base.metrics.objectives)
     http.add_contract_calls(app, api, has_mock_clock=base.mock_clock is not None)

@@ -37,6 +37,8 @@ async def open_jobs(
         # Another process may have enqueued or cancelled a job, or stored a set of offers.
         dispatcher.wake(from_other_process=True)
         delivery.wake()
+        for woken in base.on_wakeup:
+            woken()
 
     async def enqueue_upkeep() -> None:
         now = clock.now()
@@ -46,7 +48,9 @@ async def open_jobs(
     async with trio.open_nursery() as nursery:
         await nursery.start(run_side, "upkeep", enqueue_upkeep)
         nursery.start_soon(run_side, "dispatcher", dispatcher.run)
-        if base.directory is not None:
+        if store.bell is not None:
+            nursery.start_soon(run_side, "job_bell", partial(store.bell.listen, wake))
+        elif base.directory is not None:
             nursery.start_soon(
                 run_side, "job_bell", partial(listen_for_wakeups, base.directory, wake)
             )

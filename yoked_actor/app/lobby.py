@@ -8,35 +8,45 @@ from hashlib import sha256
 from secrets import token_bytes
 
 import msgspec
-import structlog
 import trio
 
 from yoked_actor.actors.contacts import UserContacts
-from yoked_actor.actors.lobby import Drain, Matchmaker, Message, Sessions
+from yoked_actor.actors.lobby import Drain, Matchmaker, RoomLink, Sessions
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.offers import Calendar, OpenedConnections, UserOffers
+from yoked_actor.actors.rooms import Catalogue, Doorkeeper, Registry, Timekeeper
 from yoked_actor.app.base import Base
-from yoked_actor.domain.lobby import Lobby, SettledView
+from yoked_actor.domain.lobby import MAIN, Floor, HouseView, Lobby
 from yoked_actor.domain.people import ShownPlaces
-
-_log = structlog.get_logger()
 
 
 class Live(msgspec.Struct, frozen=True, kw_only=True):
     """The running live loop."""
 
-    lobby: Lobby
-    view: SettledView
-    """The lobby as it is stored."""
+    view: HouseView
+    """The lobbies of all rooms as they are stored."""
     places: ShownPlaces
-    matchmaker: Matchmaker
     sessions: Sessions
+    rooms: Registry
+    """The rooms in use."""
+    timekeeper: Timekeeper
+    doorkeeper: Doorkeeper
     offers: UserOffers
     """Shows offers and takes answers."""
     contacts: UserContacts
     """Shows recently met users, and takes answers after dates."""
     opened: OpenedConnections
     drain: Drain
+
+    @property
+    def lobby(self) -> Lobby:
+        """The lobby of `main`, if it is served here."""
+        return self.rooms.rooms[MAIN].lobby
+
+    @property
+    def matchmaker(self) -> Matchmaker:
+        """The matchmaker of `main`, if it is served here."""
+        return self.rooms.rooms[MAIN].matchmaker
 
 
 @asynccontextmanager
@@ -51,56 +61,61 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
     made = token_bytes(32) if base.mock_clock is None else sha256(b"mock").digest()
     secret = await store.secret("shown_places", made)
     places = ShownPlaces(secret, settings.matching.shown_place_every_s)
-    lobby = Lobby(settings.rules(), recovered.next_number, places, recovered.boot)
-    lobby.restore(recovered.users, recovered.matches, recovered.dates, clock.now())
-    _log.info(
-        "recovered",
-        boot=recovered.boot,
-        users=len(recovered.users),
-        matches=len(recovered.matches),
-        dates=len(recovered.dates),
-    )
-    view = SettledView(lobby.floor)
     opened = OpenedConnections()
+    link = RoomLink(Mailbox(settings.matchmaker.mailbox))
+    floors: dict[str, Floor] = {}
+    view = HouseView(floors)
     offers = UserOffers(store, clock, metrics, opened, is_online=view.is_online, places=places)
     contacts = UserContacts(store, clock, metrics, settings, opened, places)
-    mailbox: Mailbox[Message] = Mailbox(settings.matchmaker.mailbox)
     sessions = Sessions(
-        mailbox, store, clock, metrics, settings, offers, contacts, boot=recovered.boot
+        link, store, clock, metrics, settings, offers, contacts, boot=recovered.boot
     )
-    for known in recovered.users:
-        sessions.adopt(known.user_id)
-    matchmaker = Matchmaker(
-        mailbox,
-        lobby,
+    catalogue = Catalogue(store, settings)
+    await catalogue.reload()
+    rooms = Registry(
+        catalogue,
+        sessions,
         store,
         clock,
-        sessions,
         metrics,
         settings,
+        floors=floors,
+        places=places,
         stored_people=calendar.people_stored,
         alert=base.alarm.wake,
     )
-    metrics.lobby.expect(settings.matching.policy)
+    timekeeper = Timekeeper(rooms, sessions, clock, settings.session)
+    doorkeeper = Doorkeeper(rooms, timekeeper, sessions, settings.session)
+    sessions.place, sessions.left = rooms.place, rooms.departed
+    sessions.context.rooms = doorkeeper
+    base.on_reload.append(timekeeper.reload_soon)
+    base.on_wakeup.append(timekeeper.check_soon)
     metrics.watch(
         waiting=view.waiting,
         sessions=sessions.__len__,
-        mailbox=mailbox.__len__,
+        mailbox=lambda: rooms.backlog,
         writes=lambda: store.pending_writes,
-        ready=lambda: not (sessions.context.draining or matchmaker.stalled or store.lost_files()),
+        rooms=rooms.counts,
+        ready=lambda: not (sessions.context.draining or rooms.stalled or store.lost_files()),
     )
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(matchmaker.run)
+        if settings.node.is_set:
+            sessions.is_node = True
+            rooms.start_node(nursery, recovered.boot)
+        else:
+            await rooms.start(nursery, recovered, link)
         nursery.start_soon(base.supervisor.run_core, "sessions", sessions.run)
+        nursery.start_soon(base.supervisor.run_side, "rooms", timekeeper.run)
         yield Live(
-            lobby=lobby,
             view=view,
             places=places,
-            matchmaker=matchmaker,
             sessions=sessions,
+            rooms=rooms,
+            timekeeper=timekeeper,
+            doorkeeper=doorkeeper,
             offers=offers,
             contacts=contacts,
             opened=opened,
-            drain=Drain(lobby, matchmaker, sessions, settings.server),
+            drain=Drain(rooms, view, sessions, settings.server),
         )
         nursery.cancel_scope.cancel()

@@ -29,7 +29,7 @@ class People(msgspec.Struct, frozen=True):
 @asynccontextmanager
 async def open_people(base: Base, live: Live) -> AsyncIterator[People]:
     """Run until the block is left. Suspended users are removed before the block is entered."""
-    eraser = Eraser(live.sessions, base.store, base.clock)
+    eraser = Eraser(live.sessions, base.store, base.clock, live.rooms.forget_erased)
     enforcer = SuspensionEnforcer(live.sessions, base.store, base.clock, base.settings.store)
     warnings = WarningDelivery(live.sessions, base.store, base.clock, base.settings.store)
     privacy = base.settings.privacy

@@ -24,6 +24,7 @@ from yoked_actor.app.base import Base, open_base
 from yoked_actor.app.edge import Edge, open_edge
 from yoked_actor.app.jobs import open_jobs
 from yoked_actor.app.lobby import Live, open_lobby
+from yoked_actor.app.nodes import open_nodes
 from yoked_actor.app.offers import open_calendar, open_delivery
 from yoked_actor.app.ops import open_ops
 from yoked_actor.app.people import People, open_people
@@ -91,6 +92,7 @@ async def open_server(
         open_ops(base),
         open_calendar(base) as calendar,
         open_lobby(base, calendar) as live,
+        open_nodes(base, live) as directory,
         open_delivery(base, live, worker_command=worker_command, stop=stop) as delivery,
         open_people(base, live) as people,
         open_jobs(base, delivery, webhook_transport=webhook_transport),
@@ -105,6 +107,7 @@ async def open_server(
             ssl_context=ssl_context,
             stop=stop.set,
             dev=dev,
+            directory=directory,
         ) as edge,
     ):
         yield Server(

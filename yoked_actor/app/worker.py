@@ -60,6 +60,8 @@ async def open_worker(
         max_batch=settings.store.max_batch,
         shared=True,
         machine=clock.machine_time,
+        url=settings.store.url.get_secret_value(),
+        connect_timeout_s=settings.store.connect_timeout_s,
     ) as store:
         directory = database.parent
         metrics = Metrics()
@@ -71,7 +73,9 @@ async def open_worker(
             metrics,
             owner=None if name is None else f"process {name}",
             threads=threads,
-            wake_others=partial(wake_other_processes, directory, name),
+            wake_others=partial(wake_other_processes, directory, name)
+            if store.bell is None
+            else store.bell.ring_soon,
             ended=None if reporter is None else reporter.add_runs,
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
@@ -99,6 +103,8 @@ async def open_worker(
             nursery.start_soon(run_side, "dispatcher", dispatcher.run)
             wake = partial(dispatcher.wake, from_other_process=True)
             listen = partial(listen_for_wakeups, directory, wake, name)
+            if store.bell is not None:
+                listen = partial(store.bell.listen, wake)
             nursery.start_soon(run_side, "job_bell", listen)
             yield dispatcher
             await dispatcher.drain()

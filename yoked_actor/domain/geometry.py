@@ -78,7 +78,7 @@ class Grid(msgspec.Struct, frozen=True):
 
     def around_position(
         self, lat: float, lon: float, km: float, most: int
-    ) -> tuple[Cell, ...] | None:
+    ) -> frozenset[Cell] | None:
         """All cells within a distance of a position, and perhaps some more.
 
         None when there would be more than `most`, or when the circle comes near a pole.
@@ -107,7 +107,7 @@ class Grid(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=4096)
 def _around(
     per_degree: int, lat: float, lon: float, km: float, most: int
-) -> tuple[Cell, ...] | None:
+) -> frozenset[Cell] | None:
     width = _half_width(lat, km)
     if width == inf:
         return None
@@ -118,7 +118,7 @@ def _around(
     if (north - south + 1) * (east - west + 1) > most or east - west >= around - 1:
         return None
     columns = range(west, east + 1)
-    return tuple(
+    return frozenset(
         row + column % around
         for row in range(south * around, (north + 1) * around, around)
         for column in columns

@@ -19,10 +19,12 @@ from yoked_actor.settings.models import (
     LogSettings,
     MatchingSettings,
     MatchmakerSettings,
+    NodeSettings,
     ObjectiveSettings,
     OfferSettings,
     PrivacySettings,
     RetrySettings,
+    RoomSettings,
     SafetySettings,
     ServerSettings,
     SessionSettings,
@@ -30,6 +32,7 @@ from yoked_actor.settings.models import (
     SupervisorSettings,
 )
 from yoked_actor.settings.models.retries import policy_for
+from yoked_actor.settings.rooms import room_of, room_problem
 from yoked_actor.settings.settings import Settings, sections
 from yoked_actor.settings.tables import NAMES, table_model
 
@@ -46,10 +49,12 @@ __all__ = [
     "LogSettings",
     "MatchingSettings",
     "MatchmakerSettings",
+    "NodeSettings",
     "ObjectiveSettings",
     "OfferSettings",
     "PrivacySettings",
     "RetrySettings",
+    "RoomSettings",
     "SafetySettings",
     "ServerSettings",
     "SessionSettings",
@@ -61,6 +66,8 @@ __all__ = [
     "allowed",
     "load_settings",
     "policy_for",
+    "room_of",
+    "room_problem",
     "sections",
     "table_model",
 ]

@@ -15,12 +15,17 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
+from yoked_actor.domain.rooms import MOST_ROOMS
 from yoked_actor.settings.base import SettingsModel
 from yoked_actor.settings.fields import allowed, parsed
+from yoked_actor.settings.models import MatchingSettings, RoomSettings
+from yoked_actor.settings.rooms import room_problems
 from yoked_actor.settings.settings import Settings, sections
 from yoked_actor.settings.tables import NAMES, full_key, name_in_variable, table_model
 
 PREFIX = "YOKED_"
+ROOMS = "rooms"
+"""The section that has a table for each room."""
 PURE_PYTHON = "YOKED_PURE_PYTHON"
 """Not a setting: it is read when the program is loaded, before the settings are."""
 
@@ -68,6 +73,7 @@ class _Gathered:
         self._values: dict[str, dict[str, object]] = {}
         self._sources: dict[tuple[str, str], str] = {}
         self._problems: list[str] = []
+        self._rooms: dict[str, tuple[Mapping[str, Any], str]] = {}
         self._wrong: set[tuple[str, str]] = set()
 
     def add_file(self, file: Path) -> None:
@@ -80,7 +86,9 @@ class _Gathered:
             self._problems.append(f"{file}: is not valid TOML: {error}")
             return
         for section, values in content.items():
-            if section not in self._sections:
+            if section == ROOMS:
+                self._add_rooms(values, str(file))
+            elif section not in self._sections:
                 self._problems.append(f"{file}: [{section}]: {self._unknown_section(section)}")
             elif not isinstance(values, dict):
                 self._problems.append(f"{file}: {section}: must be a section, [{section}]")
@@ -95,6 +103,8 @@ class _Gathered:
             if not separator:
                 form = f"must have the form {PREFIX}SECTION__KEY"
                 self._problems.append(f"{variable}: {form}{self._instead(section)}")
+            elif section == ROOMS:
+                self._problems.append(f"{variable}: rooms are declared in a file, [rooms.ID]")
             elif section not in self._sections:
                 self._problems.append(f"{variable}: {self._unknown_section(section)}")
             else:
@@ -116,6 +126,9 @@ class _Gathered:
 
     def add_flags(self, overrides: Mapping[str, Mapping[str, object]]) -> None:
         for section, values in overrides.items():
+            if section == ROOMS:
+                self._add_rooms(values, "flag")
+                continue
             for key, value in values.items():
                 if value is not None:
                     self._add(section, key, value, FLAGS.get((section, key), "flag"))
@@ -130,14 +143,39 @@ class _Gathered:
             except ValidationError as error:
                 failed.add(section)
                 self._add_conflicts(error, section)
+        rooms = self._checked_rooms(built.get("matching", MatchingSettings()))
         try:
-            settings = Settings(**built)
+            settings = Settings(**built, rooms=rooms)
         except ValidationError as error:
             self._add_conflicts(error, None, failed)
         if self._problems:
             raise SettingsError(self._problems)
         settings.keep_sources(self._named_sources())
         return settings
+
+    def _add_rooms(self, values: object, source: str) -> None:
+        if not isinstance(values, Mapping):
+            self._problems.append(f"{source}: {ROOMS}: must be tables, [{ROOMS}.ID]")
+            return
+        for room, definition in values.items():
+            if isinstance(definition, Mapping):
+                self._rooms[room] = (definition, source)
+            else:
+                self._problems.append(
+                    f"{source}: {ROOMS}.{room}: must be a table, [{ROOMS}.{room}]"
+                )
+
+    def _checked_rooms(self, matching: MatchingSettings) -> dict[str, RoomSettings]:
+        made: dict[str, RoomSettings] = {}
+        if len(self._rooms) >= MOST_ROOMS:
+            self._problems.append(f"{ROOMS}: there can be at most {MOST_ROOMS} with main")
+            return made
+        for room, (values, source) in self._rooms.items():
+            problems = room_problems(room, values, matching)
+            self._problems += [f"{source}: {ROOMS}.{room}: {problem}" for problem in problems]
+            if not problems:
+                made[room] = RoomSettings.model_validate(dict(values))
+        return made
 
     def _named_sources(self) -> dict[str, str]:
         """The sources by `section.key`; a setting of tables has those of all its tables."""

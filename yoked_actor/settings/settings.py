@@ -19,9 +19,11 @@ from yoked_actor.settings.models import (
     LogSettings,
     MatchingSettings,
     MatchmakerSettings,
+    NodeSettings,
     ObjectiveSettings,
     OfferSettings,
     PrivacySettings,
+    RoomSettings,
     SafetySettings,
     ServerSettings,
     SessionSettings,
@@ -41,6 +43,7 @@ class Settings(SettingsModel):
     session: SessionSettings = Field(default_factory=SessionSettings)
     console: ConsoleSettings = Field(default_factory=ConsoleSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
+    node: NodeSettings = Field(default_factory=NodeSettings)
     matchmaker: MatchmakerSettings = Field(default_factory=MatchmakerSettings)
     supervisor: SupervisorSettings = Field(default_factory=SupervisorSettings)
     jobs: JobSettings = Field(default_factory=JobSettings)
@@ -50,6 +53,7 @@ class Settings(SettingsModel):
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
     safety: SafetySettings = Field(default_factory=SafetySettings)
     log: LogSettings = Field(default_factory=LogSettings)
+    rooms: dict[str, RoomSettings] = Field(default_factory=dict)
 
     _sources: dict[str, str] = PrivateAttr(default_factory=dict)
     """Where settings come from that are not the default, by section and key."""
@@ -79,6 +83,9 @@ class Settings(SettingsModel):
             keys = ("session.forget_after_s", "matching.liveness_s")
             rule = f"must be at least matching.liveness_s ({self.matching.liveness_s})"
             yield Conflict(keys, rule)
+        if self.node.is_set and not self.store.url.get_secret_value():
+            rule = "needs store.url: several servers share one PostgreSQL database"
+            yield Conflict(("node.id", "store.url"), rule)
         if self.date.turn_urls and self.date.turn_ttl_s < self.matching.date_length_s:
             keys = ("date.turn_ttl_s", "matching.date_length_s")
             rule = f"must be at least matching.date_length_s ({self.matching.date_length_s})"

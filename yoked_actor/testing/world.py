@@ -100,9 +100,13 @@ class World:
     # Clients
 
     async def join(self, user_id: str, **profile: Any) -> Client:
-        """Log a user in with a profile (see `make_profile`), and connect."""
+        """Log a user in with a profile (see `make_profile`), and connect.
+
+        `room` and `code` are those of `connect`.
+        """
+        room, code = profile.pop("room", None), profile.pop("code", None)
         await self.sign_up(user_id, **profile)
-        return await self.connect(user_id)
+        return await self.connect(user_id, room=room, code=code)
 
     async def sign_up(self, user_id: str, **profile: Any) -> Api:
         """Log a user in with a profile, and return their HTTP client."""
@@ -110,10 +114,12 @@ class World:
         await api.login(user_id, make_profile(user_id.capitalize(), **profile))
         return api
 
-    async def connect(self, user_id: str) -> Client:
+    async def connect(
+        self, user_id: str, *, room: str | None = None, code: str | None = None
+    ) -> Client:
         """Connect a user who has signed up; a second connection is a second device."""
         assert self._visitors is not None
-        client: Client = await self._visitors.start(self._visit, user_id)
+        client: Client = await self._visitors.start(self._visit, user_id, room, code)
         return client
 
     def api(self, user_id: str) -> Api:
@@ -168,8 +174,9 @@ class World:
         await self._stopped.wait()
 
     def audit(self) -> list[str]:
-        """The invariants of the lobby that are broken."""
-        return audit_floor(self.server.live.lobby.floor, self.now())
+        """The invariants of the lobbies of all rooms that are broken."""
+        floors = self.server.live.rooms.floors.values()
+        return [found for floor in floors for found in audit_floor(floor, self.now())]
 
     async def _serve(self, *, task_status: trio.TaskStatus[None]) -> None:
         self._stopped = trio.Event()
@@ -190,12 +197,19 @@ class World:
                 self._server = None
                 self._stopped.set()
 
-    async def _visit(self, user_id: str, *, task_status: trio.TaskStatus[Client]) -> None:
+    async def _visit(
+        self,
+        user_id: str,
+        room: str | None,
+        code: str | None,
+        *,
+        task_status: trio.TaskStatus[Client],
+    ) -> None:
         # In a task of its own, so that `connect` can be called from any task and cancel scope.
         async def token() -> str:
             return self.token(user_id)
 
-        async with open_client(URL, token, dial=self.dial()) as client:
+        async with open_client(URL, token, dial=self.dial(), room=room, code=code) as client:
             task_status.started(client)
             await self._over.wait()
 

@@ -21,6 +21,7 @@ class CloseCode(IntEnum):
     SLOW_READER = 4008
     RATE_LIMITED = 4009
     DRAINING = 4010
+    MOVED = 4011
 
 
 CLOSE_CODES: dict[CloseCode, str] = {
@@ -36,5 +37,6 @@ CLOSE_CODES: dict[CloseCode, str] = {
     CloseCode.SLOW_READER: "Slow reader.",
     CloseCode.RATE_LIMITED: "Rate limited.",
     CloseCode.DRAINING: "Draining: come back after the time that the event `draining` named.",
+    CloseCode.MOVED: "Another node serves your room: connect to the `url` of the error `moved`.",
 }
 """The meanings of the codes that the server sends, for the AsyncAPI document."""

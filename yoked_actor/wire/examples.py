@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from yoked_actor.domain.lobby import Fit
 from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost
 from yoked_actor.domain.people import Card
 from yoked_actor.wire.lobby import events as ev
@@ -40,6 +41,7 @@ OFFER = ev.OfferPart(
     CARD,
     61.3333,
     ("you both like climbing", "2 years apart", "within 5 km"),
+    Fit(2, ("climbing",)),
     moment(0),
     datetime(2026, 1, 2, 8, tzinfo=UTC),
 )

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 from yoked_actor.domain.lobby import Code
 
 STATUS: dict[Code, int] = {
+    Code.MOVED: 307,
     Code.BAD_REQUEST: 400,
     Code.UNAUTHORIZED: 401,
     Code.FORBIDDEN: 403,
@@ -21,6 +22,10 @@ STATUS: dict[Code, int] = {
     Code.ALREADY_VOTED: 409,
     Code.ALREADY_ANSWERED: 409,
     Code.VOTE_CLOSED: 409,
+    Code.UNKNOWN_ROOM: 404,
+    Code.ROOM_CLOSED: 409,
+    Code.ROOM_FULL: 409,
+    Code.WRONG_CODE: 403,
     Code.PROFILE_INCOMPLETE: 409,
     Code.TOO_LARGE: 413,
     Code.UNDERAGE: 422,
@@ -32,7 +37,8 @@ STATUS: dict[Code, int] = {
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """An `application/problem+json` body. `suspended` comes with `reason` and `until`."""
+    """An `application/problem+json` body. `suspended` comes with `reason` and `until`,
+    `moved` with `url`."""
 
     status: int
     title: str
@@ -40,3 +46,4 @@ class Problem(msgspec.Struct, frozen=True):
     code: Code
     reason: str | UnsetType = UNSET
     until: datetime | UnsetType | None = UNSET
+    url: str | UnsetType = UNSET

@@ -9,25 +9,36 @@ process recovers open matches and dates (R18).
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import structlog
 import trio
 
-from yoked_actor.actors.lobby.matchmaker import Matchmaker
 from yoked_actor.actors.lobby.sessions import Sessions
-from yoked_actor.domain.lobby import Lobby, SettledView
+from yoked_actor.domain.lobby import SettledView
 from yoked_actor.settings import ServerSettings
 
 _log = structlog.get_logger()
+
+
+class Rooms(Protocol):
+    """All rooms in use."""
+
+    def stop_pairing(self) -> None:
+        """Make no more matches."""
+
+    def wake(self) -> None:
+        """Play a round in each room soon."""
 
 
 class Drain:
     """Starts once; `finish` returns when all connections are being closed."""
 
     def __init__(
-        self, lobby: Lobby, matchmaker: Matchmaker, sessions: Sessions, settings: ServerSettings
+        self, rooms: Rooms, view: SettledView, sessions: Sessions, settings: ServerSettings
     ) -> None:
-        self._lobby = lobby
-        self._matchmaker = matchmaker
+        self._rooms = rooms
+        self._view = view
         self._sessions = sessions
         self._settings = settings
         self._began_at: float | None = None
@@ -45,10 +56,10 @@ class Drain:
             return
         self._began_at = trio.current_time()
         self._sessions.context.draining = True
-        self._lobby.stop_pairing()
+        self._rooms.stop_pairing()
         # After a round: notices of a round in progress have to be sent first.
         self._sessions.after_round = self._notify
-        self._matchmaker.wake()
+        self._rooms.wake()
 
     def hurry(self) -> None:
         """Stop waiting for votes."""
@@ -88,6 +99,6 @@ class Drain:
 
     def _in_matches(self) -> set[str]:
         """The users in matches whose window is open, not those that wait for a reconnect."""
-        matches = SettledView(self._lobby.floor).open_matches()
+        matches = self._view.open_matches()
         running = [one for one in matches if one.closes_at is not None]
         return {user_id for match in running for user_id in match.users}

@@ -9,6 +9,7 @@ class MatchMade(InfoLine, frozen=True, kw_only=True, gc=False, tag="match_made")
     """A match was made."""
 
     match_id: str
+    room: str
     policy: str
     tiers: list[int]
     waits_s: list[float]
@@ -21,6 +22,7 @@ class MatchEnded(InfoLine, frozen=True, kw_only=True, gc=False, tag="match_ended
     """A match has ended."""
 
     match_id: str
+    room: str
     status: str
     outcome: str | None
     reason: str | None

@@ -17,6 +17,8 @@ import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
+from yoked_actor.actors.lobby.crash import crash
+from yoked_actor.actors.lobby.lease_guard import LeaseGuard
 from yoked_actor.actors.lobby.messages import (
     NOT_FOR_LOBBY,
     Audience,
@@ -34,10 +36,15 @@ from yoked_actor.actors.lobby.round_report import (
 )
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import (
+    MAIN,
+    Changes,
+    Code,
+    Depart,
     Effects,
     Forgotten,
     Lobby,
     Notice,
+    Refusal,
     Reply,
     audit_users,
     explain,
@@ -45,14 +52,10 @@ from yoked_actor.domain.lobby import (
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
-from yoked_actor.store import Store, StoreUnavailable
+from yoked_actor.store import RoomLeaseLost, Store, StoreUnavailable
 from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
-
-
-class MatchmakerCrashed(Exception):
-    """The matchmaker has a bug, or the store broke its contract; the server cannot continue."""
 
 
 class _Question:
@@ -81,9 +84,13 @@ class Matchmaker:
         *,
         stored_people: Callable[[Sequence[Person], Instant], None] | None = None,
         alert: Callable[[], None] | None = None,
+        waiting: Callable[[], int] | None = None,
+        guard: LeaseGuard | None = None,
     ) -> None:
         """`stored_people` is called with stored profiles and the instant of their decision;
-        `alert` is called when a commit failed or the auditor found a violation."""
+        `alert` is called when a commit failed or the auditor found a violation; `waiting` counts
+        the users who wait in all rooms. `guard` holds the lease of the room if there are other
+        nodes."""
         self.mailbox = mailbox
         self._lobby = lobby
         self._store = store
@@ -96,6 +103,8 @@ class Matchmaker:
         self._waiters: list[trio.Event] = []
         self._stored_people = stored_people
         self._on_alert = alert
+        self._guard = guard
+        self._waiting = lobby.floor.pool.__len__ if waiting is None else waiting
         self._stepped_by = clock.stepped_by
         """The steps of the clock that the lobby has followed."""
         self._is_moved = False
@@ -106,14 +115,19 @@ class Matchmaker:
         """Whether the last commit failed and is being retried."""
 
     async def run(self) -> None:
-        """Play rounds until cancelled. A bug here ends the server."""
+        """Play rounds until cancelled. A bug here ends the server.
+
+        Raises `RoomLeaseLost` when another node has the room: then nobody was told anything.
+        """
         try:
             while True:
                 await self._wait()
                 await self._round()
+        except RoomLeaseLost:
+            raise
         except Exception as error:
             _log.critical("matchmaker_crashed", exc_info=True)
-            raise MatchmakerCrashed("the matchmaker has crashed") from error
+            crash(error)
 
     async def ping(self) -> None:
         """Return after the next round, or as soon as the matchmaker waits for the store.
@@ -201,7 +215,8 @@ class Matchmaker:
         if by:
             self._stepped_by += by
             self._lobby.step_clock(by, self._clock.now())
-            self._metrics.lobby.recent.shift(by)
+            if self._lobby.floor.room == MAIN:
+                self._metrics.lobby.recent.shift(by)
             self._is_moved = True
 
     async def _round(self) -> None:
@@ -225,7 +240,15 @@ class Matchmaker:
             try:
                 if changes:
                     self._is_committing = True
-                    await self._store.commit(changes)
+                    await self._commit(changes)
+                elif self._guard is not None:
+                    await self._guard.confirm()
+            except RoomLeaseLost:
+                self._lobby.undo()
+                self._answer_questions()
+                self._release_waiters()
+                self.refuse(messages)
+                raise
             except StoreUnavailable as error:
                 self._lobby.undo()
                 self._answer_questions()
@@ -233,7 +256,8 @@ class Matchmaker:
                 self._release_waiters()
                 self._metrics.store.commit_failures.inc()
                 self._alert()
-                _log.error("commit_failed", error=str(error), retry_in_s=delay_s)
+                room = self._lobby.floor.room
+                _log.error("commit_failed", room=room, error=str(error), retry_in_s=delay_s)
                 await trio.sleep(delay_s)
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
                 continue
@@ -241,7 +265,7 @@ class Matchmaker:
             self._metrics.lobby.count_calls(self._lobby.floor.calls.ended)
             self._lobby.settle()
             self._answer_questions()
-            waiting = len(self._lobby.floor.pool)
+            waiting = self._waiting()
             now_s = trio.current_time()
             self._metrics.lobby.count_round(len(messages), changes, waiting, now, now_s)
             count_spins(self._metrics, messages, decided)
@@ -254,6 +278,18 @@ class Matchmaker:
             self._release_waiters()
             return
 
+    async def _commit(self, changes: Changes) -> None:
+        lease = None if self._guard is None else self._guard.lease
+        await self._store.commit(changes, lease)
+
+    def refuse(self, messages: Sequence[Message] = ()) -> None:
+        """Another node has the room: callers must not wait. Commands are not answered, because
+        their clients send them again to that node."""
+        reply = Refusal(Code.MOVED, "another node serves the room")
+        for message in (*messages, *self._deferred, *self.mailbox.take_all()):
+            if message.then is not None:
+                self._audience.answer(message, reply, self._clock.now())
+
     def _tell(
         self,
         messages: Sequence[Message],
@@ -265,7 +301,9 @@ class Matchmaker:
         answer, tell = audience.answer, audience.tell
         for message, effects in zip(messages, decided, strict=True):
             if effects is NOTHING:
-                if type(message.event) is not Probe:
+                if type(message.event) is Depart:
+                    self._depart(message, now)
+                elif type(message.event) is not Probe:
                     self._forget(message, now)
                 continue
             answer(message, effects.reply, now)
@@ -289,10 +327,27 @@ class Matchmaker:
         gone = self._audience.may_forget(user_id) and self._lobby.forget(user_id)
         self._audience.answer(message, Forgotten(gone), now)
 
+    def _depart(self, message: Message, now: Instant) -> None:
+        reply: Reply | None = self._lobby.depart(message.event.user_id)
+        if reply is None:
+            reply = Refusal(Code.WRONG_STATE, "you can change the room only while you are idle")
+        self._audience.answer(message, reply, now)
+
+    def close(self) -> None:
+        """Close the room: nobody waits any more, matches and dates run out."""
+        self._lobby.close()
+        self.wake()
+
+    def reopen(self) -> None:
+        """Open the room again."""
+        self._lobby.reopen()
+
     def _audit(self) -> None:
         mode = self._settings.matchmaker.audit
         if mode != "off":
             found = audit_users(self._lobby.floor, self._lobby.floor.touched_users())
             if found:
                 self._alert()
-                report_violations(self._metrics, found, is_fatal=mode == "raise")
+                report_violations(
+                    self._metrics, self._lobby.floor.room, found, is_fatal=mode == "raise"
+                )

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from yoked_actor.domain.lobby import Erase, Event, Forget, Notice, Reply
+from yoked_actor.domain.lobby import Depart, Erase, Event, Forget, Notice, Reply
 from yoked_actor.domain.time import Instant
 
 Then = Callable[[Reply, Instant], None]
@@ -66,5 +66,5 @@ def up_to_an_erasure(messages: list[Message]) -> tuple[list[Message], list[Messa
     return messages, []
 
 
-NOT_FOR_LOBBY = frozenset({Forget, Probe})
+NOT_FOR_LOBBY = frozenset({Depart, Forget, Probe})
 """The events that the lobby does not decide about."""

@@ -36,12 +36,12 @@ class AuditFailed(Exception):
     """The lobby is in a forbidden state."""
 
 
-def report_violations(metrics: Metrics, found: Sequence[str], *, is_fatal: bool) -> None:
+def report_violations(metrics: Metrics, room: str, found: Sequence[str], *, is_fatal: bool) -> None:
     """Count and log what the auditor found; raises `AuditFailed` instead of logging if fatal."""
     metrics.lobby.audit_violations.inc(len(found))
     if is_fatal:
-        raise AuditFailed("; ".join(found))
-    _log.error("audit_violation", found=found)
+        raise AuditFailed(f"room {room}: {'; '.join(found)}")
+    _log.error("audit_violation", room=room, found=found)
 
 
 def count_spins(metrics: Metrics, messages: Sequence[Message], decided: Sequence[Effects]) -> None:
@@ -89,6 +89,7 @@ def log_matches(changes: Changes) -> None:
         MatchMade(
             at=at,
             match_id=quality.match_id,
+            room=changes.room,
             policy=quality.policy,
             tiers=[quality.a_tier.value, quality.b_tier.value],
             waits_s=[quality.a_wait_s, quality.b_wait_s],
@@ -102,6 +103,7 @@ def log_matches(changes: Changes) -> None:
         MatchEnded(
             at=at,
             match_id=match.match_id,
+            room=changes.room,
             status=match.status.value,
             outcome=match.outcome and match.outcome.value,
             reason=match.cancelled_for and match.cancelled_for.value,

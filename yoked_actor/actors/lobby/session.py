@@ -13,6 +13,8 @@ from typing import Any
 import trio
 
 from yoked_actor.actors.lobby.messages import Message
+from yoked_actor.actors.lobby.moved import RoomMoved
+from yoked_actor.actors.lobby.room_link import RoomLink
 from yoked_actor.actors.lobby.session_context import (
     DECIDED_BY_LOBBY,
     Connection,
@@ -41,8 +43,8 @@ class Session(SessionEvents):
 
     __slots__ = ("_bucket", "_signals", "leaving", "loading", "spoke_s")
 
-    def __init__(self, user_id: str, context: SessionContext) -> None:
-        super().__init__(user_id, context)
+    def __init__(self, user_id: str, context: SessionContext, link: RoomLink) -> None:
+        super().__init__(user_id, context, link)
         edge, now_s = context.settings.edge, trio.current_time()
         self.leaving = False
         """Whether `Sessions` will check if the user can leave memory."""
@@ -147,6 +149,8 @@ class Session(SessionEvents):
             return self._answer(command)
         elif isinstance(command, cmd.StartDate):
             return self._start_date(command, now_s)
+        elif isinstance(command, cmd.EnterRoom):
+            return self._enter_room(command)
         elif isinstance(command, cmd.Hello):
             return self._renew(command, renew)
         else:
@@ -169,7 +173,7 @@ class Session(SessionEvents):
         return None
 
     def _note_alive(self, now_s: float) -> None:
-        self._context.signs_of_life[self.user_id] = now_s
+        self.link.signs_of_life[self.user_id] = now_s
 
     async def _renew(self, command: cmd.Hello, renew: Renew) -> None:
         self._pending[command.id], session_id = 1, self.session_id
@@ -203,6 +207,22 @@ class Session(SessionEvents):
                 reply = await context.offers.answer(me, command.offer_id, answer)
             else:
                 reply = await context.contacts.stay_in_touch(me, command.date_id, answer)
+        except StoreUnavailable:
+            reply = _STORE_AWAY
+        self.answered(session_id, id, reply)
+
+    async def _enter_room(self, command: cmd.EnterRoom) -> None:
+        id, session_id, rooms = command.id, self.session_id, self._context.rooms
+        if self._context.draining:
+            self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
+            return
+        self._pending[id] = 1
+        try:
+            assert rooms is not None
+            reply = await rooms.enter(self.user_id, command.room, command.code)
+        except RoomMoved:
+            # The client was told where to go.
+            return
         except StoreUnavailable:
             reply = _STORE_AWAY
         self.answered(session_id, id, reply)
@@ -241,6 +261,9 @@ class Session(SessionEvents):
         abandoned = False
 
         def bind(reply: notices.Reply, now: Instant) -> None:
+            if isinstance(reply, notices.Refusal):
+                # Another node has taken the room.
+                return
             assert isinstance(reply, notices.Snapshot)
             if abandoned:
                 # In the lobby this device has replaced the older one, which has to reconnect.
@@ -253,15 +276,21 @@ class Session(SessionEvents):
         # The event that expels a suspended user may be in the mailbox: no other may follow it.
         self._context.suspensions.check(self.user_id)
         try:
-            await self.ask(ev.Attached(self.user_id, device), bind)
+            reply = await self.ask(ev.Attached(self.user_id, device), bind)
         except trio.Cancelled:
             abandoned = True
             raise
+        if isinstance(reply, notices.Refusal):
+            raise RoomMoved(self.link.room, None)
 
     def detach(self, connection: Connection, device: int) -> None:
         """The socket is closed. Does not block."""
         if self.connection is connection:
             self.connection = None
         self.spoke_s = trio.current_time()
-        self._context.mailbox.put_always(Message(ev.Detached(self.user_id, device), self))
+        message = Message(ev.Detached(self.user_id, device), self)
+        if self._held is not None:
+            self._held.append(message)
+        else:
+            self.link.mailbox.put_always(message)
         self.in_flight += 1

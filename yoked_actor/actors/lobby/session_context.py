@@ -8,9 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.suspensions import Suspensions
-from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import Vote, notices
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.people import ReportLimits
@@ -59,11 +57,18 @@ class ContactCommands(Protocol):
         ...
 
 
+class RoomCommands(Protocol):
+    """Handles the commands about rooms."""
+
+    async def enter(self, user_id: str, room: str, code: str | None) -> notices.Reply:
+        """Move a user into a room. A refusal changes nothing."""
+        ...
+
+
 class SessionContext(msgspec.Struct):
     """What all sessions share."""
 
     clock: Clock
-    mailbox: Mailbox[Message]
     store: Store
     metrics: Metrics
     settings: Settings
@@ -71,9 +76,8 @@ class SessionContext(msgspec.Struct):
     offers: OfferCommands
     contacts: ContactCommands
     suspensions: Suspensions
-    signs_of_life: dict[str, float]
-    """When each user was last heard since the last round, on trio's clock. A sign of life is no
-    message: it changes nothing, so it needs no round."""
+    rooms: RoomCommands | None = None
+    """Lets users enter rooms; None while there is only `main`."""
     draining: bool = False
 
     def report_limits(self) -> ReportLimits:

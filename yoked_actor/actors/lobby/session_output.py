@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import deque
 
 from yoked_actor.actors.lobby.ice import ice_servers
+from yoked_actor.actors.lobby.moved import RoomMoved
+from yoked_actor.actors.lobby.room_link import RoomLink
 from yoked_actor.actors.lobby.session_context import Connection, SessionContext
 from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import ok_reply, rendering
+from yoked_actor.wire.lobby import moved_error, ok_reply, rendering
 
 
 class SessionOutput:
@@ -28,14 +30,17 @@ class SessionOutput:
         "_replies",
         "connection",
         "is_warned",
+        "link",
         "seq",
         "session_id",
         "unsent",
         "user_id",
     )
 
-    def __init__(self, user_id: str, context: SessionContext) -> None:
+    def __init__(self, user_id: str, context: SessionContext, link: RoomLink) -> None:
         self._context = context
+        self.link = link
+        """The room that the user is in."""
         self.user_id = user_id
         self.session_id = context.new_session_id()
         self.seq = 0
@@ -126,6 +131,21 @@ class SessionOutput:
             self.connection.flush()
             self.connection.close(code, reason)
 
+    def send_away(self, moved: RoomMoved | None) -> None:
+        """The user's room is not served here any more: close the connection, if there is one.
+
+        With `moved` the client connects to the node that serves the room, if there is one.
+        """
+        if self.connection is None:
+            return
+        if moved is None:
+            self.close_connection(CloseCode.DRAINING, "another node takes the room over")
+        elif moved.url is None:
+            self.close_connection(CloseCode.INTERNAL_ERROR, str(moved))
+        else:
+            self.connection.send(wire.encode(moved_error(None, str(moved), moved.url)))
+            self.close_connection(CloseCode.MOVED, str(moved))
+
     def reset(self) -> None:
         """Forget what was sent and received: a new session of the same user begins."""
         self.session_id = self._context.new_session_id()
@@ -155,6 +175,7 @@ class SessionOutput:
             at=to_datetime(now),
             re=hello.id,
             session=self.session_id,
+            room=snapshot.room,
             resumed=missed is not None,
             snapshot=self.show(snapshot, now),
             heartbeat_every_s=self._context.settings.matching.heartbeat_every_s,

@@ -9,19 +9,21 @@ other sessions.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import structlog
 import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.messages import Message
+from yoked_actor.actors.lobby.moved import RoomMoved
+from yoked_actor.actors.lobby.room_link import RoomLink
 from yoked_actor.actors.lobby.session import Session
 from yoked_actor.actors.lobby.session_context import ContactCommands, OfferCommands, SessionContext
 from yoked_actor.actors.lobby.suspensions import Suspensions
-from yoked_actor.actors.mailbox import Mailbox
+from yoked_actor.domain.lobby import MAIN, Known, notices
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
 from yoked_actor.store import Store
@@ -29,6 +31,7 @@ from yoked_actor.telemetry import Metrics
 from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
+_MOST_VISITORS = 100
 
 
 class Sessions:
@@ -36,7 +39,7 @@ class Sessions:
 
     def __init__(
         self,
-        mailbox: Mailbox[Message],
+        main: RoomLink,
         store: Store,
         clock: Clock,
         metrics: Metrics,
@@ -46,9 +49,11 @@ class Sessions:
         *,
         boot: int,
     ) -> None:
-        """`mailbox` is the matchmaker's; `boot` numbers the starts of the server."""
+        """`main` is the link of the room that always exists; `boot` numbers the starts."""
+        self._main = main
         self._by_user: dict[str, Session] = {}
         self._unflushed: dict[Session, None] = {}
+        self._visitors: dict[str, Session] = {}
         self._leaving: deque[tuple[float, Session]] = deque()
         self._wakeup = trio.Event()
         self._boot = boot
@@ -61,7 +66,6 @@ class Sessions:
         """The suspended users; `SuspensionEnforcer` keeps it up to date."""
         self.context = SessionContext(
             clock,
-            mailbox,
             store,
             metrics,
             settings,
@@ -69,11 +73,16 @@ class Sessions:
             offers,
             contacts,
             self.suspensions,
-            {},
         )
         """What all sessions share."""
         self.after_round: Callable[[], None] | None = None
         """Called after each round, when its replies and notices are sent."""
+        self.place: Callable[[Known], Awaitable[RoomLink]] | None = None
+        """Finds the room of a user who comes into memory and was in another room than `main`."""
+        self.is_node = False
+        """Whether other nodes serve some rooms, perhaps `main`."""
+        self.left: Callable[[RoomLink], None] | None = None
+        """Called when a user has left memory, with the room that the user was in."""
 
     def __len__(self) -> int:
         return len(self._by_user)
@@ -98,15 +107,20 @@ class Sessions:
             if session.loading is None:
                 return session
             await session.loading.wait()
-        session = Session(user_id, self.context)
+        session = Session(user_id, self.context, self._main)
         session.loading = trio.Event()
         self._by_user[user_id] = session
         try:
             known = await self._store.load_user(user_id)
-            await self.context.mailbox.put(Message(ev.Entered(user_id, known), session))
+            if self.place is not None and (self.is_node or known.room != MAIN):
+                session.link = await self.place(known)
+            await session.link.mailbox.put(Message(ev.Entered(user_id, known), session))
+            if session.link.is_gone:
+                raise RoomMoved(session.link.room, None)
             session.in_flight += 1
+            session.link.members += 1
         except BaseException:
-            del self._by_user[user_id]
+            self._by_user.pop(user_id, None)
             raise
         finally:
             session.loading.set()
@@ -114,9 +128,18 @@ class Sessions:
         self.forget_later(session)
         return session
 
-    def adopt(self, user_id: str) -> None:
-        """Make a session for a user who was in the lobby before a restart."""
-        session = Session(user_id, self.context)
+    def visitor(self, user_id: str) -> Session:
+        """A session that is in no room: of an operator whose own room another node serves."""
+        session = self._visitors.pop(user_id, None) or Session(user_id, self.context, self._main)
+        self._visitors[user_id] = session
+        if len(self._visitors) > _MOST_VISITORS:
+            del self._visitors[next(iter(self._visitors))]
+        return session
+
+    def adopt(self, user_id: str, link: RoomLink) -> None:
+        """Make a session for a user who was in the lobby of a room before a restart."""
+        session = Session(user_id, self.context, link)
+        link.members += 1
         self._by_user[user_id] = session
         self.forget_later(session)
 
@@ -144,22 +167,68 @@ class Sessions:
 
     async def _try_to_forget(self, session: Session) -> None:
         silent_since_s = trio.current_time() - self._settings.session.forget_after_s
-        if session.connection is not None or session.spoke_s > silent_since_s:
+        if session.connection is not None or session.is_moving or session.spoke_s > silent_since_s:
             self.forget_later(session)
             return
 
         def forgotten(reply: notices.Reply, now: Instant) -> None:
             if isinstance(reply, notices.Forgotten) and reply.gone:
                 del self._by_user[session.user_id]
+                session.link.members -= 1
+                if self.left is not None:
+                    self.left(session.link)
             else:
                 self.forget_later(session)
 
-        await self.context.mailbox.put(Message(ev.Forget(session.user_id), None, forgotten))
+        await session.link.mailbox.put(Message(ev.Forget(session.user_id), None, forgotten))
 
     def may_forget(self, user_id: str) -> bool:
         """Whether nothing is in progress for a user."""
         session = self._by_user.get(user_id)
         return session is None or (session.in_flight == 0 and session.connection is None)
+
+    # Rooms
+
+    def in_room(self, link: RoomLink) -> list[Session]:
+        """The sessions of the users in a room."""
+        return [one for one in self._by_user.values() if one.link is link and one.loading is None]
+
+    def of(self, user_id: str) -> Session | None:
+        """The session of a user who is in memory."""
+        session = self._by_user.get(user_id)
+        return None if session is None or session.loading is not None else session
+
+    def send_away(self, link: RoomLink, moved: RoomMoved | None) -> None:
+        """Forget the users in a room that is not served here any more, and close their sockets.
+
+        With `moved` their clients learn which node serves it now.
+        """
+        for session in self.in_room(link):
+            self.drop(session)
+            session.send_away(moved)
+
+    @contextmanager
+    def loading(self, session: Session) -> Iterator[None]:
+        """Have callers of `enter` wait while it is not certain whether the user stays here.
+
+        On an error the user is forgotten: the next caller reads what is stored.
+        """
+        session.loading = trio.Event()
+        try:
+            yield
+        except BaseException:
+            self.drop(session)
+            session.close_connection(CloseCode.INTERNAL_ERROR, "try again")
+            raise
+        finally:
+            session.loading.set()
+            session.loading = None
+
+    def drop(self, session: Session) -> None:
+        """Forget a user whose room is no longer served here, without a word."""
+        if self._by_user.get(session.user_id) is session:
+            del self._by_user[session.user_id]
+            session.link.members -= 1
 
     # Connections
 
@@ -216,13 +285,6 @@ class Sessions:
             self._fail(session)
         if isinstance(session, Session):
             self._note_unsent(session)
-
-    def take_signs_of_life(self) -> dict[str, float]:
-        """When users were heard since the last call, on trio's clock."""
-        signs = self.context.signs_of_life
-        if signs:
-            self.context.signs_of_life = {}
-        return signs
 
     def catch_up(self, user_ids: Iterable[str]) -> None:
         """Read what these users have sent and what was not read yet."""

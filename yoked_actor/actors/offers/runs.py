@@ -5,6 +5,9 @@ run on a thread, and the other jobs wait for it. Another process, or one that ha
 computes it again from the frozen pool, with the same result. Only a few runs are cached, because a
 large zone's run takes hundreds of megabytes.
 
+Where many workers share a morning, the job of the zone computes the run once and stores its sets in
+parts. Each worker reads the parts that its jobs name, and computes the run only if there are none.
+
 A run may be frozen again while it is cached: once a second its version is checked. An unreadable
 pool is cached as well, so that not every one of a hundred thousand jobs reads it.
 """
@@ -16,16 +19,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import date
+from typing import TypeVar
 
 import structlog
 import trio
 
+from yoked_actor.actors.offers.parts import RunParts
 from yoked_actor.domain.jobs import Permanent
 from yoked_actor.domain.offers import FrozenRun, RunVersion, joint_digest, make_run
-from yoked_actor.store import Offers, PreparedSet, UnreadableRun, prepare_set
+from yoked_actor.store import Offers, PreparedSet, UnreadableRun, parts_of, prepare_set
 
 _log = structlog.get_logger()
 
+T = TypeVar("T")
 Sets = Mapping[str, PreparedSet]
 Report = Callable[[int, int | None, str], None]
 """Called with how much is done, of how much, and of what."""
@@ -91,8 +97,10 @@ class _Held:
 class OfferRuns:
     """Computes each run once, and caches the last ones."""
 
-    def __init__(self, offers: Offers, *, threads: bool = True) -> None:
+    def __init__(self, offers: Offers, *, threads: bool = True, shared: bool = False) -> None:
+        """`shared`: the sets of a run are stored for other workers, and read from them."""
         self._offers = offers
+        self._parts = RunParts(offers) if shared else None
         # One at a time: two would compete for the interpreter lock.
         self._limiter = trio.CapacityLimiter(1) if threads else None
         self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
@@ -126,6 +134,41 @@ class OfferRuns:
             sets = held.get()
             assert sets is not None
             return sets
+
+    async def set_of(
+        self, zone: str, day: date, user_id: str, report: Report | None = None
+    ) -> PreparedSet | None:
+        """A user's set of a run, if the run makes one. Raises as `sets` does."""
+        if self._parts is not None and (zone, day) not in self._held:
+            made = await self._parts.find(zone, day, user_id)
+            if made is not None:
+                return made
+        return (await self.sets(zone, day, report)).get(user_id)
+
+    async def share(self, zone: str, day: date, report: Report | None = None) -> None:
+        """Compute a run, and store its sets for the other workers. Without them, do nothing.
+
+        Raises as `sets` does.
+        """
+        if self._parts is None:
+            return
+        sets = await self.sets(zone, day, report)
+        inputs = next((one.inputs for one in sets.values()), None)
+        if inputs is None:
+            return
+        stored = 0
+        parts = parts_of(list(sets.values()))
+        while (part := await self._in_thread(lambda: next(parts, None))) is not None:
+            if not await self._offers.keep_part(zone, day, inputs, part):
+                break  # frozen again, or a user was erased: then it is computed once more
+            stored += 1
+        _log.info("offers_shared", zone=zone, date=day.isoformat(), parts=stored)
+
+    async def _in_thread(self, call: Callable[[], T]) -> T:
+        if self._limiter is None:
+            await trio.lowlevel.checkpoint()
+            return call()
+        return await trio.to_thread.run_sync(call, limiter=self._limiter)
 
     def is_refrozen(self, zone: str, day: date) -> bool:
         """Whether an operator has frozen a cached run again."""

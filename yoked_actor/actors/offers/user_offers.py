@@ -16,7 +16,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.wakeup import Wakeup
-from yoked_actor.domain.lobby import Code, ConnectionSource, OfferView, notices
+from yoked_actor.domain.lobby import Code, ConnectionSource, Fit, OfferView, notices
 from yoked_actor.domain.offers import ONE, Answer, Connection, Faces, KeptSet, shown_points
 from yoked_actor.domain.people import Card, ShownPlaces
 from yoked_actor.domain.time import Instant
@@ -155,9 +155,10 @@ def view_of(kept: KeptSet, faces: Faces, places: ShownPlaces, now: Instant) -> n
             limit_km = faces.people[made.user_id].max_distance_km
             lost = min(int(card.distance_km / limit_km * ONE), ONE)
             units = shown_points(offer.facts, lost)
+            fit = Fit(offer.facts.years_apart, offer.facts.shared, offer.widened)
             views.append(
                 OfferView(
-                    *(offer_id, card, units, offer.reasons(card.distance_km)),
+                    *(offer_id, card, units, offer.reasons(card.distance_km), fit),
                     *(made.offered_at, made.expires_at, answer),
                 )
             )

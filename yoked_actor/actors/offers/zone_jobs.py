@@ -113,7 +113,7 @@ class OfferJobs:
         self._objectives = metrics.objectives
         self._stored = stored
         self._ended = ended or (lambda one: self.count([one]))
-        self._runs = OfferRuns(offers, threads=threads)
+        self._runs = OfferRuns(offers, threads=threads, shared=settings.store.is_shared)
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Register the handlers with a dispatcher."""
@@ -151,6 +151,7 @@ class OfferJobs:
             raise Permanent("the pool was dropped: the run is too long ago")
         receivers = [person.user_id for person in frozen.pool.people if person.receives]
         _log.info("offers_frozen", zone=name, date=day.isoformat(), users=len(receivers))
+        await self._runs.share(name, day, run.report)
         enqueued = 0
         for jobs in _in_parts(user_jobs(name, day, at, receivers), JOBS_AT_ONCE):
             run.report(enqueued, len(receivers), "jobs enqueued")
@@ -185,8 +186,9 @@ class OfferJobs:
 
     async def _user(self, run: JobRun[UserMorning]) -> Cancel | None:
         zone, day, user_id = run.payload.zone, run.payload.date, run.payload.user_id
-        # The first job computes the run for all, which takes minutes in a large zone.
-        made = (await self._runs.sets(zone, day, run.report)).get(user_id)
+        # Unless another worker has stored its sets, the first job computes the run for all jobs of
+        # this process, which takes minutes in a large zone.
+        made = await self._runs.set_of(zone, day, user_id, run.report)
         if made is None and self._runs.is_refrozen(zone, day):
             return Cancel("the run was frozen again, and this user has a set already or has left")
         if made is None:
@@ -223,6 +225,7 @@ class OfferJobs:
         if doubled:
             self._metrics.duplicate_offers.inc(doubled)
             _log.error("duplicate_offers", zone=zone, date=day.isoformat(), offers=doubled)
+        await self._offers.drop_parts(zone, day)
         await self._offers.drop_pools(day - timedelta(days=self._settings.offers.keep_pools_days))
 
 

@@ -17,12 +17,13 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import (
     Connection,
-    Matchmaker,
     Sessions,
     notice_of,
 )
+from yoked_actor.actors.nodes import Directory, nodes_part
 from yoked_actor.actors.ops.alarm import Alarm
 from yoked_actor.actors.ops.watcher import Watcher
+from yoked_actor.actors.rooms import Registry
 from yoked_actor.actors.supervisor import Supervisor, Trouble
 from yoked_actor.domain.jobs import JobStatus
 from yoked_actor.domain.lobby import Explanation, SettledView
@@ -66,9 +67,10 @@ class StatusBoard:
         *,
         view: SettledView,
         sessions: Sessions,
-        matchmaker: Matchmaker,
+        rooms: Registry,
         alarm: Alarm,
         supervisor: Supervisor,
+        directory: Directory | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -76,9 +78,10 @@ class StatusBoard:
         self._metrics = metrics
         self._view = view
         self._sessions = sessions
-        self._matchmaker = matchmaker
+        self._rooms = rooms
         self._alarm = alarm
         self._supervisor = supervisor
+        self._directory = directory
         self._watchers: dict[Watcher, None] = {}
         self._wakeup = trio.Event()
         self._last: Status | None = None
@@ -161,16 +164,17 @@ class StatusBoard:
             hour=_hour_part(minutes),
             connections=metrics.connections.count_sockets(),
             sessions=len(self._sessions),
-            mailbox=len(self._matchmaker.mailbox),
+            mailbox=self._rooms.backlog,
             commits=CommitPart(
                 percentile(commits, 0.5), percentile(commits, 0.99), self._store.pending_writes
             ),
             jobs=jobs,
             alerts=tuple(alert_entries(self._alarm)),
-            stalled=self._matchmaker.stalled,
+            stalled=self._rooms.stalled,
             draining=self._sessions.context.draining,
             reports=reports,
             degraded=tuple(_degraded_part(one) for one in self._supervisor.degraded()),
+            nodes=None if self._directory is None else nodes_part(self._directory),
         )
 
     async def _longest(self) -> list[WaiterPart]:
@@ -191,7 +195,7 @@ class StatusBoard:
             await trio.lowlevel.checkpoint()
         parts = []
         for ticket in found:
-            reply = await self._matchmaker.explain(ticket.user_id)
+            reply = await self._rooms.explain(ticket.user_id)
             if isinstance(reply, Explanation):
                 parts.append(
                     WaiterPart(

@@ -9,13 +9,14 @@ old pages are gone from the disk too.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 
 import structlog
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Sessions
 from yoked_actor.actors.people.removal import remove_user
-from yoked_actor.domain.lobby import TOMBSTONE, Lobby
+from yoked_actor.domain.lobby import TOMBSTONE, Counter, Lobby
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
@@ -32,7 +33,15 @@ def new_tombstone() -> str:
 class Eraser:
     """Erases users of a running server."""
 
-    def __init__(self, sessions: Sessions, store: Store, clock: Clock) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        store: Store,
+        clock: Clock,
+        erased: Callable[[str], None] | None = None,
+    ) -> None:
+        """`erased` is called with the id of each erased user: other rooms may name them."""
+        self._erased = erased
         self._sessions = sessions
         self._store = store
         self._clock = clock
@@ -45,6 +54,8 @@ class Eraser:
         privacy, tombstone = self._store.privacy, new_tombstone()
         await privacy.look_up(user_id, self._clock.now())
         await remove_user(self._sessions, ev.Erase(user_id, tombstone), "this account was erased")
+        if self._erased is not None:
+            self._erased(user_id)
         _log.info("user_erased", tombstone=tombstone)
         if not await privacy.wipe():
             _log.warning("log_not_cut", advice="a long read keeps old pages; tried again daily")
@@ -59,10 +70,12 @@ async def erase_offline(
     A partner in a match that an earlier server left open waits again in the old place, as if the
     user had left while the server was down.
     """
-    recovered = await store.recover()
-    lobby = Lobby(settings.matching.rules(), recovered.next_number)
+    known = await store.load_user(user_id)
+    recovered = await store.recover(known.room)
+    counter = Counter(recovered.next_number)
+    lobby = Lobby(settings.matching.rules(), counter, room=known.room)
     lobby.restore(recovered.users, recovered.matches, recovered.dates, now)
-    lobby.handle(ev.Entered(user_id, await store.load_user(user_id)), now)
+    lobby.handle(ev.Entered(user_id, known), now)
     tombstone = new_tombstone()
     lobby.handle(ev.Erase(user_id, tombstone), now)
     await store.privacy.look_up(user_id, now)

@@ -52,9 +52,14 @@ def take_over(settings: Settings, newer: Settings) -> Reloaded:
                 updates.setdefault(name, {})[key] = getattr(theirs, key)
             else:
                 needs_restart.append(f"{name}.{key}")
+    if settings.rooms != newer.rooms:
+        changed.append("rooms")
     _check_together(settings, updates)
     for name, values in updates.items():
         getattr(settings, name).renew(values)
+    if settings.rooms != newer.rooms:
+        settings.rooms.clear()
+        settings.rooms.update(newer.rooms)
     settings.keep_sources(newer.sources, only=_reloaded_names())
     return Reloaded(changed, needs_restart)
 

@@ -19,16 +19,18 @@ from yoked_actor.edge.auth import NoSigningKey
 from yoked_actor.settings import Settings, SettingsError, load_settings
 from yoked_actor.store import (
     DatabaseCorrupt,
+    DatabaseInUse,
     DatabaseTooNew,
     DataDirectoryInUse,
     StoreError,
+    StoreMisconfigured,
     StoreUnavailable,
 )
 
 _log = structlog.get_logger()
 
 _MENDABLE = (
-    *(DataDirectoryInUse, DatabaseTooNew, StoreUnavailable),
+    *(DataDirectoryInUse, DatabaseInUse, DatabaseTooNew, StoreMisconfigured, StoreUnavailable),
     *(NoSigningKey, ssl.SSLError, OSError),
 )
 """Errors that the deployer can fix: the one line that is shown says how."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from yoked_actor.domain.lobby import events, notices
 from yoked_actor.domain.lobby.ballot import Outcome, Vote
-from yoked_actor.domain.lobby.events import Erase, Event, Forget, Spin
+from yoked_actor.domain.lobby.events import Depart, Erase, Event, Forget, Spin
 from yoked_actor.domain.lobby.floor.auditor import audit_floor, audit_users
 from yoked_actor.domain.lobby.floor.floor import Floor
-from yoked_actor.domain.lobby.floor.settled import SettledView
+from yoked_actor.domain.lobby.floor.settled import HouseView, SettledView
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.machine.explain import explain
 from yoked_actor.domain.lobby.machine.lobby import Lobby
@@ -17,6 +17,7 @@ from yoked_actor.domain.lobby.notices import (
     ConnectionSource,
     DateEnd,
     DateEnded,
+    Departed,
     Effects,
     Explanation,
     Forgotten,
@@ -30,11 +31,13 @@ from yoked_actor.domain.lobby.notices import (
     WaitReason,
 )
 from yoked_actor.domain.lobby.records import (
+    MAIN,
     TOMBSTONE,
     Call,
     CallEnd,
     CancelReason,
     Changes,
+    Counter,
     Erasure,
     Known,
     Match,
@@ -45,9 +48,10 @@ from yoked_actor.domain.lobby.records import (
     pair_of,
 )
 from yoked_actor.domain.lobby.recovered import Recovered
-from yoked_actor.domain.lobby.views import CallView, DateView, MatchView, OfferView
+from yoked_actor.domain.lobby.views import CallView, DateView, Fit, MatchView, OfferView
 
 __all__ = [
+    "MAIN",
     "TOMBSTONE",
     "Call",
     "CallEnd",
@@ -56,17 +60,22 @@ __all__ = [
     "Changes",
     "Code",
     "ConnectionSource",
+    "Counter",
     "DateEnd",
     "DateEnded",
     "DateView",
+    "Depart",
+    "Departed",
     "Effects",
     "Erase",
     "Erasure",
     "Event",
     "Explanation",
+    "Fit",
     "Floor",
     "Forget",
     "Forgotten",
+    "HouseView",
     "IdleReason",
     "Known",
     "Lobby",

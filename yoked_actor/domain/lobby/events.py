@@ -153,5 +153,13 @@ class Erase(Event, frozen=True):
     tombstone: str
 
 
+class Depart(Event, frozen=True):
+    """The user leaves the lobby of this room for another room, if they are idle."""
+
+
+class Gone(Event, frozen=True):
+    """The user was erased in another room: nothing may name them here."""
+
+
 class Forget(Event, frozen=True):
     """The user leaves memory, if they are idle and not connected."""

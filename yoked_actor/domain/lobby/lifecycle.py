@@ -10,11 +10,12 @@ A user is in one of four states:
 - VOTING: both have acknowledged; both have a few seconds to vote.
 
 A user moves for a `Cause`, and `TRANSITIONS` is the complete list: a pair (state, cause) that is
-not in it raises `ImpossibleMove` and changes nothing. Causes have four sources:
+not in it raises `ImpossibleMove` and changes nothing. Causes have five sources:
 
 - the user's own events: SPUN, LEFT, CALL_ACCEPTED;
 - deadlines: LOST (no sign of life), ACKNOWLEDGE_TIMEOUT, PARTNER_SILENT;
 - the search for partners, at the end of a step: PAIRED;
+- the room: ROOM_CLOSED;
 - what becomes of the match: BOTH_ACKNOWLEDGED, BLOCKED, OUTCOME_REQUEUES, OUTCOME_RESTS, and for
   the user who stays PARTNER_LEFT, PARTNER_LOST, SERVER_RESTART (the partner did not come back).
 
@@ -79,6 +80,7 @@ class Cause(StrEnum):
     OUTCOME_REQUEUES = "outcome_requeues"
     OUTCOME_RESTS = "outcome_rests"
     CALL_ACCEPTED = "call_accepted"
+    ROOM_CLOSED = "room_closed"
 
 
 TRANSITIONS: dict[tuple[State, Cause], State] = {
@@ -87,6 +89,7 @@ TRANSITIONS: dict[tuple[State, Cause], State] = {
     (State.WAITING, Cause.LEFT): State.IDLE,
     (State.WAITING, Cause.LOST): State.IDLE,
     (State.WAITING, Cause.CALL_ACCEPTED): State.IDLE,
+    (State.WAITING, Cause.ROOM_CLOSED): State.IDLE,
     (State.WAITING, Cause.PAIRED): State.MATCHED,
     (State.MATCHED, Cause.BOTH_ACKNOWLEDGED): State.VOTING,
     (State.MATCHED, Cause.SPUN): State.WAITING,

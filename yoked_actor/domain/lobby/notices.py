@@ -9,7 +9,7 @@ import msgspec
 
 from yoked_actor.domain.lobby.ballot import Outcome
 from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.records import CallEnd, CancelReason
+from yoked_actor.domain.lobby.records import MAIN, CallEnd, CancelReason, Known, Presence
 from yoked_actor.domain.lobby.views import CallView, DateView, MatchView, OfferView
 from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
@@ -30,10 +30,15 @@ class Code(StrEnum):
     ALREADY_VOTED = "already_voted"
     ALREADY_ANSWERED = "already_answered"
     VOTE_CLOSED = "vote_closed"
+    UNKNOWN_ROOM = "unknown_room"
+    ROOM_CLOSED = "room_closed"
+    ROOM_FULL = "room_full"
+    WRONG_CODE = "wrong_code"
     PROFILE_INCOMPLETE = "profile_incomplete"
     TOO_LARGE = "too_large"
     UNDERAGE = "underage"
     RATE_LIMITED = "rate_limited"
+    MOVED = "moved"
     DRAINING = "draining"
     INTERNAL = "internal"
 
@@ -57,6 +62,7 @@ class IdleReason(StrEnum):
     NOT_ACKNOWLEDGED = "not_acknowledged"
     IDLE_VOTE = "idle_vote"
     DATE = "date"
+    ROOM_CLOSED = "room_closed"
 
 
 class DateEnd(StrEnum):
@@ -102,6 +108,13 @@ class NowIdle(Notice, frozen=True):
     """The user is not in line any more."""
 
     reason: IdleReason
+
+
+class RoomClosing(Notice, frozen=True):
+    """The room that the user is in closes soon."""
+
+    room: str
+    closes_at: Instant
 
 
 class Matched(Notice, frozen=True):
@@ -308,6 +321,19 @@ class Explanation(Reply, frozen=True):
     strict: StrictCost
 
 
+class Departed(Reply, frozen=True):
+    """The user has left the lobby of a room, with all that the next one has to know."""
+
+    known: Known
+    presence: Presence
+
+
+class RoomEntered(Reply, frozen=True):
+    """The user is in this room now."""
+
+    room: str
+
+
 class Forgotten(Reply, frozen=True):
     """Whether the user has left memory."""
 
@@ -326,6 +352,7 @@ class Snapshot(Reply, frozen=True):
     tier: Tier | None = None
     last_outcome: Outcome | None = None
     last_match_id: str | None = None
+    room: str = MAIN
 
 
 class Effects(msgspec.Struct, gc=False):

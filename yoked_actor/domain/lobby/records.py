@@ -16,12 +16,30 @@ from yoked_actor.domain.matching import Tier
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.time import Instant
 
+MAIN = "main"
+"""The room that always exists. A user who names no room is in it."""
+
 Pair = tuple[str, str]
 """Two user ids in ascending order."""
 
 
 TOMBSTONE = "~erased-"
 """The prefix of tombstones. No user id contains `~`, and every user id sorts before it."""
+
+
+class Counter:
+    """Gives numbers, each greater than all before. A number is never given back."""
+
+    __slots__ = ("next_number",)
+
+    def __init__(self, next_number: int = 1) -> None:
+        self.next_number = next_number
+
+    def take(self) -> int:
+        """The next number."""
+        number = self.next_number
+        self.next_number = number + 1
+        return number
 
 
 def pair_of(a: str, b: str) -> Pair:
@@ -203,6 +221,8 @@ class Known(msgspec.Struct, frozen=True, gc=False):
     met: dict[str, Instant] = {}
     bars: dict[str, Instant] = {}
     last_match: Match | None = None
+    room: str = MAIN
+    """The room that the user was in."""
 
 
 class Erasure(msgspec.Struct, frozen=True):
@@ -229,6 +249,8 @@ class Changes(msgspec.Struct):
     """Pairs kept apart, and until when; None removes the bar."""
     erased: list[Erasure] = []
     """The users to erase, after everything else is stored."""
+    room: str = MAIN
+    """The room of the seats, matches, dates and qualities."""
 
     def __bool__(self) -> bool:
         return bool(

@@ -8,6 +8,16 @@ from yoked_actor.domain.people import Card
 from yoked_actor.domain.time import Instant
 
 
+class Fit(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What speaks for an offer, besides the distance on its card: for pages in any language."""
+
+    years_apart: int
+    shared: tuple[str, ...] = ()
+    """The interests of both."""
+    widened: bool = False
+    """Whether the candidate is a little outside the receiver's limits."""
+
+
 class OfferView(msgspec.Struct, frozen=True):
     """An offer, as its receiver sees it."""
 
@@ -16,6 +26,7 @@ class OfferView(msgspec.Struct, frozen=True):
     units: int
     """The points of content alone, in millionths of 100: they do not reveal popularity."""
     reasons: tuple[str, ...]
+    fit: Fit
     offered_at: Instant
     """When its run was due."""
     expires_at: Instant

@@ -1,8 +1,9 @@
 """The index of the waiting users of one gender who seek the same genders.
 
 Each ticket is in three lists, ordered by key: that of the group, that of its cell of one degree,
-and that of its cell and birth year. It is also a row of numbers (`Columns`), for searches that read
-the whole group.
+and that of its cell and birth year. It is also a row of numbers (`Columns`). The list of the group
+and the rows are for searches that read the whole group; most tickets leave before one does, so both
+are brought up to date when they are read, or when too many tickets wait for it.
 """
 
 from __future__ import annotations
@@ -117,23 +118,18 @@ _TYPES: dict[str, Any] = {
 
 
 class Columns:
-    """Rows of numbers without gaps: the last row replaces a removed one.
-
-    Most tickets leave before a search reads the columns, so a row is written when they are read, or
-    when there are too many for a search to write.
-    """
+    """Rows of numbers without gaps: the last row replaces a removed one."""
 
     __slots__ = ("_columns", "_unwritten", "size")
 
     def __init__(self) -> None:
         self.size = 0
         self._unwritten: dict[int, Entry] = {}
-        self._columns: dict[str, NDArray[Any]] = {
-            name: np.zeros(8, kind) for name, kind in _TYPES.items()
-        }
+        self._columns: dict[str, NDArray[Any]] = {}
+        """Empty until the first row is written."""
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        if self._unwritten:
+        if self._unwritten or not self._columns:
             self._write()
         return self._columns[name][: self.size]
 
@@ -147,6 +143,8 @@ class Columns:
 
     def _write(self) -> None:
         columns = self._columns
+        if not columns:
+            columns.update((name, np.zeros(8, kind)) for name, kind in _TYPES.items())
         while self.size > len(columns["born"]):
             for name, column in columns.items():
                 columns[name] = np.concatenate([column, np.zeros_like(column)])
@@ -207,16 +205,23 @@ class Columns:
 class Group:
     """Tickets of equal (gender, seeking)."""
 
-    __slots__ = ("cells", "columns", "entries", "order")
+    __slots__ = ("_order", "_unordered", "cells", "columns", "entries")
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.columns = Columns()
-        self.order: tuple[SortedList[Item], SortedList[Item]] = (SortedList(), SortedList())
+        self._order: tuple[SortedList[Item], SortedList[Item]] | None = None
+        self._unordered: dict[str, Entry] = {}
+        """The entries that are not in `_order` yet, by user."""
         self.cells: dict[Cell, dict[int, Phases]] = {}
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    @property
+    def order(self) -> tuple[SortedList[Item], SortedList[Item]]:
+        """All entries, by phase."""
+        return self._sort()
 
     def add(self, entry: Entry) -> None:
         """Add an entry."""
@@ -244,7 +249,9 @@ class Group:
 
     def _line_up(self, entry: Entry) -> None:
         phase, item = entry.standing.phase, entry.item
-        self.order[phase].add(item)
+        self._unordered[entry.user_id] = entry
+        if len(self._unordered) > _MOST_UNWRITTEN:
+            self._sort()
         years = self.cells.setdefault(entry.cell, {})
         for year in (ALL_YEARS, entry.born // 10_000):
             phases = years.get(year)
@@ -252,9 +259,20 @@ class Group:
                 phases = years[year] = ([], [])
             insort(phases[phase], item)
 
+    def _sort(self) -> tuple[SortedList[Item], SortedList[Item]]:
+        order = self._order
+        if order is None:
+            order = self._order = (SortedList(), SortedList())
+        for entry in self._unordered.values():
+            order[entry.standing.phase].add(entry.item)
+        self._unordered.clear()
+        return order
+
     def _step_out(self, entry: Entry) -> None:
         phase, item = entry.standing.phase, entry.item
-        self.order[phase].remove(item)
+        if self._unordered.pop(entry.user_id, None) is None:
+            assert self._order is not None
+            self._order[phase].remove(item)
         years = self.cells[entry.cell]
         for year in (ALL_YEARS, entry.born // 10_000):
             phases = years[year]

@@ -141,8 +141,11 @@ class Search:
         """Ordered lists that together contain all tickets inside the limits."""
         if self._cells is None:
             return [group.order]
-        find = group.cells.get
-        places = [years for cell in self._cells if (years := find(cell)) is not None]
+        cells, occupied = self._cells, group.cells
+        if len(occupied) < len(cells):
+            places = [years for cell, years in occupied.items() if cell in cells]
+        else:
+            places = [occupied[cell] for cell in cells if cell in occupied]
         first_year, last_year = self._born_after // 10_000, self._born_by // 10_000
         if (last_year - first_year + 1) * len(places) <= _MOST_LINES:
             return [

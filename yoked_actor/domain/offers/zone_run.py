@@ -62,7 +62,12 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
 
     def reasons(self, shown_km: int | None) -> tuple[str, ...]:
         """The reasons as texts for the receiver, with the distance that is shown."""
-        return reasons(self.facts, shown_km, widened=self.tier > Tier.EXACT)
+        return reasons(self.facts, shown_km, widened=self.widened)
+
+    @property
+    def widened(self) -> bool:
+        """Whether only the receiver's widened limits admit the candidate."""
+        return self.tier > Tier.EXACT
 
     @property
     def terms(self) -> tuple[Term, ...]:

@@ -34,6 +34,7 @@ class OwnSeat(msgspec.Struct, frozen=True):
     state: str
     credit: int
     waiting_since: datetime | None = None
+    room: str = "main"
 
 
 class Since(msgspec.Struct, frozen=True):
@@ -157,6 +158,8 @@ class PersonalData(msgspec.Struct, frozen=True):
     connections: list[OwnConnection]
     appeals: list[OwnAppeal] = []
     warnings: list[OwnWarning] = []
+    guest_in: list[str] = []
+    """The rooms whose list of guests names the person."""
 
     @property
     def is_empty(self) -> bool:
@@ -165,6 +168,7 @@ class PersonalData(msgspec.Struct, frozen=True):
             self.profile
             or self.seat
             or self.suspended
+            or self.guest_in
             or self.blocks
             or self.met
             or self.matches

@@ -13,6 +13,7 @@ from yoked_actor.edge.http.admin.offers import add_admin_offer_calls
 from yoked_actor.edge.http.admin.people import add_admin_people_calls
 from yoked_actor.edge.http.admin.quality import add_admin_calls
 from yoked_actor.edge.http.admin.reports import add_admin_report_calls
+from yoked_actor.edge.http.admin.rooms import add_admin_room_calls
 from yoked_actor.edge.http.api import Api
 from yoked_actor.edge.http.app import create_app
 from yoked_actor.edge.http.contacts import add_contact_calls
@@ -24,6 +25,7 @@ from yoked_actor.edge.http.offers import add_call_calls, add_offer_calls
 from yoked_actor.edge.http.ops import add_ops_calls
 from yoked_actor.edge.http.pages import add_page_calls
 from yoked_actor.edge.http.places import add_place_calls
+from yoked_actor.edge.http.rooms import add_room_calls
 from yoked_actor.edge.http.user import add_match_calls, add_profile_calls, add_safety_calls
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "add_admin_offer_calls",
     "add_admin_people_calls",
     "add_admin_report_calls",
+    "add_admin_room_calls",
     "add_call_calls",
     "add_console_calls",
     "add_contact_calls",
@@ -50,6 +53,7 @@ __all__ = [
     "add_page_calls",
     "add_place_calls",
     "add_profile_calls",
+    "add_room_calls",
     "add_safety_calls",
     "add_setting_calls",
     "create_app",

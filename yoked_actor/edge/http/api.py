@@ -10,7 +10,8 @@ import trio
 from quart import Response, request
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby import Session, Sessions
+from yoked_actor.actors.lobby import RoomMoved, Session, Sessions
+from yoked_actor.actors.nodes import Directory
 from yoked_actor.domain.lobby import Code, notices
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.ops import Role
@@ -47,6 +48,8 @@ class Api(msgspec.Struct, kw_only=True):
     sessions: Sessions
     tokens: Tokens
     dev: bool = False
+    directory: Directory | None = None
+    """With several nodes: what is known of them."""
 
     @property
     def is_draining(self) -> bool:
@@ -76,7 +79,16 @@ class Api(msgspec.Struct, kw_only=True):
         if not identity.role.includes(needed):
             message = f"this needs the role {needed}, and the token has the role {identity.role}"
             raise Refused(Code.FORBIDDEN, message)
-        return await self.session_of(identity.user_id)
+        try:
+            return await self.session_of(identity.user_id)
+        except RoomMoved:
+            # An operator asks this node, wherever their own room is.
+            return self._within_rate(self.sessions.visitor(identity.user_id))
+
+    def _within_rate(self, session: Session) -> Session:
+        if not session.may_speak():
+            raise Refused(Code.RATE_LIMITED, "too many calls; slow down")
+        return session
 
     async def record(self, session: Session, action: str, subject: str, detail: str = "") -> None:
         """Record in the audit what an operator has done."""
@@ -87,15 +99,35 @@ class Api(msgspec.Struct, kw_only=True):
         session = await self.sessions.enter(user_id)
         if not even_suspended:
             self.sessions.suspensions.check(user_id)
-        if not session.may_speak():
-            raise Refused(Code.RATE_LIMITED, "too many calls; slow down")
+        self._within_rate(session)
+        room = request.args.get("room")
+        if room is not None and room != session.link.room:
+            await self.enter_room(session, room, request.args.get("code"))
         return session
+
+    async def enter_room(self, session: Session, room: str, code: str | None) -> str:
+        """Move the caller into a room. A refusal is raised as `Refused`."""
+        rooms = self.sessions.context.rooms
+        assert rooms is not None
+        if self.is_draining:
+            raise Refused(Code.DRAINING, "the server is about to stop; come back soon")
+        timeout_s = self.settings.edge.request_timeout_s
+        with trio.move_on_after(timeout_s):
+            reply = await rooms.enter(session.user_id, room, code)
+            if isinstance(reply, notices.Refusal):
+                raise Refused(reply.code, reply.message)
+            return room
+        raise Refused(Code.INTERNAL, f"no answer within {timeout_s:g} s; ask for the status")
 
     async def ask(self, session: Session, event: ev.Event) -> notices.Reply:
         """The reply of the lobby. A refusal is raised as `Refused`."""
         timeout_s = self.settings.edge.request_timeout_s
         with trio.move_on_after(timeout_s):
             reply = await self.sessions.ask(session, event)
+            if isinstance(reply, notices.Refusal) and reply.code is Code.MOVED:
+                # The room was taken over meanwhile: say which node has it.
+                await self.sessions.enter(session.user_id)
+                raise RoomMoved(session.link.room, None)
             if isinstance(reply, notices.Refusal):
                 raise Refused(reply.code, reply.message)
             return reply

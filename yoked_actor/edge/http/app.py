@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from urllib.parse import quote
+
+import msgspec
 import structlog
 from quart import Response, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
-from yoked_actor.actors.lobby import UserSuspended
+from yoked_actor.actors.lobby import RoomMoved, UserSuspended
 from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.domain.lobby import Code
 from yoked_actor.domain.time import to_datetime
@@ -22,8 +26,10 @@ _log = structlog.get_logger()
 _CODES = {400: Code.BAD_REQUEST, 404: Code.NOT_FOUND, 405: Code.BAD_REQUEST, 413: Code.TOO_LARGE}
 
 
-def create_app(edge: EdgeSettings, *, dev: bool = False) -> QuartTrio:
-    """An app without calls; each feature adds its own."""
+def create_app(
+    edge: EdgeSettings, *, dev: bool = False, nodes: Collection[str] = frozenset()
+) -> QuartTrio:
+    """An app without calls; each feature adds its own. `nodes` has the URLs of other nodes."""
     app = QuartTrio("yoked_actor", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = edge.max_body_bytes
     app.config["BODY_TIMEOUT"] = edge.request_timeout_s
@@ -31,7 +37,7 @@ def create_app(edge: EdgeSettings, *, dev: bool = False) -> QuartTrio:
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     # Merging slashes would redirect to whatever host the request names.
     app.url_map.merge_slashes = False
-    origins = Origins(edge.allowed_origins, local_only=dev)
+    origins = Origins(edge.allowed_origins, local_only=dev, nodes=nodes)
     # Not with --dev: browsers would apply it to every other server on localhost too.
     hsts = None if dev or not edge.hsts_max_age_s else f"max-age={edge.hsts_max_age_s:.0f}"
 
@@ -45,6 +51,18 @@ def create_app(edge: EdgeSettings, *, dev: bool = False) -> QuartTrio:
         until = None if found.until is None else to_datetime(found.until)
         body = Problem(STATUS[code], TITLES[code], str(error), code, found.reason, until)
         return Response(encode(body), STATUS[code], content_type=PROBLEM_TYPE)
+
+    @app.errorhandler(RoomMoved)
+    async def moved(error: RoomMoved) -> Response:
+        if error.url is None:
+            return problem(Code.INTERNAL, str(error), 503)
+        body = Problem(STATUS[Code.MOVED], TITLES[Code.MOVED], str(error), Code.MOVED)
+        body = msgspec.structs.replace(body, url=error.url)
+        response = Response(encode(body), STATUS[Code.MOVED], content_type=PROBLEM_TYPE)
+        query = request.query_string.decode("ascii", "replace")
+        path = quote(request.path, safe="/:@!$&'()*+,;=~")
+        response.headers["Location"] = error.url + path + (f"?{query}" if query else "")
+        return response
 
     @app.errorhandler(RequestEntityTooLarge)
     async def too_large(error: RequestEntityTooLarge) -> Response:
@@ -83,7 +101,7 @@ def create_app(edge: EdgeSettings, *, dev: bool = False) -> QuartTrio:
         origin = request.headers.get("Origin")
         if origins.any:
             response.headers["Access-Control-Allow-Origin"] = "*"
-        elif edge.allowed_origins:
+        elif edge.allowed_origins or nodes:
             response.headers["Vary"] = "Origin"
             if origin is not None and origins.names(origin):
                 response.headers["Access-Control-Allow-Origin"] = origin

@@ -89,8 +89,8 @@ def _shared(http: Document, socket: Document, schemas: Document) -> Document:
         for call in path.values():
             for part in (call.get("requestBody", {}), *call["responses"].values()):
                 own |= {_name(content["schema"]) for content in part.get("content", {}).values()}
-    # These are responses too, but large, and used in several places.
-    own -= {"JobEntry", "Profile", "Snapshot"}
+    # These are bodies or responses too, but large, and used in several places.
+    own -= {"DeclaredRoom", "JobEntry", "Profile", "RoomDefinition", "Snapshot"}
     return {name: schemas[name] for name in sorted(schemas) if name not in own}
 
 

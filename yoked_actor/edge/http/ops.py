@@ -5,7 +5,8 @@ from __future__ import annotations
 from quart import Response
 from quart_trio import QuartTrio
 
-from yoked_actor.actors.lobby import Matchmaker
+from yoked_actor.actors.nodes import nodes_part
+from yoked_actor.actors.rooms import Registry
 from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.edge.http.api import Api, answer
 from yoked_actor.store import DatabaseLost, StoreUnavailable
@@ -14,7 +15,7 @@ from yoked_actor.wire.ops import http
 
 
 def add_ops_calls(
-    app: QuartTrio, api: Api, matchmaker: Matchmaker, supervisor: Supervisor, metrics: Metrics
+    app: QuartTrio, api: Api, rooms: Registry, supervisor: Supervisor, metrics: Metrics
 ) -> None:
     """`/healthz`, `/readyz` and `/metrics`."""
 
@@ -25,17 +26,18 @@ def add_ops_calls(
     @app.get("/readyz")
     async def readyz() -> Response:
         degraded = [one.actor for one in supervisor.degraded()]
+        nodes = None if api.directory is None else nodes_part(api.directory)
         if api.is_draining:
-            return answer(http.Health("draining", degraded), 503)
+            return answer(http.Health("draining", degraded, nodes), 503)
         try:
             await api.store.ping()
         except DatabaseLost:
-            return answer(http.Health("database_lost"), 503)
+            return answer(http.Health("database_lost", degraded, nodes), 503)
         except StoreUnavailable:
-            return answer(http.Health("store_unavailable", degraded), 503)
-        if matchmaker.stalled:
-            return answer(http.Health("store_unavailable", degraded), 503)
-        return answer(http.Health("ok", degraded))
+            return answer(http.Health("store_unavailable", degraded, nodes), 503)
+        if rooms.stalled:
+            return answer(http.Health("store_unavailable", degraded, nodes), 503)
+        return answer(http.Health("ok", degraded, nodes))
 
     @app.get("/metrics")
     async def exposed_metrics() -> Response:

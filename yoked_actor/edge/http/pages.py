@@ -38,6 +38,7 @@ ADDRESSES = (
     "/offers",
     "/connections",
     "/met",
+    "/rooms",
     "/settings",
 )
 """The addresses of the web client."""
@@ -71,6 +72,7 @@ def add_page_calls(app: QuartTrio, api: Api) -> None:
         max_interests=matching.max_interests,
         vote_window_s=f"{matching.vote_window_s:g}",
         offers_at=api.settings.offers.at,
+        hops=api.settings.node.hops,
         date_length_s=f"{matching.date_length_s:g}",
         tiers=_tiers(matching),
         met_days=f"{api.settings.date.met_days:g}",
@@ -78,7 +80,7 @@ def add_page_calls(app: QuartTrio, api: Api) -> None:
     )
 
     async def index() -> Response:
-        response = await cacheable(page, "text/html", policy=POLICY)
+        response = await cacheable(page, "text/html", policy=policy_of(api))
         response.headers["Permissions-Policy"] = PERMISSIONS
         return response
 
@@ -105,6 +107,15 @@ def add_page_calls(app: QuartTrio, api: Api) -> None:
     app.add_url_rule("/yoked.js", "yoked.js", asset, methods=["GET"])
     for folder in FOLDERS:
         app.add_url_rule(f"/{folder}/<path:name>", folder, asset, methods=["GET"])
+
+
+def policy_of(api: Api) -> str:
+    """The policy of a page. With several nodes it may speak to those that serve other rooms."""
+    if api.directory is None:
+        return POLICY
+    urls = sorted(api.directory.urls)
+    sources = ["'self'", *urls, *(url.replace("http", "ws", 1) for url in urls)]
+    return POLICY.replace("connect-src 'self'", f"connect-src {' '.join(sources)}")
 
 
 def _tiers(matching: MatchingSettings) -> str:

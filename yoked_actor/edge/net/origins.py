@@ -12,7 +12,7 @@ count as a page of this server.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from urllib.parse import urlsplit
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -23,9 +23,17 @@ _OWN_NAMES = ("localhost", "test")
 class Origins:
     """The origins and hosts that are allowed. With `local_only`, only hosts of this machine."""
 
-    __slots__ = ("_allowed", "_hosts", "_local_only", "any")
+    __slots__ = ("_allowed", "_hosts", "_local_only", "_nodes", "any")
 
-    def __init__(self, allowed: Iterable[str] = (), *, local_only: bool = False) -> None:
+    def __init__(
+        self,
+        allowed: Iterable[str] = (),
+        *,
+        local_only: bool = False,
+        nodes: Collection[str] = frozenset(),
+    ) -> None:
+        """`nodes` has the origins of the other nodes, whose pages are the same; it may change."""
+        self._nodes = nodes
         self._allowed = frozenset(allowed)
         self._hosts = {_host_of(urlsplit(origin).netloc) for origin in self._allowed} - {None}
         self._local_only = local_only
@@ -33,8 +41,8 @@ class Origins:
         """Whether pages of every origin are allowed."""
 
     def names(self, origin: str) -> bool:
-        """Whether the settings name this origin."""
-        return self.any or origin in self._allowed
+        """Whether the settings name this origin, or it is that of another node."""
+        return self.any or origin in self._allowed or origin in self._nodes
 
     def take(self, origins: Sequence[str], hosts: Sequence[str]) -> bool:
         """Whether a request with these `Origin` and `Host` headers is allowed."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import trio
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby import Session, Sessions, UserSuspended
+from yoked_actor.actors.lobby import RoomMoved, Session, Sessions, UserSuspended
 from yoked_actor.actors.ops import StatusBoard, Watcher
 from yoked_actor.domain.lobby import Code, Refusal, Renewed, Reply
 from yoked_actor.domain.time import TokenBucket
@@ -32,6 +32,8 @@ from yoked_actor.wire.lobby import (
     Watch,
     decode_command,
     encode,
+    moved_error,
+    refusal_error,
     suspended_error,
 )
 
@@ -162,16 +164,41 @@ class _Conversation:
             refusal = suspended_error(first.id, str(error), suspension.reason, suspension.until)
             connection.send(encode(refusal))
             connection.close(CloseCode.UNAUTHORIZED, f"suspended: {suspension.reason}")
+        except RoomMoved as moved:
+            if moved.url is None:
+                connection.close(CloseCode.INTERNAL_ERROR, str(moved))
+            else:
+                connection.send(encode(moved_error(first.id, str(moved), moved.url)))
+                connection.close(CloseCode.MOVED, str(moved))
         except StoreUnavailable:
             connection.close(CloseCode.INTERNAL_ERROR, "the store is not available; try again")
 
     async def _welcome(self, hello: Hello, identity: Identity) -> None:
         sessions, user_id = self._all.sessions, identity.user_id
         session = await sessions.enter(user_id)
+        if hello.room is not None:
+            refusal = await self._enter_room(user_id, hello.room, hello.code)
+            if refusal is not None:
+                self._connection.send(encode(refusal_error(hello.id, refusal)))
+                self._connection.flush()
+                # The client may say hello again, for another room.
+                self._all.hello_timeouts.expect(self)
+                return
+            session = await sessions.enter(user_id)
         self._session, self._device = session, sessions.new_device()
         self._use_identity(identity)
         await session.attach(self._connection, hello, self._device, identity.expires_at)
         self._all.arrived((user_id,))
+
+    async def _enter_room(self, user_id: str, room: str, code: str | None) -> Refusal | None:
+        """Why a user cannot enter the room of their hello; None if they are in a room."""
+        rooms = self._all.sessions.context.rooms
+        assert rooms is not None
+        reply = await rooms.enter(user_id, room, code)
+        # A user who waits, or is in a match or on a date, stays there: the welcome says where.
+        if isinstance(reply, Refusal) and reply.code is not Code.WRONG_STATE:
+            return reply
+        return None
 
     def _watch(self, watch: Watch, identity: Identity) -> None:
         connection, board = self._connection, self._all.board

@@ -11,10 +11,12 @@ from yoked_actor.settings.models.lobby import (
     MatchingSettings,
     MatchmakerSettings,
 )
+from yoked_actor.settings.models.node import NodeSettings
 from yoked_actor.settings.models.objectives import ObjectiveSettings
 from yoked_actor.settings.models.offers import OfferSettings
 from yoked_actor.settings.models.people import PrivacySettings, SafetySettings
 from yoked_actor.settings.models.retries import RetrySettings
+from yoked_actor.settings.models.rooms import RoomSettings
 from yoked_actor.settings.models.server import ConsoleSettings, LogSettings, ServerSettings
 from yoked_actor.settings.models.store import StoreSettings, SupervisorSettings
 
@@ -28,10 +30,12 @@ __all__ = [
     "LogSettings",
     "MatchingSettings",
     "MatchmakerSettings",
+    "NodeSettings",
     "ObjectiveSettings",
     "OfferSettings",
     "PrivacySettings",
     "RetrySettings",
+    "RoomSettings",
     "SafetySettings",
     "ServerSettings",
     "SessionSettings",

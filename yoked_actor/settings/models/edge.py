@@ -130,7 +130,16 @@ class EdgeSettings(SettingsModel):
 
 
 class SessionSettings(SettingsModel):
-    """What is kept of a session, so that a client can resume it."""
+    """What is kept of a session, so that a client can resume it; how users enter rooms."""
+
+    RELOADS = frozenset(
+        {
+            "room_closing_notice_s",
+            "wrong_codes",
+            "wrong_codes_within_s",
+            "wrong_codes_users",
+        }
+    )
 
     kept_events: Count = Field(64, description="Events kept for a client that resumes.")
     kept_replies: Count = Field(
@@ -139,4 +148,16 @@ class SessionSettings(SettingsModel):
     max_pending_commands: Count = Field(64, description="Commands that may wait for their reply.")
     forget_after_s: Duration = Field(
         120.0, description="How long an idle session without a connection is kept."
+    )
+    room_closing_notice_s: Duration = Field(
+        60.0, description="How long before a room closes its users are told."
+    )
+    wrong_codes: Count = Field(
+        5, description="Wrong invitation codes of a user within wrong_codes_within_s; then none."
+    )
+    wrong_codes_within_s: Duration = Field(
+        60.0, description="How long a wrong invitation code counts."
+    )
+    wrong_codes_users: Count = Field(
+        10_000, description="Users whose wrong invitation codes are remembered; the last ones."
     )

@@ -33,6 +33,10 @@ class LobbyMetrics:
             ["policy", "tier"],
             registry=r,
         )
+        self._room_matches = Counter(
+            "yoked_room_matches", "Matches made, by room", ["room"], registry=r
+        )
+        self._matches_of: dict[str, Counter] = {}
         self._waits = Histogram(
             "yoked_wait_seconds",
             "How long each side of a match had waited, by whom they seek and by their tier",
@@ -78,6 +82,10 @@ class LobbyMetrics:
             self.round_size.observe(messages)
         if changes.quality:
             self._count_matches(changes.quality)
+            found = self._matches_of.get(changes.room)
+            if found is None:
+                found = self._matches_of[changes.room] = self._room_matches.labels(changes.room)
+            found.inc(len(changes.quality))
             # The two could be paired from the moment when the later one came.
             waits = [min(one.a_wait_s, one.b_wait_s) for one in changes.quality]
             self._objectives.judge(Objective.MATCHES, [*waits, *waits], now_s)

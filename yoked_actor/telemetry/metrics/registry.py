@@ -16,9 +16,11 @@ from yoked_actor.telemetry.metrics.connections import ConnectionMetrics
 from yoked_actor.telemetry.metrics.contacts import ContactMetrics
 from yoked_actor.telemetry.metrics.jobs import JobMetrics
 from yoked_actor.telemetry.metrics.lobby import LobbyMetrics
+from yoked_actor.telemetry.metrics.nodes import NodeMetrics
 from yoked_actor.telemetry.metrics.objectives import Objectives
 from yoked_actor.telemetry.metrics.offers import CalendarMetrics, DeskMetrics, SetMetrics
 from yoked_actor.telemetry.metrics.ops import ActorMetrics, ClockMetrics, alert_gauges
+from yoked_actor.telemetry.metrics.rooms import RoomCounts, RoomMetrics
 from yoked_actor.telemetry.metrics.store import StoreMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -44,6 +46,7 @@ class Metrics:
         self.desk = DeskMetrics(r)
         self.contacts = ContactMetrics(r)
         self.clock = ClockMetrics(r)
+        self.nodes = NodeMetrics(r)
         self.alerts = alert_gauges(r)
 
     def watch(
@@ -54,6 +57,7 @@ class Metrics:
         mailbox: Callable[[], float],
         writes: Callable[[], float],
         ready: Callable[[], float],
+        rooms: Callable[[], RoomCounts] | None = None,
     ) -> None:
         """Add the gauges whose values are read when the metrics are."""
         for name, text, read in (
@@ -64,6 +68,8 @@ class Metrics:
             ("yoked_ready", "Whether clients are taken and decisions stored", ready),
         ):
             Gauge(name, text, registry=self.registry).set_function(read)
+        if rooms is not None:
+            self.registry.register(RoomMetrics(rooms))
 
     def expose(self) -> bytes:
         """All metrics, in the text format of Prometheus."""

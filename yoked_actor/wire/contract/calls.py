@@ -36,9 +36,10 @@ from yoked_actor.wire.people import (
     WARNING_CALLS,
 )
 from yoked_actor.wire.problems import Problem
+from yoked_actor.wire.rooms import ROOM_CALLS
 
 _IN_A_MATCH = ev.Snapshot(
-    State.VOTING, 10, match=ev.MatchPart(MATCH, CARD, True, False, None, moment(13.5))
+    State.VOTING, 10, "main", match=ev.MatchPart(MATCH, CARD, True, False, None, moment(13.5))
 )
 PROBLEM_EXAMPLE = Problem(
     404, "Unknown match", "'m7' is not your current match", Code.UNKNOWN_MATCH
@@ -102,6 +103,7 @@ CALLS: tuple[Call, ...] = (
     Call("POST", "/api/heartbeat", "Spin", "Give a sign of life.", TimeAnswer(moment(3))),
     *OFFER_CALLS,
     *CONTACT_CALLS,
+    *ROOM_CALLS,
     *SAFETY_CALLS,
     *WARNING_CALLS,
     *DEV_CALLS,
@@ -142,10 +144,15 @@ ERRORS: dict[Code, str] = {
     Code.ALREADY_VOTED: "You have voted otherwise, and the first vote is final.",
     Code.ALREADY_ANSWERED: "You have answered otherwise, and the first answer is final.",
     Code.VOTE_CLOSED: "The vote is over.",
+    Code.UNKNOWN_ROOM: "There is no such room: `GET /api/rooms` lists them.",
+    Code.ROOM_CLOSED: "The room is not open now.",
+    Code.ROOM_FULL: "The room has as many users as it holds: try again later.",
+    Code.WRONG_CODE: "The room needs its code. After five wrong ones in a minute: `rate_limited`.",
     Code.PROFILE_INCOMPLETE: "Store a profile first.",
     Code.TOO_LARGE: "The body is too large.",
     Code.UNDERAGE: "One must be 18 or older.",
     Code.RATE_LIMITED: "Too fast: slow down.",
+    Code.MOVED: "Another node serves your room: repeat it at `url`; over HTTP, at `Location`.",
     Code.DRAINING: "The server is about to stop: come back in a moment.",
     Code.INTERNAL: "Our fault. With HTTP status 503: try again.",
 }

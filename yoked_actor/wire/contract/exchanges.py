@@ -52,13 +52,14 @@ class Exchange(msgspec.Struct, frozen=True):
 
 
 _DATA = msgspec.Raw(b'{"description": {"type": "offer", "sdp": "v=0..."}}')
-_SNAPSHOT = ev.Snapshot(State.IDLE, 0)
+_SNAPSHOT = ev.Snapshot(State.IDLE, 0, "main")
 _ICE: ev.IceServers = ({"urls": ["stun:stun.example.org"]},)
 _WELCOME = ev.Welcome(
     seq=0,
     at=moment(0),
     re="c1",
     session="1-1",
+    room="main",
     resumed=False,
     snapshot=_SNAPSHOT,
     heartbeat_every_s=3.0,
@@ -70,7 +71,13 @@ EXCHANGES: tuple[Exchange, ...] = (
         cmd.Hello(id="c1", token=TOKEN, resume=cmd.Resume("1-1", 12)),
         _WELCOME,
         ("expires_at",),
-        (Code.WRONG_STATE,),
+        (
+            Code.WRONG_STATE,
+            Code.UNKNOWN_ROOM,
+            Code.ROOM_CLOSED,
+            Code.ROOM_FULL,
+            Code.WRONG_CODE,
+        ),
         ev.Ok(re="c15", expires_at=datetime(2026, 1, 2, 8, tzinfo=UTC)),
     ),
     Exchange(cmd.Heartbeat(id="c2"), ev.Ok(re="c2", at=moment(3)), ("at",)),
@@ -157,6 +164,18 @@ EXCHANGES: tuple[Exchange, ...] = (
         ("connection_id?",),
         (Code.NOT_FOUND, Code.WRONG_STATE, Code.ALREADY_ANSWERED),
     ),
+    Exchange(
+        cmd.EnterRoom(id="c20", room="friday", code="come-in"),
+        ev.Ok(re="c20", room="friday"),
+        ("room",),
+        (
+            Code.UNKNOWN_ROOM,
+            Code.ROOM_CLOSED,
+            Code.ROOM_FULL,
+            Code.WRONG_CODE,
+            Code.WRONG_STATE,
+        ),
+    ),
     Exchange(cmd.Block(id="c8", user_id="mallory"), ev.Ok(re="c8")),
     Exchange(cmd.Report(id="c9", user_id="mallory", reason="rude", match_id=MATCH), ev.Ok(re="c9")),
     Exchange(
@@ -214,6 +233,12 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
         touch_until=datetime(2026, 1, 2, 8, 0, 50, tzinfo=UTC),
     ),
     ev.Nudge(seq=7, at=moment(52), expires_at=datetime(2026, 1, 1, 8, 1, 52, tzinfo=UTC)),
+    ev.RoomClosing(
+        seq=7,
+        at=moment(52),
+        room="friday",
+        closes_at=datetime(2026, 1, 1, 8, 1, 52, tzinfo=UTC),
+    ),
     ev.OffersEvent(seq=7, at=moment(53), date=date(2026, 1, 1), offers=(OFFER,)),
     ev.ConnectionEvent(
         seq=7,

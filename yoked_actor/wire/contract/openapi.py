@@ -24,6 +24,7 @@ _PATH_PARAMETERS: dict[str, dict[str, object]] = {
     "number": NUMBER,
     "offer_id": _SUBJECT,
     "match_id": _SUBJECT,
+    "room": {"type": "string", "pattern": "^[a-z0-9_-]{1,32}$"},
     "warning_id": _SUBJECT,
     "connection_id": _SUBJECT,
     "call_id": _SUBJECT,
@@ -157,6 +158,13 @@ def _responses(call: Call, schemas: Schemas) -> Document:
             "description": ", ".join(f"`{code}`" for code in codes),
             "content": {PROBLEM: {"schema": schemas.ref(Problem)}},
         }
+    if "307" in responses:
+        responses["307"]["headers"] = {
+            "Location": {
+                "description": "The same call at the node that serves the user's room.",
+                "schema": {"type": "string"},
+            }
+        }
     if "404" in responses and Code.UNKNOWN_MATCH in call.refusals:
         responses["404"]["content"][PROBLEM]["example"] = example_of(PROBLEM_EXAMPLE)
     return responses
@@ -175,6 +183,8 @@ def _problems(call: Call) -> dict[int, list[Code]]:
         codes += [Code.UNAUTHORIZED, Code.FORBIDDEN]
     if call.token or call.only == "dev":
         codes.append(Code.RATE_LIMITED)
+        if call.needs is None:
+            codes.append(Code.MOVED)
     codes.append(Code.INTERNAL)
     found: dict[int, list[Code]] = {}
     for code in dict.fromkeys(codes):

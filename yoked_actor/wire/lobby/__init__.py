@@ -7,6 +7,7 @@ from yoked_actor.wire.lobby.commands import (
     BadCommand,
     Command,
     Hello,
+    InvitationCode,
     NotAnObject,
     Reason,
     SubjectId,
@@ -27,7 +28,7 @@ from yoked_actor.wire.lobby.events import (
     encode,
 )
 from yoked_actor.wire.lobby.rendering import event_of, offer_parts
-from yoked_actor.wire.lobby.replies import ok_reply, suspended_error
+from yoked_actor.wire.lobby.replies import moved_error, ok_reply, refusal_error, suspended_error
 from yoked_actor.wire.lobby.signal_data import problem_with
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Event",
     "Hello",
     "IceServers",
+    "InvitationCode",
     "NotAnObject",
     "OfferPart",
     "Ok",
@@ -54,9 +56,11 @@ __all__ = [
     "event_of",
     "events",
     "http",
+    "moved_error",
     "offer_parts",
     "ok_reply",
     "problem_with",
+    "refusal_error",
     "rendering",
     "suspended_error",
 ]

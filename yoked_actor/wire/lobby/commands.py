@@ -17,6 +17,8 @@ from yoked_actor.wire.surrogates import LONE_SURROGATE, without_lone_surrogates
 CommandId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 SubjectId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+RoomId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+InvitationCode = Annotated[str, msgspec.Meta(max_length=200)]
 UserId = Annotated[str, msgspec.Meta(pattern=USER_ID)]
 
 
@@ -38,6 +40,8 @@ class Hello(Command, frozen=True, kw_only=True, tag="hello"):
 
     token: str
     resume: Resume | None = None
+    room: RoomId | None = None
+    code: InvitationCode | None = None
 
 
 class Watch(Command, frozen=True, kw_only=True, tag="watch"):
@@ -126,6 +130,13 @@ class StayInTouch(Command, frozen=True, kw_only=True, tag="stay_in_touch"):
     answer: Literal["yes", "no"]
 
 
+class EnterRoom(Command, frozen=True, kw_only=True, tag="enter_room"):
+    """Go into another room. Only while you are idle."""
+
+    room: RoomId
+    code: InvitationCode | None = None
+
+
 class Block(Command, frozen=True, kw_only=True, tag="block"):
     """Never meet that user (again)."""
 
@@ -159,6 +170,7 @@ AnyCommand = (
     | CancelCall
     | Signal
     | StayInTouch
+    | EnterRoom
     | Block
     | Report
     | Watch

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from yoked_actor.domain.lobby import CallEnd, Outcome, State, notices
+from yoked_actor.domain.lobby import CallEnd, Fit, Outcome, State, notices
 from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 
@@ -76,6 +76,7 @@ class Snapshot(msgspec.Struct, frozen=True, omit_defaults=True):
 
     state: State
     credit: int
+    room: str
     waiting_since: datetime | None = None
     tier: Tier | None = None
     match: MatchPart | None = None
@@ -92,6 +93,7 @@ class OfferPart(msgspec.Struct, frozen=True, omit_defaults=True):
     candidate: Card
     score: float
     reasons: tuple[str, ...]
+    fit: Fit
     offered_at: datetime
     expires_at: datetime
     answer: Literal["accept", "decline"] | None = None
@@ -110,6 +112,7 @@ class Welcome(Event, frozen=True, kw_only=True, tag="welcome"):
 
     re: str
     session: str
+    room: str
     resumed: bool
     snapshot: Snapshot
     heartbeat_every_s: float
@@ -127,6 +130,13 @@ class TierEvent(Event, frozen=True, kw_only=True, tag="tier"):
     """Your own limits have opened further: tier 2, 3 or 99 (anybody)."""
 
     tier: Tier
+
+
+class RoomClosing(Event, frozen=True, kw_only=True, tag="room_closing"):
+    """The room that you are in closes soon: matches and dates run out after that."""
+
+    room: str
+    closes_at: datetime
 
 
 class Nudge(Event, frozen=True, kw_only=True, tag="nudge"):
@@ -258,6 +268,7 @@ EVENTS: tuple[type[Event], ...] = (
     Waiting,
     TierEvent,
     Nudge,
+    RoomClosing,
     Idle,
     Matched,
     Voting,
@@ -297,6 +308,7 @@ class Ok(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     call_id: str | None = None
     ring_until: datetime | None = None
     expires_at: datetime | None = None
+    room: str | None = None
 
 
 class OkDone(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="ok"):
@@ -344,13 +356,15 @@ OkMessage = Ok | OkDone | OkAt | OkState | OkVoteBy | OkOutcome
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="error"):
-    """A command was refused, and nothing has changed. `suspended` has `reason` and `until`."""
+    """A command was refused, and nothing has changed. `suspended` has `reason` and `until`,
+    `moved` has `url`."""
 
     re: str | None
     code: notices.Code
     message: str
     reason: str | UnsetType = UNSET
     until: datetime | UnsetType | None = UNSET
+    url: str | UnsetType = UNSET
 
 
 _encoder = msgspec.json.Encoder()

@@ -34,6 +34,7 @@ from yoked_actor.wire.lobby.events import (
     OfferPart,
     OffersEvent,
     OutcomeEvent,
+    RoomClosing,
     Signal,
     Snapshot,
     SuspendedEvent,
@@ -61,6 +62,7 @@ def snapshot_part(snapshot: notices.Snapshot, ice_servers: IceServers) -> Snapsh
     return Snapshot(
         state=snapshot.state,
         credit=snapshot.credit,
+        room=snapshot.room,
         waiting_since=moment_or_none(snapshot.waiting_since),
         tier=snapshot.tier,
         match=None
@@ -94,6 +96,7 @@ def offer_parts(offers: tuple[OfferView, ...]) -> tuple[OfferPart, ...]:
             one.candidate,
             one.units / _UNITS_PER_POINT,
             one.reasons,
+            one.fit,
             to_datetime(one.offered_at),
             to_datetime(one.expires_at),
             cast("Literal['accept', 'decline'] | None", one.answer),
@@ -148,6 +151,11 @@ def _tier(notice: notices.TierReached, seq: int, at: datetime) -> Event:
 
 def _nudge(notice: notices.Nudge, seq: int, at: datetime) -> Event:
     return Nudge(seq=seq, at=at, expires_at=to_datetime(notice.expires_at))
+
+
+def _room_closing(notice: notices.RoomClosing, seq: int, at: datetime) -> Event:
+    closes_at = to_datetime(notice.closes_at)
+    return RoomClosing(seq=seq, at=at, room=notice.room, closes_at=closes_at)
 
 
 def _idle(notice: notices.NowIdle, seq: int, at: datetime) -> Event:
@@ -260,6 +268,7 @@ _EVENTS: dict[type[notices.Notice], Callable[[Any, int, datetime], Event]] = {
     notices.NowWaiting: _waiting,
     notices.TierReached: _tier,
     notices.Nudge: _nudge,
+    notices.RoomClosing: _room_closing,
     notices.NowIdle: _idle,
     notices.MatchCancelled: _cancelled,
     notices.Ringing: _ringing,

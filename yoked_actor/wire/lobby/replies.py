@@ -64,6 +64,10 @@ def _renewed(re: str, reply: notices.Renewed) -> OkMessage:
     return Ok(re=re, expires_at=to_datetime(reply.expires_at))
 
 
+def _room_entered(re: str, reply: notices.RoomEntered) -> OkMessage:
+    return Ok(re=re, room=reply.room)
+
+
 def _explanation(re: str, reply: notices.Explanation) -> OkMessage:
     return Ok(
         re=re,
@@ -88,11 +92,22 @@ _REPLIES: dict[type[notices.Reply], Callable[[str, Any], OkMessage | Error]] = {
     notices.CallPlaced: _call_placed,
     notices.DateOpened: _date_opened,
     notices.Renewed: _renewed,
+    notices.RoomEntered: _room_entered,
     notices.Explanation: _explanation,
 }
+
+
+def refusal_error(re: str, refusal: notices.Refusal) -> Error:
+    """The refusal of a hello."""
+    return _refusal(re, refusal)
 
 
 def suspended_error(re: str, message: str, reason: str, until: Instant | None) -> Error:
     """The refusal of a hello of a suspended user."""
     code = notices.Code.SUSPENDED
     return Error(re=re, code=code, message=message, reason=reason, until=moment_or_none(until))
+
+
+def moved_error(re: str | None, message: str, url: str) -> Error:
+    """Another node serves the user's room: the client has to connect to that one."""
+    return Error(re=re, code=notices.Code.MOVED, message=message, url=url)

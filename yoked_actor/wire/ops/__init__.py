@@ -7,6 +7,7 @@ from yoked_actor.wire.ops.calls import ADMIN_CALLS, AUDIT_CALLS, HEALTH_CALLS, Q
 from yoked_actor.wire.ops.configuration import SETTING_CALLS
 from yoked_actor.wire.ops.console import CONSOLE_CALLS
 from yoked_actor.wire.ops.matches import MATCH_CALLS
+from yoked_actor.wire.ops.nodes import LeasePart, NodePart, NodesPart
 from yoked_actor.wire.ops.objectives import OBJECTIVE_CALLS
 from yoked_actor.wire.ops.persons import PERSON_CALLS
 from yoked_actor.wire.ops.status import (
@@ -33,7 +34,10 @@ __all__ = [
     "CommitPart",
     "DegradedPart",
     "HourPart",
+    "LeasePart",
     "MinutePart",
+    "NodePart",
+    "NodesPart",
     "Status",
     "WaiterPart",
     "configuration",

@@ -13,6 +13,7 @@ from yoked_actor.domain.matching import GroupQuality, Tier
 from yoked_actor.domain.offers import Finding, ZoneRunStatus
 from yoked_actor.domain.ops import Alert
 from yoked_actor.wire.common import Words
+from yoked_actor.wire.ops.nodes import NodesPart
 
 JobType = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
@@ -281,6 +282,8 @@ class Health(msgspec.Struct, frozen=True, omit_defaults=True):
     status: Literal["ok", "draining", "store_unavailable", "database_lost"]
     degraded: list[str] = []
     """The names of side actors that have failed and are being restarted."""
+    nodes: NodesPart | None = None
+    """With several nodes: what this one knows of them."""
 
 
 class AuditRow(msgspec.Struct, frozen=True):

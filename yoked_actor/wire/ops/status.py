@@ -11,6 +11,7 @@ from yoked_actor.domain.lobby import CancelReason, Outcome
 from yoked_actor.domain.matching import Rejections, Relaxation, Tier
 from yoked_actor.wire.lobby import Event
 from yoked_actor.wire.ops.http import AlertEntry
+from yoked_actor.wire.ops.nodes import NodesPart
 
 
 class WaiterPart(msgspec.Struct, frozen=True):
@@ -87,3 +88,5 @@ class Status(Event, frozen=True, kw_only=True, tag="status"):
     """Reports and appeals that are open, counted up to 1000."""
     degraded: tuple[DegradedPart, ...] = ()
     """Side actors that have failed; matching goes on."""
+    nodes: NodesPart | None = None
+    """With several nodes: what this one knows of them."""

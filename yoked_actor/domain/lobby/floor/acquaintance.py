@@ -92,6 +92,30 @@ class Acquaintance:
         for other in list(self._apart.get(user_id, NOBODY)):
             self._compare(user_id, other)
 
+    def met_by(self, user_id: str) -> dict[str, Instant]:
+        """The users that a user in memory has met, and when."""
+        return self._between(user_id, self.met)
+
+    def barred_from(self, user_id: str) -> dict[str, Instant]:
+        """The users that a user in memory is kept apart from for a while, and until when."""
+        return self._between(user_id, self.bars)
+
+    def _between(self, user_id: str, book: Book[Pair, Instant]) -> dict[str, Instant]:
+        found = {}
+        for other in self._others.get(user_id, ()):
+            at = book.rows.get(pair_of(user_id, other))
+            if at is not None:
+                found[other] = at
+        return found
+
+    def drop_erased(self, user_id: str) -> None:
+        """Remove everything between others and a user who was erased in another room."""
+        for blocker in list(self._blockers.get(user_id, ())):
+            self.unblock(blocker, user_id)
+        for other in list(self._others.get(user_id, ())):
+            self.unmeet(user_id, other)
+            self.lift_bar(pair_of(user_id, other))
+
     def is_blocked(self, a: str, b: str) -> bool:
         """Whether either has blocked the other."""
         rows = self.blocks.rows

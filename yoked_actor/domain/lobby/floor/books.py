@@ -13,6 +13,7 @@ from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.floor.calls import Calls
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import (
+    MAIN,
     Changes,
     Erasure,
     Line,
@@ -34,8 +35,10 @@ FRONT = Line()
 class Books:
     """The tables, with undo."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, room: str = MAIN) -> None:
         self.rules = rules
+        self.room = room
+        """The room that is stored with the seats, matches and dates."""
         self.people: Book[str, Person] = Book()
         self.seats: Book[str, Seat] = Book()
         self.presences: Book[str, Presence] = Book()
@@ -92,6 +95,7 @@ class Books:
             dates=self.dates.changed(),
             quality=self.quality.changed(),
             erased=list(self.erased.values()),
+            room=self.room,
         )
         self.acquaintance.collect(changes)
         return changes

@@ -13,8 +13,11 @@ from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.floor.books import ABSENT, FRONT, ticket_of
 from yoked_actor.domain.lobby.floor.timed_books import TimedBooks
 from yoked_actor.domain.lobby.lifecycle import State
+from yoked_actor.domain.lobby.notices import Departed
 from yoked_actor.domain.lobby.records import (
+    MAIN,
     Call,
+    Counter,
     Known,
     Line,
     Match,
@@ -34,11 +37,12 @@ class Floor(TimedBooks):
     def __init__(
         self,
         rules: Rules,
-        next_number: int = 1,
+        counter: Counter | None = None,
         places: ShownPlaces = WITHOUT_SECRET,
         boot: int = 1,
+        room: str = MAIN,
     ) -> None:
-        super().__init__(rules)
+        super().__init__(rules, room)
         self._boot = boot
         self.places = places
         self.idlers = Idlers()
@@ -50,13 +54,12 @@ class Floor(TimedBooks):
         """The instant of the present step."""
         self._superseded: set[str] = set()
         """Matches and dates that may leave memory once this round is stored."""
-        self._next_number = next_number
+        self.counter = Counter() if counter is None else counter
+        """Numbers matches, dates and calls; all rooms of a process share it."""
 
     def new_id(self, kind: str) -> str:
         """A new unique id."""
-        number = self._next_number
-        self._next_number += 1
-        return f"{kind}{number}"
+        return f"{kind}{self.counter.take()}"
 
     def new_call_id(self) -> str:
         """A new id of a call. Calls are not stored, so it contains the number of the process."""
@@ -183,6 +186,31 @@ class Floor(TimedBooks):
             return False
         self._drop(seat)
         return True
+
+    def depart(self, user_id: str) -> Departed | None:
+        """Drop a user who goes to another room; None if the user is waiting, meeting or calling.
+
+        The books must be settled: the other room takes over what is stored.
+        """
+        seat = self.seats.rows.get(user_id)
+        if seat is None or seat.state is not State.IDLE or seat.date_id is not None:
+            return None
+        if self.calls.of(user_id) is not None:
+            return None
+        last_id, between = seat.last_match_id, self.acquaintance
+        known = Known(
+            user_id,
+            person=self.people.rows.get(user_id),
+            seat=seat,
+            blocks=between.blocked_by(user_id),
+            met=between.met_by(user_id),
+            bars=between.barred_from(user_id),
+            last_match=None if last_id is None else self.matches.rows.get(last_id),
+            room=self.room,
+        )
+        presence = self.presence(user_id)
+        self._drop(seat)
+        return Departed(known, presence)
 
     def blank(self, user_id: str) -> None:
         """Reset an erased user who is still in memory. The books must be settled.

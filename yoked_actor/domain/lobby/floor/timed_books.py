@@ -10,7 +10,15 @@ from __future__ import annotations
 from yoked_actor.domain.lobby.floor.books import Books
 from yoked_actor.domain.lobby.floor.deadlines import Deadlines, Due
 from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.records import Call, Match, MatchStatus, Pair, Presence, VideoDate
+from yoked_actor.domain.lobby.records import (
+    MAIN,
+    Call,
+    Match,
+    MatchStatus,
+    Pair,
+    Presence,
+    VideoDate,
+)
 from yoked_actor.domain.matching import Tier, Tiers
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, microseconds
@@ -21,8 +29,8 @@ _WINDOW = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.VOTE}
 class TimedBooks(Books):
     """The books, and every deadline of what they hold."""
 
-    def __init__(self, rules: Rules) -> None:
-        super().__init__(rules)
+    def __init__(self, rules: Rules, room: str = MAIN) -> None:
+        super().__init__(rules, room)
         self.tiers = Tiers.by(rules)
         self.deadlines = Deadlines()
         self._liveness = microseconds(rules.liveness_s)

@@ -58,7 +58,9 @@ def _attached(step: Step, event: ev.Attached) -> Reply | None:
 def _detached(step: Step, event: ev.Detached) -> Reply:
     floor, user_id = step.floor, event.user_id
     if floor.presence(user_id).device == event.device:
-        if floor.seat(user_id).date_id is not None or floor.calls.of(user_id) is not None:
+        seat = floor.seat(user_id)
+        in_call = seat.date_id is not None or floor.calls.of(user_id) is not None
+        if in_call and seat.state is State.IDLE:
             # An idle user sends no heartbeats: the grace begins when the socket is gone.
             floor.record_life(user_id, step.now)
         floor.put_presence(user_id, Presence())
@@ -207,6 +209,11 @@ def _profile_changed(step: Step, event: ev.ProfileChanged) -> Reply:
     return Done()
 
 
+def _gone(step: Step, event: ev.Gone) -> Reply:
+    step.floor.acquaintance.drop_erased(event.user_id)
+    return Done()
+
+
 def state_reply(step: Step, event: ev.Event) -> Reply:
     """The reply to an event whose handler returned None, when the step is over."""
     seat = step.floor.seat(event.user_id)
@@ -215,7 +222,7 @@ def state_reply(step: Step, event: ev.Event) -> Reply:
     return snapshot_of(step.floor, event.user_id, step.now)
 
 
-NO_SIGN_OF_LIFE = frozenset({ev.Detached, ev.BlockFor, ev.EndMatch, ev.Expel, ev.Erase})
+NO_SIGN_OF_LIFE = frozenset({ev.Detached, ev.BlockFor, ev.EndMatch, ev.Expel, ev.Erase, ev.Gone})
 """Events that do not show that their user is alive."""
 
 HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
@@ -243,4 +250,5 @@ HANDLERS: dict[type[ev.Event], Callable[[Step, Any], Reply | None]] = {
     ev.EndMatch: _end_match,
     ev.Expel: expel,
     ev.Erase: erase,
+    ev.Gone: _gone,
 }

@@ -27,6 +27,7 @@ from yoked_actor.domain.lobby.floor.clock_step import (
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.machine.calls import end_call
+from yoked_actor.domain.lobby.machine.closing import refusal_when_closed, send_out, sweep
 from yoked_actor.domain.lobby.machine.due import run_deadline
 from yoked_actor.domain.lobby.machine.handlers import HANDLERS, NO_SIGN_OF_LIFE, state_reply
 from yoked_actor.domain.lobby.machine.nudges import nudge_idlers
@@ -34,11 +35,21 @@ from yoked_actor.domain.lobby.machine.pairing import make_attempts
 from yoked_actor.domain.lobby.machine.repair import at_rest, repair
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import (
+    Departed,
     Done,
     Effects,
     Notice,
 )
-from yoked_actor.domain.lobby.records import CallEnd, Changes, Known, Match, Presence, VideoDate
+from yoked_actor.domain.lobby.records import (
+    MAIN,
+    CallEnd,
+    Changes,
+    Counter,
+    Known,
+    Match,
+    Presence,
+    VideoDate,
+)
 from yoked_actor.domain.people import WITHOUT_SECRET, ShownPlaces
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, after
@@ -50,14 +61,34 @@ class Lobby:
     def __init__(
         self,
         rules: Rules,
-        next_number: int = 1,
+        counter: Counter | None = None,
         places: ShownPlaces = WITHOUT_SECRET,
         boot: int = 1,
+        room: str = MAIN,
     ) -> None:
-        """`boot` numbers the processes: ids of calls, which are not stored, contain it."""
-        self.floor = Floor(rules, next_number, places, boot)
+        """`boot` numbers the processes: ids of calls, which are not stored, contain it.
+
+        The lobbies of all rooms of a process share one `counter`.
+        """
+        self.floor = Floor(rules, counter, places, boot, room)
         self.rules = rules
         self._pairs = True
+        self._is_closed = False
+        self._is_swept = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the room is closed: matches and dates run out, and nobody waits."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Close the room: the next `wake` sends everybody out of line."""
+        self._is_closed = True
+        self._is_swept = False
+
+    def reopen(self) -> None:
+        """Open the room again."""
+        self._is_closed = False
 
     def stop_pairing(self) -> None:
         """Make no more matches, and end the calls that ring: the server is shutting down."""
@@ -69,8 +100,13 @@ class Lobby:
             if event.user_id not in self.floor.seats.rows:
                 known = at_rest(event.known)
                 self.floor.learn(with_bars_cut(known, self.rules, now))
+            if event.known.room != self.floor.room:
+                # The store learns in which room the user is now.
+                self.floor.seats.touch(event.user_id)
             return Effects(Done(), [])
         step = Step(self.floor, now)
+        if self._is_closed and (refusal := refusal_when_closed(self.floor, event)) is not None:
+            return Effects(refusal, [])
         if type(event) not in NO_SIGN_OF_LIFE:
             self.floor.record_life(event.user_id, now)
         reply = HANDLERS[type(event)](step, event)
@@ -90,7 +126,12 @@ class Lobby:
                 self._try(step)
                 notices += step.notices
                 step = Step(self.floor, now)
+        if self._is_closed and not self._is_swept:
+            step = Step(self.floor, now)
+            sweep(step)
+            notices += step.notices
         if not self._pairs:
+            step = Step(self.floor, now)
             for call in list(self.floor.calls.ringing.rows.values()):
                 end_call(step, call, CallEnd.LOST)
             notices += step.notices
@@ -133,10 +174,15 @@ class Lobby:
     def settle(self) -> None:
         """The round is stored."""
         self.floor.settle()
+        self._is_swept = self._is_closed
 
     def undo(self) -> None:
         """The round could not be stored: go back to the state before it."""
         self.floor.undo()
+
+    def depart(self, user_id: str) -> Departed | None:
+        """Drop a user who goes to another room, if possible. The lobby must be settled."""
+        return self.floor.depart(user_id)
 
     def forget(self, user_id: str) -> bool:
         """Drop a user from memory, if possible. The lobby must be settled."""
@@ -176,7 +222,9 @@ class Lobby:
     def _try(self, step: Step) -> None:
         """Make the attempts of a step, then notify and nudge for those that found no partner."""
         if step.attempts:
-            if self._pairs:
+            if self._is_closed:
+                send_out(step, step.attempts)
+            elif self._pairs:
                 make_attempts(step)
             step.notify_waiting()
             nudge_idlers(step)

@@ -17,6 +17,7 @@ def snapshot_of(floor: Floor, user_id: str, now: Instant) -> Snapshot:
     return Snapshot(
         state=seat.state,
         credit=seat.credit,
+        room=floor.room,
         waiting_since=seat.waiting_since if seat.state is State.WAITING else None,
         tier=floor.lines.rows[user_id].tier if seat.state is State.WAITING else None,
         match=_match_view(floor, user_id, now),

@@ -11,7 +11,7 @@ from yoked_actor.domain.ops import Role
 from yoked_actor.domain.people import is_user_id
 from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
-from yoked_actor.edge.http.pages import CONSOLE, POLICY, cacheable, modules_below, render
+from yoked_actor.edge.http.pages import CONSOLE, cacheable, modules_below, policy_of, render
 from yoked_actor.edge.http.parameters import read_limit
 from yoked_actor.store import Calendar
 from yoked_actor.wire.common import Changed
@@ -25,7 +25,7 @@ def add_console_calls(app: QuartTrio, api: Api, calendar: Calendar) -> None:
 
     @app.get(CONSOLE)
     async def console() -> Response:
-        return await cacheable(page, "text/html", policy=POLICY)
+        return await cacheable(page, "text/html", policy=policy_of(api))
 
     @app.get("/api/admin/offers/runs")
     async def offer_runs() -> Response:
