@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from tests.store.test_backup import PEOPLE, count, fill
 from yoked_actor.cli.main import main
 from yoked_actor.store import InlineRunner, open_store
-from yoked_actor.store.engine.schema import migrations
+from yoked_actor.store.engine.sqlite.schema import migrations
 
 
 @pytest.fixture

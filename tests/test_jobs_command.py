@@ -62,7 +62,11 @@ def test_a_dead_letter_is_shown_with_its_history(data: Path) -> None:
     shown = json.loads(run(data, "show", "1", "--json").output)
     assert (shown["status"], shown["key"], shown["attempts"]) == ("dead_letter", "k0", 1)
     assert [(one["attempt"], one["cause"]) for one in shown["history"]] == [(1, "buried")]
-    assert "KeyError: [oh]" in run(data, "show", "1").output
+    table = run(data, "show", "1").output
+    assert "KeyError: [oh]" in table
+    assert '{"' in table
+    assert "{'" not in table
+    assert "False" not in table
 
 
 def test_jobs_can_be_requeued_retried_and_cancelled(data: Path) -> None:

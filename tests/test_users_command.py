@@ -58,6 +58,9 @@ def test_users_are_listed_by_id_and_page_by_page(data: Path) -> None:
 def test_a_user_is_shown_in_numbers(data: Path) -> None:
     shown = json.loads(run(data, "users", "show", "ana-7f3b", "--json").stdout)
     assert (shown["state"], shown["credit"], shown["matches"]) == ("matched", 10, 1)
+    table = run(data, "users", "show", "ana-7f3b").output
+    assert "│ yes" in table
+    assert "True" not in table
     assert run(data, "users", "show", "nobody").exit_code == 1
     assert run(data, "users", "show", "no such id").exit_code == 2
 
@@ -150,3 +153,21 @@ def test_a_reason_that_tricks_its_reader_is_a_usage_error(data: Path, reason: st
     done = run(data, "users", "suspend", "ana-7f3b", "--reason", reason)
     assert (done.exit_code, "--reason" in done.output) == (2, True)
     assert rows(data, "SELECT count(*) FROM suspended") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "until", ["tomorrow", "2027-02-01", "2027-02-01T09:00:00", "2027-13-01T09:00Z"]
+)
+def test_an_end_without_a_zone_is_a_usage_error_that_shows_an_example(
+    data: Path, until: str
+) -> None:
+    words = ("--reason", "rude", "--until", until)
+    done = run(data, "users", "suspend", "ana-7f3b", *words)
+    assert done.exit_code == 2
+    assert "such as 2026-02-01T09:00:00Z" in " ".join(done.output.split())
+    assert "%Y" not in done.output
+
+
+def test_a_reason_is_shown_as_it_was_typed(data: Path) -> None:
+    run(data, "users", "suspend", "ana-7f3b", "--reason", "[/red] rude [bold]")
+    assert "[/red] rude [bold]" in run(data, "users", "show", "ana-7f3b").output

@@ -1,4 +1,4 @@
-"""`yoked-actor backup`, `restore` and `migrate`."""
+"""`yoked-actor backup`, `restore`, `migrate` and `copy-store`."""
 
 from __future__ import annotations
 
@@ -80,3 +80,27 @@ def migrate(only_check: bool, source: Source, as_json: bool) -> None:
     from yoked_actor.cli.run import backup
 
     backup.migrate(source, only_check=only_check, as_json=as_json)
+
+
+@click.command("copy-store")
+@source_options
+@json_option
+def copy_store(source: Source, as_json: bool) -> None:
+    """Copy the SQLite database into PostgreSQL.
+
+    The database of the data directory is copied into the database of store.url, which must have no
+    rows. Stop the server and all workers first. Everything is copied in one transaction, or
+    nothing, and the file stays as it is. Then start the server with store.url.
+
+    \b
+    Exit status:
+      0  if everything was copied
+      1  if the target is not empty or cannot be reached, or a server is running
+      2  on a usage error
+
+    \b
+        YOKED_STORE__URL=postgresql://yoked@db/yoked yoked-actor copy-store --data /var/lib/yoked
+    """
+    from yoked_actor.cli.run import backup
+
+    backup.copy(source, as_json=as_json)

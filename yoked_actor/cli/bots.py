@@ -45,7 +45,20 @@ from yoked_actor.bots.personas import MIX, PERSONAS
     show_default=True,
     help="Number of bots that connect per second.",
 )
-def bots(users: int, url: str, persona: str, seconds: float, seed: int | None, ramp: float) -> None:
+@click.option(
+    "--room",
+    metavar="ID[,ID...]",
+    help="Rooms over which the bots spread evenly; they must be open to everyone.  [default: main]",
+)
+def bots(
+    users: int,
+    url: str,
+    persona: str,
+    seconds: float,
+    seed: int | None,
+    ramp: float,
+    room: str | None,
+) -> None:
     """Run simulated users against a development server.
 
     The bots spin, vote and date. They use the login without a password, so the server must run
@@ -53,4 +66,5 @@ def bots(users: int, url: str, persona: str, seconds: float, seed: int | None, r
     """
     from yoked_actor.bots.command import run_bots
 
-    run_bots(users, url, persona, seconds, seed, ramp)
+    rooms = () if room is None else tuple(one.strip() for one in room.split(","))
+    run_bots(users, url, persona, seconds, seed, ramp, rooms)

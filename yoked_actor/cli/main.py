@@ -24,6 +24,7 @@ COMMANDS = {
     "backup": Entry("backup:backup", "Write a copy of the database to FILE."),
     "bots": Entry("bots:bots", "Run simulated users against a development server."),
     "config": Entry("config:config", "Print all settings with their defaults, as TOML."),
+    "copy-store": Entry("backup:copy_store", "Copy the SQLite database into PostgreSQL."),
     "demo": Entry("demo:demo", "Run a local server with simulated people to meet."),
     "doctor": Entry("doctor:doctor", "Check the configuration, the system and the database."),
     "erase": Entry("users:erase", "Erase all data about USER."),
@@ -32,6 +33,7 @@ COMMANDS = {
     "migrate": Entry("backup:migrate", "Migrate the database to the schema of this version."),
     "offers": Entry("offers:offers", "List, run and verify the daily offers."),
     "restore": Entry("backup:restore", "Replace the database with the backup FILE."),
+    "rooms": Entry("rooms:rooms", "List, add, change and remove rooms."),
     "serve": Entry("serve:serve", "Run the server."),
     "simulate": Entry(
         "simulate:simulate", "Simulate days or weeks of the whole server in minutes."

@@ -11,6 +11,19 @@ import click
 from yoked_actor.cli.common import Source, json_option, source_options, user_argument
 
 
+def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
+    """An instant with its zone."""
+    if value is None:
+        return None
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise click.BadParameter(f"{value} is not a time with a zone, such as 2026-02-01T09:00:00Z")
+    return at
+
+
 @click.group()
 def users() -> None:
     """List, suspend and unsuspend users.
@@ -73,7 +86,7 @@ def show(user_id: str, source: Source, as_json: bool) -> None:
 @click.option("--reason", required=True, help="Reason. It is shown to the user.")
 @click.option(
     "--until",
-    type=click.DateTime(["%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M%z"]),
+    callback=_moment,
     help="End of the suspension, such as 2026-02-01T09:00:00Z.  [default: none]",
 )
 @source_options

@@ -17,12 +17,15 @@ from yoked_actor import store
 from yoked_actor.app.base import DATABASE
 from yoked_actor.cli.common import Source
 from yoked_actor.cli.run.common import BUSY_TIMEOUT_S, json_text, settings_of
+from yoked_actor.settings import Settings
 from yoked_actor.store import DirectoryLock, StoreError, newest_schema
 
 
 def backup(source: Source, file: Path, *, as_json: bool) -> None:
     """Write a checked copy of the database, with a progress bar on a terminal."""
-    database = settings_of(source).server.data_dir / DATABASE
+    settings = settings_of(source)
+    _refuse_postgres(settings, f"pg_dump --format=custom --file={file}")
+    database = settings.server.data_dir / DATABASE
     with _one_line_errors(), _progress(as_json) as progress:
         task = progress.add_task("copying", total=None)
 
@@ -38,7 +41,9 @@ def backup(source: Source, file: Path, *, as_json: bool) -> None:
 
 def restore(source: Source, file: Path, *, only_check: bool, as_json: bool) -> None:
     """Check a backup and, unless `only_check`, replace the database with it."""
-    directory = settings_of(source).server.data_dir
+    settings = settings_of(source)
+    _refuse_postgres(settings, f"pg_restore --clean --if-exists {file}")
+    directory = settings.server.data_dir
     with _one_line_errors():
         if only_check:
             checked, previous = store.check_backup(file), None
@@ -65,7 +70,9 @@ def restore(source: Source, file: Path, *, only_check: bool, as_json: bool) -> N
 
 def migrate(source: Source, *, only_check: bool, as_json: bool) -> None:
     """Apply pending migrations, or list them; exit with 1 if some stay pending."""
-    database = settings_of(source).server.data_dir / DATABASE
+    settings = settings_of(source)
+    _refuse_postgres(settings, "a start of the server, which migrates under a lock")
+    database = settings.server.data_dir / DATABASE
     if not database.exists():
         raise click.ClickException(f"there is no database at {database}")
     with _one_line_errors():
@@ -85,6 +92,39 @@ def migrate(source: Source, *, only_check: bool, as_json: bool) -> None:
             click.echo(f"the database is up to date: schema {newest_schema()}")
     if only_check and pending:
         raise SystemExit(1)
+
+
+def copy(source: Source, *, as_json: bool) -> None:
+    """Copy the SQLite database of the data directory into the PostgreSQL of `store.url`."""
+    settings = settings_of(source)
+    url = settings.store.url.get_secret_value()
+    if not url:
+        raise click.ClickException(
+            "store.url is not set: it names the PostgreSQL database to copy into, as"
+            " YOKED_STORE__URL=postgresql://user:password@host:5432/database"
+        )
+    database = settings.server.data_dir / DATABASE
+
+    def show(done: store.CopiedTable) -> None:
+        if done.rows and not as_json:
+            click.echo(f"{done.table}: {done.rows:,} rows")
+
+    with _one_line_errors():
+        copied = store.copy_store(database, url, busy_timeout_s=BUSY_TIMEOUT_S, progress=show)
+    total = sum(done.rows for done in copied)
+    if as_json:
+        click.echo(json_text({"rows": total, "tables": dict(copied)}))
+        return
+    click.echo(f"{total:,} rows of {len(copied)} tables are copied; {database} is unchanged")
+    click.echo("start the server with the same store.url, then keep or delete the file")
+
+
+def _refuse_postgres(settings: Settings, instead: str) -> None:
+    if settings.store.url.get_secret_value():
+        raise click.ClickException(
+            f"store.url is set, and this command is for SQLite. On PostgreSQL use {instead};"
+            " docs/postgresql.md says more"
+        )
 
 
 def _refuse_beside_workers(directory: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import click
@@ -67,11 +67,16 @@ def with_store(
             busy_timeout_s=BUSY_TIMEOUT_S,
             shared=True,
             machine=read_machine_time,
+            url=settings.store.url.get_secret_value(),
+            connect_timeout_s=settings.store.connect_timeout_s,
         ) as store:
             try:
-                return await call(store)
+                result = await call(store)
             except expected as error:
                 return error
+            if store.bell is not None:
+                await store.bell.ring()
+            return result
 
     try:
         result = trio.run(main)
@@ -79,7 +84,8 @@ def with_store(
         raise click.ClickException(str(error)) from None
     if isinstance(result, Exception):
         raise click.ClickException(str(result))
-    wake_other_processes(directory)
+    if not settings.store.url.get_secret_value():
+        wake_other_processes(directory)
     return result
 
 
@@ -109,6 +115,22 @@ def operator_name() -> str:
 def json_text(value: object) -> str:
     """Indented JSON."""
     return msgspec.json.format(msgspec.json.encode(value)).decode()
+
+
+def print_fields(fields: Mapping[str, object]) -> None:
+    """Print names and values as a table: yes and no, and nested values as JSON."""
+    table = Table(show_header=False)
+    for name, value in fields.items():
+        table.add_row(name, escape(_cell(value)))
+    Console(highlight=False).print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def print_table(

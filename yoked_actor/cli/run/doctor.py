@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from yoked_actor.app.doctor import Finding, examine, examine_data
+from yoked_actor.app.doctor_nodes import examine_nodes
 from yoked_actor.cli.common import Source
 from yoked_actor.cli.run.common import json_text, now
 from yoked_actor.settings import ServerSettings, SettingsError, load_settings
@@ -29,6 +30,7 @@ def run_doctor(source: Source, *, full: bool, dev: bool, as_json: bool) -> None:
         origin = str(source.config_file or "no file: defaults and environment variables")
         findings.append(Finding("configuration", "ok", origin))
         findings += examine(settings, at, full=full, dev=dev)
+        findings += examine_nodes(settings)
     except SettingsError as error:
         fix = "correct it, or the server does not start; docs/configuration.md has all settings"
         findings.append(Finding("configuration", "problem", str(error), fix))

@@ -13,6 +13,7 @@ from yoked_actor.cli.run.common import BUSY_TIMEOUT_S, json_text, now, operator_
 from yoked_actor.domain.jobs import Job, JobStatus
 from yoked_actor.settings import Settings
 from yoked_actor.store import (
+    DatabaseInUse,
     DataDirectoryInUse,
     InlineRunner,
     StoreError,
@@ -36,18 +37,25 @@ def erase_user(source: Source, user_id: str, wait_s: float, *, as_json: bool) ->
 
 async def _erase(settings: Settings, user_id: str, wait_s: float) -> str:
     directory, by = settings.server.data_dir, operator_name()
-    check_is_current(directory / DATABASE, busy_timeout_s=BUSY_TIMEOUT_S)
+    url = settings.store.url.get_secret_value()
+    if not url:
+        check_is_current(directory / DATABASE, busy_timeout_s=BUSY_TIMEOUT_S)
     try:
-        async with open_store(directory / DATABASE, runner=InlineRunner()) as own:
+        async with open_store(directory / DATABASE, runner=InlineRunner(), url=url) as own:
             await erase_offline(own, settings, user_id, by, now())
             return "command line"
-    except* DataDirectoryInUse:
+    except* (DataDirectoryInUse, DatabaseInUse):
         pass
     except* StoreError as group:
         raise _first(group) from None
-    async with open_store(directory / DATABASE, runner=InlineRunner(), shared=True) as store:
+    async with open_store(
+        directory / DATABASE, runner=InlineRunner(), shared=True, url=url
+    ) as store:
         [asked] = await store.jobs.enqueue([erase_job(user_id, by, now())], now())
-        wake_other_processes(directory)
+        if store.bell is None:
+            wake_other_processes(directory)
+        else:
+            await store.bell.ring()
         with trio.move_on_after(wait_s):
             while (job := await store.jobs.get(asked.job_id)) is not None:
                 if _is_over(job):

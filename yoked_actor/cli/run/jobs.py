@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 import click
 import msgspec
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from yoked_actor.cli.common import Source
 from yoked_actor.cli.run.common import (
     json_text,
     now,
     operator_name,
+    print_fields,
     print_table,
     settings_of,
     when,
@@ -113,15 +112,12 @@ def show(source: Source, job_id: int, *, as_json: bool) -> None:
         responses = [{**msgspec.to_builtins(one), "at": when(one.at)} for one in answers]
         click.echo(json_text({**fields, "history": history, "answers": responses}))
         return
-    table = Table(show_header=False)
     if job.progress is not None:
         fields["progress"] = _progress_text(job.progress)
     if (dismissal := job.dismissal) is not None:
         fields["dismissal"] = f"{when(dismissal.at)} by {dismissal.by}: {dismissal.reason}"
-    for name, value in fields.items():
-        table.add_row(name, "" if value is None else escape(str(value)))
+    print_fields(fields)
     console = Console()
-    console.print(table)
     for attempt in attempts:
         console.print(f"attempt {attempt.attempt}, {attempt.cause}, {when(attempt.ended_at)}:")
         console.print(attempt.error, markup=False, highlight=False)

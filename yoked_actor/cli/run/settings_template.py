@@ -13,12 +13,34 @@ from pathlib import Path
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from yoked_actor.settings import NAMES, SettingsModel, allowed, sections, table_model
+from yoked_actor.settings import (
+    NAMES,
+    MatchingSettings,
+    RoomSettings,
+    SettingsModel,
+    allowed,
+    sections,
+    table_model,
+)
 
 TEMPLATE = Path("config/yoked.toml")
 PAGE = Path("docs/configuration.md")
 BEGIN = "<!-- settings: begin -->"
 END = "<!-- settings: end -->"
+ROOMS = "rooms"
+ROOM_ID = "an id has 1 to 32 of a-z, 0-9, _ and -"
+ROOM_EXAMPLE = {
+    "name": "Friday evening",
+    "description": "For people who like jazz.",
+    "opens_at": "2026-01-01T00:00:00+01:00",
+    "closes_at": "2036-01-01T00:00:00+01:00",
+    "schedule": ["fri 20:00-23:00"],
+    "time_zone": "Europe/Berlin",
+    "capacity": 100,
+    "entry": "code",
+    "code": "come-in",
+}
+"""What the example of a room sets; a rule of matching has its default."""
 
 INTRODUCTION = """\
 Every setting of yoked-actor, with its default. Copy this file (config/local.toml is ignored by
@@ -34,7 +56,19 @@ def render_template() -> str:
         lines += ["", "", *_comment(model.__doc__ or ""), f"[{section}]"]
         for key, field in model.model_fields.items():
             lines += ["", *_comment(field.description or ""), f"#{key} = {_example(field)}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_room_lines()]) + "\n"
+
+
+def _room_lines() -> list[str]:
+    """An example of a room: there is a table for each, so all of it is commented out."""
+    lines = ["", "", *_comment(f"{RoomSettings.__doc__} One table for each; {ROOM_ID}.")]
+    lines.append(f"#[{ROOMS}.friday]")
+    for key, field in RoomSettings.model_fields.items():
+        text = _literal(ROOM_EXAMPLE.get(key, field.default))
+        if field.default is None and key not in ROOM_EXAMPLE:
+            text = _literal(getattr(MatchingSettings(), key))
+        lines += ["", *_comment(field.description or ""), f"#    {key} = {text}"]
+    return lines
 
 
 def render_tables() -> str:
@@ -56,7 +90,19 @@ def render_tables() -> str:
             for key, field in model.model_fields.items()
             if (table := table_model(field)) is not None
         ]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, _room_table()])
+
+
+def _room_table() -> str:
+    """The keys of a room."""
+    rows = [f"### `[{ROOMS}.ID]`", "", RoomSettings.__doc__ or "", ""]
+    rows += [f"There is one table for each room; {ROOM_ID}. See [rooms](rooms.md).", ""]
+    rows += ["| key | default | takes | meaning | changes by |", "| --- | --- | --- | --- | --- |"]
+    for key, field in RoomSettings.model_fields.items():
+        default = "unset" if field.default is None else f"`{_literal(field.default)}`"
+        how = "next opening" if key in MatchingSettings.model_fields else "reload"
+        rows.append(f"| `{key}` | {default} | {allowed(field)} | {field.description} | {how} |")
+    return "\n".join(rows)
 
 
 def _inner_table(section: str, key: str, model: type[SettingsModel], *, how: str) -> str:

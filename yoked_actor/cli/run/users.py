@@ -7,8 +7,6 @@ from datetime import datetime
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from yoked_actor.actors.people import refresh_job
 from yoked_actor.cli.common import Source
@@ -16,6 +14,7 @@ from yoked_actor.cli.run.common import (
     json_text,
     now,
     operator_name,
+    print_fields,
     print_table,
     settings_of,
     when,
@@ -104,10 +103,7 @@ def show(source: Source, user_id: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(json_text(fields))
         return
-    table = Table(show_header=False)
-    for name, value in fields.items():
-        table.add_row(name, "" if value is None else str(value))
-    Console().print(table)
+    print_fields(fields)
 
 
 def suspend(

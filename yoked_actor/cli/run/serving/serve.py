@@ -122,7 +122,7 @@ async def _serve(
                 if not dev:
                     orders.reload = reload_settings
                 every_s = watchdog_interval_s(os.environ)
-                beside.start_soon(feed_watchdog, notifier, every_s, server.live.matchmaker.ping)
+                beside.start_soon(feed_watchdog, notifier, every_s, server.live.rooms.ping)
                 if open_browser:
                     await trio.to_thread.run_sync(webbrowser.open, address)
                 await orders.stop.wait()
