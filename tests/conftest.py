@@ -15,6 +15,8 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["tests.postgres"]
+
 # No deadline and no check for slow generation: both depend on how busy the machine is.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -28,6 +30,7 @@ LONG_FILES = (
     "simulation/test_year.py",
     "process/test_kill.py",
     "process/test_jobs_kill.py",
+    "process/test_postgres_kill.py",
     "process/test_care.py",
     "process/test_demo_command.py",
     "process/test_serve.py",

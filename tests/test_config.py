@@ -408,3 +408,18 @@ def test_an_invalid_retry_policy_is_refused_with_its_key(
 def test_a_variable_for_an_unknown_job_type_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"__ODD__ATTEMPTS: jobs\.retry\.odd: is not a type"):
         load_settings(None, {"YOKED_JOBS__RETRY__ODD__ATTEMPTS": "3"}, {})
+
+
+def test_a_node_needs_a_shared_database_and_a_url() -> None:
+    url: dict[str, object] = {"url": "postgresql:///yoked"}
+    node: dict[str, object] = {"id": "a", "url": "https://a.example.org"}
+    assert load_settings(None, {}, {"store": url, "node": node}).node.is_set
+    assert not Settings().node.is_set
+    [problem] = problems(overrides={"node": node})
+    assert problem.startswith('flag: node.id = "a": needs store.url')
+    [problem] = problems(overrides={"store": url, "node": {"id": "a"}})
+    assert "must be set, because node.id is" in problem
+    for bad in ("https://a.example.org/path", "a.example.org", "ftp://a", "https://a?b"):
+        assert problems(overrides={"store": url, "node": {**node, "url": bad}})
+    for bad in ("A", "-a", "a b", "a" * 33):
+        assert problems(overrides={"store": url, "node": {**node, "id": bad}})

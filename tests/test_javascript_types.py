@@ -40,6 +40,11 @@ RIGHT = (
     "const profile = await api.profile(); if (profile) profile.preferences.min_age += 1;",
     "const { warnings } = await api.warnings();"
     " for (const one of warnings) await api.warningSeen(one.warning_id);",
+    "const [first] = await client.rooms();"
+    " if (!first.needs_code) await client.enterRoom(first.room);",
+    "const where: string = snapshot.room; const closes: string | undefined = first.closes_at;",
+    "const late = connect({ token: 't', room: 'friday', code: 'come-in' });"
+    " const why: string | undefined = late.refused?.code;",
     "await client.api.appeal('It was a misunderstanding.');",
     "client.close();",
 )
@@ -48,6 +53,8 @@ WRONG = {
     "await client.vote('m1', 'maybe');": '"maybe"',
     "await client.vote(1, 'yes');": "'number'",
     "await client.vote('yes');": "Expected 2 arguments",
+    "connect({ token: 't', room: 7 });": "'number'",
+    "await client.enterRoom();": "Expected 1-2 arguments",
     "await api.appeal();": "Expected 1 arguments",
     "await api.warningSeen(3);": "'number'",
     "await client.wave();": "'wave'",

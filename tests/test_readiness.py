@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from tests.scenarios.meeting import WOMAN
-from yoked_actor.actors.lobby import Matchmaker, Message
+from yoked_actor.actors.lobby import Matchmaker, Message, RoomAudience, RoomLink
 from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.app.process.readiness import Notifier, feed_watchdog, watchdog_interval_s
 from yoked_actor.domain.lobby import Spin
@@ -130,7 +130,7 @@ async def test_a_matchmaker_without_rounds_does_not_answer(autojump_clock):
             server.live.lobby,
             server.base.store,
             server.base.clock,
-            server.live.sessions,
+            RoomAudience(server.live.sessions, RoomLink(Mailbox(10))),
             server.base.metrics,
             server.base.settings,
         )

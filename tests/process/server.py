@@ -32,12 +32,20 @@ class ServerProcess:
         **settings: object,
     ) -> None:
         self.data_dir = data_dir
-        self.port = _free_port() if port is None else port
+        self.port = free_port() if port is None else port
         self.url = ""
         self.starts = 0
         self._flags = ("--dev", *flags) if dev else flags
         self._settings = {f"YOKED_{name.upper()}": str(value) for name, value in settings.items()}
         self._process: subprocess.Popen[bytes] | None = None
+
+    def set(self, **settings: object) -> None:
+        """Change settings of the next process."""
+        self._settings |= {f"YOKED_{name.upper()}": str(v) for name, v in settings.items()}
+
+    def setting(self, name: str) -> str:
+        """A setting of the process."""
+        return self._settings[f"YOKED_{name.upper()}"]
 
     @property
     def log(self) -> str:
@@ -157,7 +165,7 @@ def run_cli(*arguments: str, **settings: object) -> subprocess.CompletedProcess[
     )
 
 
-def _free_port() -> int:
+def free_port(not_before: int = 0) -> int:
     """A free port below the system's range of ephemeral ports.
 
     While the server is down, a client could get the server's port as its own ephemeral port. It
@@ -166,7 +174,7 @@ def _free_port() -> int:
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     first = 20_000 + 3_000 * (worker % 4) + os.getpid() % 2_000
-    for port in range(first, first + 1_000):
+    for port in range(max(first, not_before), first + 1_000):
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))

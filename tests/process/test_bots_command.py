@@ -8,8 +8,10 @@ import sys
 import time
 
 import pytest
+import trio
 
 from tests.process.server import PATIENCE_S, environment, run_cli, running_server
+from yoked_actor.client import Api
 
 pytestmark = pytest.mark.process
 
@@ -31,6 +33,36 @@ def test_bots_run_for_the_given_time_and_print_a_summary(server):
     assert server.read("SELECT count(*) FROM people WHERE user_id LIKE 'bot4-%'") == [(20,)]
     [(matches,)] = server.read("SELECT count(*) FROM matches")
     assert matches
+
+
+def test_rooms_are_added_to_a_running_server_and_bots_spread_over_them(server):
+    token = trio.run(Api(server.url).login, "ana")
+
+    def rooms() -> list[str]:
+        listed = trio.run(Api(server.url, token).rooms)
+        return [one["room"] for one in listed]
+
+    for room in ("jazz", "rock"):
+        added = run_cli("rooms", "add", room, "--data", str(server.data_dir))
+        assert added.returncode == 0, added.stderr
+        assert "at once" in added.stdout
+    end = time.monotonic() + PATIENCE_S
+    while rooms() != ["main", "jazz", "rock"]:
+        assert time.monotonic() < end, "the server has not noticed the rooms"
+        time.sleep(0.05)
+    flags = ("--users", "20", "--seconds", "5", "--seed", "8", "--room", "jazz,rock")
+    played = run_cli("bots", *flags, "--url", server.url)
+    assert played.returncode == 0, played.stderr
+    seats = server.read("SELECT DISTINCT room FROM seats WHERE user_id LIKE 'bot8-%' ORDER BY room")
+    assert seats == [("jazz",), ("rock",)]
+    [(matches,)] = server.read("SELECT count(*) FROM matches WHERE room IN ('jazz', 'rock')")
+    assert matches
+
+
+def test_what_is_no_id_of_a_room_is_a_usage_error():
+    refused = run_cli("bots", "--room", "jazz,Rock")
+    assert refused.returncode == 2
+    assert "'Rock' is no id of a room" in refused.stderr
 
 
 def test_ctrl_c_ends_it_with_the_summary(server):

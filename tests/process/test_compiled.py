@@ -43,6 +43,16 @@ CONFORMANCE = (
     "tests/store/test_conformance.py",
     "tests/edge/test_websocket_conformance.py",
 )
+ACTORS = (
+    "tests/actors/test_matchmaker.py",
+    "tests/actors/test_sessions.py",
+    "tests/actors/test_mailbox.py",
+    "tests/edge/test_hub.py",
+    "tests/edge/test_conversation.py",
+    "tests/edge/test_limits.py",
+    "tests/edge/test_stalls.py",
+    "tests/edge/test_garbage.py",
+)
 
 
 def environment(**given: str) -> dict[str, str]:
@@ -79,7 +89,9 @@ def build() -> Path:
 
 
 @pytest.mark.parametrize(
-    "files", [DOMAIN, SCENARIOS, CONFORMANCE], ids=["domain", "scenarios", "conformance"]
+    "files",
+    [DOMAIN, SCENARIOS, CONFORMANCE, ACTORS],
+    ids=["domain", "scenarios", "conformance", "actors"],
 )
 def test_the_compiled_modules_pass_the_tests_of_their_sources(
     build: Path, files: tuple[str, ...]

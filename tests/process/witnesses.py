@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import psycopg
 import trio
 
 from tests.process.server import PATIENCE_S, ServerProcess
@@ -161,18 +162,21 @@ class Books:
             shutil.copy(file, copy)
         with closing(sqlite3.connect(copy / "yoked.db")) as books:
             [(self.integrity,)] = books.execute("PRAGMA integrity_check").fetchall()
-            self.matches = {
-                f"m{number}": row
-                for number, *row in books.execute(
-                    "SELECT number, a, b, a_vote, b_vote, outcome, ended_at FROM matches"
-                )
-            }
-            self.seats = {
-                user_id: row
-                for user_id, *row in books.execute(
-                    "SELECT user_id, state, waiting_since, match_number FROM seats"
-                )
-            }
+            self._read(books)
+
+    def _read(self, books: sqlite3.Connection | psycopg.Connection[tuple[Any, ...]]) -> None:
+        self.matches = {
+            f"m{number}": row
+            for number, *row in books.execute(
+                "SELECT number, a, b, a_vote, b_vote, outcome, ended_at FROM matches"
+            ).fetchall()
+        }
+        self.seats = {
+            user_id: row
+            for user_id, *row in books.execute(
+                "SELECT user_id, state, waiting_since, match_number FROM seats"
+            ).fetchall()
+        }
 
     def problems(self, accounts: dict[str, Account]) -> list[str]:
         """Differences from what clients were told, and broken invariants."""
@@ -211,6 +215,16 @@ class Books:
             if vote is not None and vote != (a_vote if user_id == a else b_vote):
                 found.append(f"{user_id} voted {vote} in {match_id}, stored is {a_vote}, {b_vote}")
         return found
+
+
+class PostgresBooks(Books):
+    """A snapshot of a database on PostgreSQL."""
+
+    def __init__(self, url: str) -> None:
+        self.integrity = "ok"
+        with psycopg.connect(url) as books:
+            books.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            self._read(books)
 
 
 def told_matches(witness: Witness) -> set[tuple[str, frozenset[str]]]:
