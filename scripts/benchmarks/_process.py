@@ -125,9 +125,10 @@ def running(
 def serving(
     data: Path, settings: dict[str, str], core: set[int] | None, profile: Path | None = None
 ) -> Iterator[Process]:
-    """The server on a data directory; with `profile`, under cProfile, which writes to that file."""
-    profiler = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
-    command = [sys.executable, *profiler, "-m", "yoked_actor", "serve"]
+    """The server on a data directory; with `profile`, under the sampler, which writes there."""
+    sampler = ["scripts.benchmarks._sampler", str(profile)]
+    program = ["yoked_actor"] if profile is None else sampler
+    command = [sys.executable, "-m", *program, "serve"]
     command += ["--port", "0", "--data", str(data)]
     environment = UNLIMITED | {"YOKED_AUTH__SECRET": SECRET, "PYTHONUNBUFFERED": "1"} | settings
     with running(command, environment, data.parent / "server.log", core) as process:

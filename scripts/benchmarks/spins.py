@@ -5,18 +5,18 @@ Run it with `scripts/bench spins`; `--help` explains the figures.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import http.client
 import json
 import os
-import pstats
 import shutil
 import sqlite3
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -24,6 +24,7 @@ import msgspec
 
 from scripts.benchmarks._echo import cpu_us_per_echo
 from scripts.benchmarks._lonely import PATIENCE, let_wait
+from scripts.benchmarks._parts_picture import as_text
 from scripts.benchmarks._process import Process, cores, serving, token
 from scripts.benchmarks._spinning import PAIRS_USED, Window, cycle, pace, sit
 from scripts.benchmarks._spins_report import Report, print_report
@@ -52,6 +53,7 @@ _WARM_IDLERS = 100
     show_default=True,
     help="Where the server runs its SQL (store.runner).",
 )
+@click.option("--postgres", is_flag=True, help="Store on a PostgreSQL of its own (fsync on).")
 @click.option("--level", default="info", show_default=True, help="The server's log level.")
 @click.option(
     "--only",
@@ -59,7 +61,8 @@ _WARM_IDLERS = 100
     multiple=True,
     help="Measure this part only; may be given more than once.",
 )
-@click.option("--profile", is_flag=True, help="Full load under cProfile; prints the top functions.")
+@click.option("--profile", is_flag=True, help="Full load, sampled: where the CPU time goes.")
+@click.option("--picture", type=Path, help="With --profile: write it to this SVG file, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @click.option(
     "--waiting",
@@ -75,9 +78,11 @@ def main(
     arrivals: int,
     mode: str,
     runner: str,
+    postgres: bool,
     level: str,
     only: tuple[str, ...],
     profile: bool,
+    picture: Path | None,
     as_json: bool,
     waiting: int,
     seed: int,
@@ -121,7 +126,10 @@ def main(
     folder = Path(tempfile.mkdtemp(prefix=".bench-", dir="."))
     data = folder / "data"
     settings = {"YOKED_STORE__RUNNER": runner, "YOKED_LOG__LEVEL": level}
+    cleanup = contextlib.ExitStack()
     try:
+        if postgres:
+            settings["YOKED_STORE__URL"] = cleanup.enter_context(_own_postgres())
         report = Report(pinning is not None, runner, sync_ms(folder), os.getloadavg()[0])
         cores_text = "a core each" if report.pinned else "no core of their own"
         say(f"server and clients have {cores_text}; load average {report.load_average:.1f}")
@@ -160,10 +168,11 @@ def main(
                     _measure_load(crowded, server, others, clients, seconds, mode, say)
                     report.waiting = waiting
                     report.crowded_per_cpu_s = crowded.lifetimes_per_cpu_s
-            _check_stored(data, report.lifetimes, say)
+            stored = _check_stored(data, settings.get("YOKED_STORE__URL"), report.lifetimes, say)
             if profile_file is not None:
-                pstats.Stats(str(profile_file)).sort_stats("tottime").print_stats(45)
+                print(as_text(profile_file, stored, picture))
     finally:
+        cleanup.close()
         shutil.rmtree(folder)
     if as_json:
         print(json.dumps(msgspec.to_builtins(report)))
@@ -248,15 +257,32 @@ def _measure_load(
     report.commit_ms = commit_s / commits * 1000
 
 
-def _check_stored(data: Path, lifetimes: int, say: Callable[[str], None]) -> None:
-    """Every lifetime that was counted must be in the database, with its outcome."""
-    database = sqlite3.connect(data / "yoked.db")
+@contextlib.contextmanager
+def _own_postgres() -> Iterator[str]:
+    """The URL of a database on a server that runs as long as the block."""
+    from tests.postgres import running_postgres
+
+    with running_postgres(fsync=True) as server, server.database() as url:
+        yield url
+
+
+def _check_stored(data: Path, url: str | None, lifetimes: int, say: Callable[[str], None]) -> int:
+    """How many outcomes are in the database: at least one for each lifetime that was counted."""
     query = "SELECT count(*) FROM matches WHERE outcome IS NOT NULL"
-    (stored,) = database.execute(query).fetchone()
-    database.close()
+    stored: int
+    if url is None:
+        with contextlib.closing(sqlite3.connect(data / "yoked.db")) as database:
+            (stored,) = database.execute(query).fetchone()
+    else:
+        import psycopg
+
+        with psycopg.connect(url) as connection:
+            row = connection.execute(query).fetchone()
+            stored = 0 if row is None else row[0]
     if stored < lifetimes:
         raise SystemExit(f"{lifetimes} outcomes were told, and only {stored} are stored")
     say(f"load: {stored} outcomes are stored, warm-up included")
+    return stored
 
 
 def _measure_latency(
