@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import trio
 
 from tests.postgres import running_postgres
 from tests.process.server import PATIENCE_S, environment, running_server
-from tests.process.test_worker_process import ZONE, people
+from tests.process.test_worker_process import DAY, ZONE, people
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.offers import Calendar
 from yoked_actor.domain.lobby import Changes
@@ -28,7 +27,10 @@ pytestmark = pytest.mark.process
 
 PEOPLE = 400
 SETS = "SELECT count(*) FROM offer_sets"
-OPEN = "SELECT count(*) FROM jobs WHERE type = 'offers.user' AND completed_at IS NULL"
+OPEN = (
+    "SELECT count(*) FROM jobs WHERE type IN ('offers.user', 'offers.zone_run')"
+    " AND completed_at IS NULL"
+)
 # The jobs of a worker that was killed run again soon.
 CONFIG = """
 [jobs]
@@ -103,7 +105,7 @@ async def store_people_and_ask_for_run(url: str) -> None:
             at=settings.offers.time_of_day(),
             metrics=Metrics().calendar,
         )
-        await calendar.start_run(ZONE, datetime.now(UTC).date())
+        await calendar.start_run(ZONE, DAY)
         assert store.bell is not None
         await store.bell.ring()
 

@@ -15,6 +15,7 @@ from tests.edge.test_watch import next_status, watch
 from tests.scenarios.meeting import MAN, WOMAN, join_pair
 from yoked_actor.client import Api
 from yoked_actor.domain.lobby import Changes
+from yoked_actor.domain.nodes import RoomLease
 from yoked_actor.store import StoreUnavailable
 from yoked_actor.testing import World, open_world
 
@@ -28,13 +29,13 @@ class HangingCommits:
         self._fails = False
         monkeypatch.setattr(store, "commit", self._hang)
 
-    async def _hang(self, changes: Changes) -> None:
+    async def _hang(self, changes: Changes, lease: RoomLease | None) -> None:
         await self._go.wait()
         if self._fails:
             self._fails = False
             self._go = trio.Event()
             raise StoreUnavailable("the disk is full")
-        await self._commit(changes)
+        await self._commit(changes, lease)
 
     def fail_once(self) -> None:
         self._fails = True
