@@ -61,7 +61,7 @@ def test_jobs_are_listed_as_a_table_and_as_json(data: Path) -> None:
 def test_a_dead_letter_is_shown_with_its_history(data: Path) -> None:
     shown = json.loads(run(data, "show", "1", "--json").output)
     assert (shown["status"], shown["key"], shown["attempts"]) == ("dead_letter", "k0", 1)
-    assert [(one["attempt"], one["cause"]) for one in shown["history"]] == [(1, "buried")]
+    assert [(one["attempt"], one["cause"]) for one in shown["history"]] == [(1, "dead_lettered")]
     table = run(data, "show", "1").output
     assert "KeyError: [oh]" in table
     assert '{"' in table
@@ -106,7 +106,7 @@ def test_a_dead_letter_can_be_dismissed_and_is_hidden_then(data: Path) -> None:
         (["show", "99"], 1, "there is no job 99"),
         (["cancel", "1"], 1, "job 1 is dead_letter and cannot be cancelled"),
         (["requeue", "3"], 1, "job 3 is pending and cannot be requeued"),
-        (["retry", "3"], 1, "job 3 is pending and cannot be hurried"),
+        (["retry", "3"], 1, "job 3 is pending and cannot be retried"),
         (["requeue"], 2, "give either a job ID or --type"),
         (["requeue", "1", "--type", "mail"], 2, "give either a job ID or --type"),
         (["list", "--status", "odd"], 2, "odd"),

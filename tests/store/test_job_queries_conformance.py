@@ -123,14 +123,14 @@ async def test_jobs_that_went_wrong_are_run_again_by_what_they_are_about(
         assert await store.jobs.depth(NOW + 1) == 3
 
 
-async def test_operators_may_hurry_cancel_and_requeue_a_job(open_again: Opener) -> None:
+async def test_operators_may_retry_cancel_and_requeue_a_job(open_again: Opener) -> None:
     async with open_again() as store:
         await add(store, "mail")
         with pytest.raises(ImpossibleJobMove):
-            await store.jobs.hurry(1, NOW)
+            await store.jobs.retry(1, NOW)
         [job] = await claim(store)
         await store.jobs.fail(job.id, job.fence, NOW, after(NOW, 999), "busy")
-        assert (await store.jobs.hurry(1, NOW + 1)).scheduled_for == NOW + 1
+        assert (await store.jobs.retry(1, NOW + 1)).scheduled_for == NOW + 1
         assert (await store.jobs.cancel(1, NOW)).status is JobStatus.CANCELLED
         assert (await store.jobs.requeue(1, NOW + 2)).status is JobStatus.PENDING
 

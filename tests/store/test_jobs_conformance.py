@@ -288,8 +288,8 @@ class JobMachine(RuleBasedStateMachine):
     def _cancel(self, which, crash_at, goes_on) -> None:
         self._operate(which, JobCause.CANCELLED, Jobs.cancel.__name__, crash_at, goes_on)
 
-    def _hurry(self, which, crash_at, goes_on) -> None:
-        self._operate(which, JobCause.HURRIED, Jobs.hurry.__name__, crash_at, goes_on)
+    def _retry(self, which, crash_at, goes_on) -> None:
+        self._operate(which, JobCause.RETRIED, Jobs.retry.__name__, crash_at, goes_on)
 
     def _requeue(self, which, crash_at, goes_on) -> None:
         self._operate(which, JobCause.REQUEUED, Jobs.requeue.__name__, crash_at, goes_on)
@@ -382,7 +382,7 @@ class JobMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.before.jobs)
     @rule(
-        how=st.sampled_from(["cancel", "hurry", "requeue", "dismiss", "requeue_all", "prune"]),
+        how=st.sampled_from(["cancel", "retry", "requeue", "dismiss", "requeue_all", "prune"]),
         which=PICKS,
         kind=st.sampled_from(sorted(POLICIES)),
         age_s=st.sampled_from([-1, 0, 60]),
@@ -398,7 +398,7 @@ class JobMachine(RuleBasedStateMachine):
         elif how == "requeue_all":
             self._requeue_all(kind, crash_at, goes_on)
         else:
-            {"cancel": self._cancel, "hurry": self._hurry, "requeue": self._requeue}[how](
+            {"cancel": self._cancel, "retry": self._retry, "requeue": self._requeue}[how](
                 which, crash_at, goes_on
             )
 

@@ -162,7 +162,7 @@ def dismiss(source: Source, job_id: int, reason: str, *, as_json: bool) -> None:
 
 def retry(source: Source, job_id: int, *, as_json: bool) -> None:
     """Schedule a failed job for now."""
-    job = _call(source, lambda store: store.hurry(job_id, now()))
+    job = _call(source, lambda store: store.retry(job_id, now()))
     _report(job, "is scheduled for now", as_json)
 
 

@@ -29,11 +29,11 @@ class JobCause(StrEnum):
     CLAIMED = "claimed"
     COMPLETED = "completed"
     FAILED = "failed"
-    DEAD_LETTERED = "buried"
+    DEAD_LETTERED = "dead_lettered"
     SNOOZED = "snoozed"
     CANCELLED = "cancelled"
     LEASE_ENDED = "lease_ended"
-    HURRIED = "hurried"
+    RETRIED = "retried"
     REQUEUED = "requeued"
 
 
@@ -42,7 +42,7 @@ JOB_TRANSITIONS: dict[tuple[JobStatus, JobCause], JobStatus] = {
     (JobStatus.PENDING, JobCause.CANCELLED): JobStatus.CANCELLED,
     (JobStatus.FAILED, JobCause.CLAIMED): JobStatus.IN_PROGRESS,
     (JobStatus.FAILED, JobCause.CANCELLED): JobStatus.CANCELLED,
-    (JobStatus.FAILED, JobCause.HURRIED): JobStatus.FAILED,
+    (JobStatus.FAILED, JobCause.RETRIED): JobStatus.FAILED,
     (JobStatus.IN_PROGRESS, JobCause.COMPLETED): JobStatus.COMPLETED,
     (JobStatus.IN_PROGRESS, JobCause.FAILED): JobStatus.FAILED,
     (JobStatus.IN_PROGRESS, JobCause.LEASE_ENDED): JobStatus.FAILED,

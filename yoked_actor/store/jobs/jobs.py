@@ -47,10 +47,10 @@ from yoked_actor.store.jobs.lease_clock import LeaseClock
 from yoked_actor.store.jobs.operations import (
     cancel_in,
     dismiss_in,
-    hurry_in,
     requeue_dead_in,
     requeue_in,
     rerun_in,
+    retry_in,
 )
 from yoked_actor.store.jobs.outcomes import Reading, settle_in
 from yoked_actor.store.jobs.pruning import prune_in
@@ -191,9 +191,9 @@ class Jobs:
         """
         return await self._database.write(lambda tx: cancel_in(tx, job_id, now))
 
-    async def hurry(self, job_id: int, now: Instant) -> Job:
+    async def retry(self, job_id: int, now: Instant) -> Job:
         """Make a failed job due now. `NoSuchJob`, `ImpossibleJobMove`."""
-        return await self._database.write(lambda tx: hurry_in(tx, job_id, now))
+        return await self._database.write(lambda tx: retry_in(tx, job_id, now))
 
     async def requeue(self, job_id: int, now: Instant) -> Job:
         """Let a dead letter or a cancelled job run from the start.

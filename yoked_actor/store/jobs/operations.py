@@ -30,9 +30,9 @@ def cancel_in(tx: Tx, job_id: int, now: Instant) -> Job:
     return existing_job(tx, job_id)
 
 
-def hurry_in(tx: Tx, job_id: int, now: Instant) -> Job:
+def retry_in(tx: Tx, job_id: int, now: Instant) -> Job:
     """Make a failed job due now."""
-    next_status(job_id, existing_job(tx, job_id).status, JobCause.HURRIED)
+    next_status(job_id, existing_job(tx, job_id).status, JobCause.RETRIED)
     tx.execute(
         "UPDATE jobs SET scheduled_for = ?1 WHERE id = ?2 AND scheduled_for > ?1", (now, job_id)
     )

@@ -22,12 +22,12 @@ export const STATUSES = {
 
 export const CAUSES = {
   failed: "Failed, will be retried",
-  buried: "Failed permanently",
+  dead_lettered: "Failed permanently",
   snoozed: "Released",
   lease_ended: "Lease expired",
   cancelled: "Cancelled",
   requeued: "Requeued by an operator",
-  hurried: "Retried early by an operator",
+  retried: "Retried early by an operator",
 };
 
 const percent = (value) => `${(100 * value).toLocaleString(undefined, { maximumFractionDigits: 2 })}\u00a0%`;
