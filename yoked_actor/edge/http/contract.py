@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 
 from quart import Response
@@ -10,9 +11,26 @@ from quart_trio import QuartTrio
 from yoked_actor.edge.http.api import Api
 from yoked_actor.edge.http.contract_page import contract_page, page_policy
 from yoked_actor.edge.http.pages import cacheable
+from yoked_actor.settings import Settings
 from yoked_actor.wire.call import Condition
 from yoked_actor.wire.contract import asyncapi, openapi
 from yoked_actor.wire.lobby import encode
+
+_STATED = {"edge", "matching", "date", "session"}
+"""The sections of the settings whose values the documents state."""
+_SECRETS = {"date": {"turn_secret"}}
+
+
+@lru_cache(maxsize=4)
+def _documents(stated: str, only: tuple[Condition, ...], dev: bool) -> tuple[str, str, str]:
+    """Both documents and the page, of these sections of the settings.
+
+    It takes a quarter of a second, so it is done at the start and not at a request, and once for
+    all servers of a process that have the same settings.
+    """
+    settings = Settings.model_validate(json.loads(stated))
+    http, socket = openapi(settings, only), asyncapi(settings)
+    return encode(http).decode(), encode(socket).decode(), contract_page(http, socket, dev=dev)
 
 
 def add_contract_calls(app: QuartTrio, api: Api, *, has_mock_clock: bool) -> None:
@@ -22,18 +40,10 @@ def add_contract_calls(app: QuartTrio, api: Api, *, has_mock_clock: bool) -> Non
     if api.dev:
         only += ["dev", "mock_clock"] if has_mock_clock else ["dev"]
 
-    @lru_cache(maxsize=1)
-    def documents(limits: str) -> tuple[str, str, str]:
-        http, socket = openapi(api.settings, only), asyncapi(api.settings)
-        return (
-            encode(http).decode(),
-            encode(socket).decode(),
-            contract_page(http, socket, dev=api.dev),
-        )
-
     def current() -> tuple[str, str, str]:
-        # Rendered again after a reload has changed the limits.
-        return documents(repr(api.settings.edge))
+        # Rendered again after a reload has changed what the documents state.
+        stated = api.settings.model_dump_json(include=_STATED, exclude=_SECRETS)
+        return _documents(stated, tuple(only), api.dev)
 
     current()
 

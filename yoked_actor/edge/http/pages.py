@@ -164,14 +164,19 @@ def page_file(name: str) -> str:
 
 def render(name: str, **values: Any) -> str:
     """Render a page; values are escaped."""
-    environment = jinja2.Environment(
+    return _templates().get_template(name).render(values)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    """Keeps compiled templates: a process may open many servers, as tests do."""
+    return jinja2.Environment(
         loader=jinja2.FunctionLoader(page_file),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(name).render(values)
 
 
 async def cacheable(text: str, kind: str, *, policy: str | None = None) -> Response:
