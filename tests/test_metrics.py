@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 import trio
+from prometheus_client import generate_latest
+from prometheus_client.core import Sample
 from pydantic import BaseModel
 from trio.testing import MockClock, wait_all_tasks_blocked
 
@@ -14,6 +16,8 @@ from yoked_actor.actors.ops.loop_lag import EVERY_S
 from yoked_actor.app.server import Server
 from yoked_actor.client import CallRefused
 from yoked_actor.domain.jobs import JobStatus, NewJob
+from yoked_actor.domain.lobby import Changes, Quality
+from yoked_actor.domain.matching import Tier
 from yoked_actor.domain.time import after
 from yoked_actor.telemetry import Metrics
 from yoked_actor.testing import open_world
@@ -33,7 +37,9 @@ async def test_spins_are_counted_by_result(autojump_clock):
         with pytest.raises(CallRefused):
             await stranger.call("POST", "/api/spin")
         counted = {
-            result: value(world.server.base.metrics, "yoked_spins_total", result=result)
+            result: value(
+                world.server.base.metrics, "yoked_spins_total", room="main", result=result
+            )
             for result in ("waiting", "matched", "refused")
         }
         assert counted == {"waiting": 2, "matched": 1, "refused": 1}
@@ -44,15 +50,114 @@ async def test_lost_users_are_counted_once_in_line_and_on_a_date(autojump_clock)
         metrics = world.server.base.metrics
         ana, ben = await join_pair(world)
         await settle(ana, ben, ("yes", "yes"))
-        assert value(metrics, "yoked_liveness_losses_total") == 0
+        assert value(metrics, "yoked_liveness_losses_total", room="main") == 0
         await ana.drop(stay_away=True)
         await ben.wait_for("date_ended")
-        assert value(metrics, "yoked_liveness_losses_total") == 1
+        assert value(metrics, "yoked_liveness_losses_total", room="main") == 1
         carl = await world.join("carl", **MAN)
         carl.beating = False
         await carl.spin()
         await trio.sleep(60)
-        assert value(metrics, "yoked_liveness_losses_total") == 2
+        assert value(metrics, "yoked_liveness_losses_total", room="main") == 2
+
+
+async def test_everything_that_a_lobby_counts_has_its_room(autojump_clock):
+    async with open_world(settings={"rooms": {"jazz": {}}}) as world:
+        metrics = world.server.base.metrics
+        ana, ben = await join_pair(world)
+        for client in (ana, ben):
+            await client.enter_room("jazz")
+        rounds = value(metrics, "yoked_rounds_total", room="main")
+        await settle(ana, ben, ("yes", "yes"))
+        date = await ana.wait_for("date_started")
+        await ana.command("end_date", date_id=date.date_id)
+        # Nobody was in main meanwhile.
+        assert value(metrics, "yoked_rounds_total", room="main") == rounds
+        carl = await world.join("carl", room="jazz", **MAN)
+        await carl.spin()
+        for room, count in (("jazz", 1), ("main", 0)):
+            tier = {"policy": "fair_queue", "tier": "1"}
+            assert value(metrics, "yoked_pairings_total", room=room, **tier) == count
+            assert value(metrics, "yoked_spins_total", room=room, result="matched") == count
+            assert value(metrics, "yoked_outcomes_total", room=room, outcome="both_yes") == count
+            assert value(metrics, "yoked_dates_total", room=room, reason="ended") == count
+            assert value(metrics, "yoked_waiting_users", room=room) == count
+            assert value(metrics, "yoked_room_users", room=room) == 3 * count
+            assert value(metrics, "yoked_mailbox_messages", room=room) == 0
+        wait = {"room": "jazz", "group": "man seeking woman", "tier": "1"}
+        assert value(metrics, "yoked_wait_seconds_count", **wait) == 1
+        assert (value(metrics, "yoked_rounds_total", room="jazz") or 0) > 5
+        of_a_lobby = {
+            family.name
+            for family in metrics.registry.collect()
+            if any(sample.labels.get("room") == "jazz" for sample in family.samples)
+        }
+        without = {
+            family.name
+            for family in metrics.registry.collect()
+            if family.name in of_a_lobby
+            and any("room" not in sample.labels for sample in family.samples)
+        }
+        assert (len(of_a_lobby), without) == (16, set())
+
+
+def test_the_groups_of_all_rooms_together_are_bounded():
+    metrics = Metrics()
+    for room in range(40):
+        counts = metrics.lobby.of_room(f"room{room}")
+        for group in range(70):
+            changes = Changes(quality=[_quality(f"g{group}")], room=f"room{room}")
+            counts.count_round(1, changes, 0, 0)
+    series = {
+        (sample.labels["room"], sample.labels["group"])
+        for family in metrics.registry.collect()
+        if family.name == "yoked_wait_seconds"
+        for sample in family.samples
+    }
+    assert len(series) == 1024 + 40
+    assert value(metrics, "yoked_wait_seconds_count", room="room39", group="other", tier="1") == 140
+    metrics.lobby.keep_only({"room39"})
+    assert {sample.labels["room"] for sample in _with_rooms(metrics)} == {"room39"}
+    # The places of the others are free again.
+    metrics.lobby.of_room("room39").count_round(1, Changes(quality=[_quality("g1")]), 0, 0)
+    labels = {"room": "room39", "group": "g1", "tier": "1"}
+    assert value(metrics, "yoked_wait_seconds_count", **labels) == 2
+
+
+def _quality(group: str) -> Quality:
+    return Quality(
+        match_id="m1",
+        policy="fair_queue",
+        priority=1,
+        preference_match=1.0,
+        distance_score=1.0,
+        distance_km=1.0,
+        a_tier=Tier.EXACT,
+        b_tier=Tier.EXACT,
+        a_wait_s=1.0,
+        b_wait_s=1.0,
+        a_group=group,
+        b_group=group,
+        paired_at=0,
+    )
+
+
+def _with_rooms(metrics: Metrics) -> list[Sample]:
+    return [
+        sample
+        for family in metrics.registry.collect()
+        for sample in family.samples
+        if "room" in sample.labels
+    ]
+
+
+def test_the_text_of_many_rooms_is_made_in_small_parts():
+    metrics = Metrics()
+    for room in range(300):
+        metrics.lobby.of_room(f"room{room}")
+    parts = list(metrics.expose_parts())
+    assert max(len(part.splitlines()) for part in parts) <= 202
+    assert b"".join(parts) == generate_latest(metrics.registry) == metrics.expose()
 
 
 class Task(BaseModel):

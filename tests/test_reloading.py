@@ -131,7 +131,8 @@ async def test_a_running_server_uses_the_new_settings(
     async with open_world() as world:
         server = world.server
         await world.join("ana")
-        server.base.metrics.store.commit_failures.inc(3)
+        for _ in range(3):
+            server.base.metrics.lobby.of_room("main").count_commit_failure()
         server.base.alarm.wake()
         await trio.sleep(20)
         assert list(server.base.alarm.standing) == []

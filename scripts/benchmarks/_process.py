@@ -81,11 +81,11 @@ class Process:
         return int(found[1])
 
     def metric(self, name: str) -> float:
-        """The present value of one of the server's metrics."""
+        """The present value of one of the server's metrics, summed over its labels."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as answer:
             text = answer.read().decode()
-        found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
-        return float(found[1]) if found else 0.0
+        pattern = rf"^{re.escape(name)}(?:{{[^}}]*}})? (\S+)$"
+        return sum(map(float, re.findall(pattern, text, re.MULTILINE)))
 
 
 @contextlib.contextmanager

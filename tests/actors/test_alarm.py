@@ -109,10 +109,11 @@ class House:
         self.lag_s = 0.4
 
     async def failing_commits(self) -> None:
-        self.metrics.store.commit_failures.inc(6)
+        for _ in range(6):
+            self.metrics.lobby.of_room("main").count_commit_failure()
 
     async def impossible(self) -> None:
-        self.metrics.lobby.audit_violations.inc()
+        self.metrics.lobby.of_room("main").count_violations(1)
 
     async def failing_actors(self) -> None:
         self.metrics.actors.count_restart("calendar")

@@ -30,13 +30,13 @@ async def test_a_match_is_counted_by_policy_and_by_the_wider_tier_of_the_two(
         await ana.wait_for("matched")
         metrics = world.server.base.metrics
         counts = [
-            value(metrics, "yoked_pairings_total", policy="fair_queue", tier=tier)
+            value(metrics, "yoked_pairings_total", room="main", policy="fair_queue", tier=tier)
             for tier in ("1", "2", "3", "99")
         ]
         assert counts == [0, 0, 1, 0]
-        wait = {"group": "woman seeking man", "tier": "3"}
+        wait = {"room": "main", "group": "woman seeking man", "tier": "3"}
         assert value(metrics, "yoked_wait_seconds_sum", **wait) == 10
-        wait = {"group": "man seeking woman", "tier": "1"}
+        wait = {"room": "main", "group": "man seeking woman", "tier": "1"}
         assert value(metrics, "yoked_wait_seconds_sum", **wait) == 9.5
     [line] = [line for line in capsys.readouterr().out.splitlines() if "match_made" in line]
     for fact in ("match_id=m1", "policy=fair_queue", "tiers=[3, 1]", "waits_s=[10.0, 9.5]"):
@@ -56,7 +56,7 @@ async def test_the_number_of_metric_labels_is_bounded(autojump_clock: Any) -> No
             client = await world.join(name, gender="g1", seeking=["g1", "g2"])
             await client.spin()
         metrics = world.server.base.metrics
-        last = {"group": "g63 seeking g63", "tier": "1"}
+        last = {"room": "main", "group": "g63 seeking g63", "tier": "1"}
         assert value(metrics, "yoked_wait_seconds_count", **last) == 2
-        other = {"group": "other", "tier": "1"}
+        other = {"room": "main", "group": "other", "tier": "1"}
         assert value(metrics, "yoked_wait_seconds_count", **other) == 2

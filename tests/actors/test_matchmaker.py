@@ -255,7 +255,7 @@ async def test_retries_of_a_commit_back_off_up_to_a_limit(autojump_clock):
             matchmaker.mailbox.put_nowait(Message(ev.Entered(name, Known(name)), None))
             matchmaker.mailbox.put_nowait(Message(ev.ProfileChanged(name, talkative(name)), None))
         await trio.sleep(100)
-        failures = _value(matchmaker._metrics, "yoked_commit_failures_total")
+        failures = _value(matchmaker._metrics, "yoked_commit_failures_total", room="main")
         # 0.05, 0.1, 0.2, 0.4, 0.8, 1.6 s, and then every 2 s.
         assert 50 <= failures <= 57
 
@@ -312,7 +312,8 @@ async def test_a_broken_invariant_is_counted_by_a_server_that_only_logs(autojump
         floor.put_seat(replace(floor.seat("ana"), credit=20))
         floor.pool.discard("ana")
         assert (await ben.spin()).state == "waiting"
-        assert _value(world.server.base.metrics, "yoked_audit_violations_total") == 1
+        metrics = world.server.base.metrics
+        assert _value(metrics, "yoked_audit_violations_total", room="main") == 1
 
 
 async def test_an_error_while_sending_a_notice_closes_that_connection_only(autojump_clock):
@@ -367,13 +368,13 @@ async def test_messages_of_one_round_share_one_commit(autojump_clock):
                 nursery.start_soon(client.spin)
         commits = _value(world.server.base.metrics, "yoked_commit_seconds_count") - before
         assert commits < 20
-        labels = {"policy": "fair_queue", "tier": "1"}
+        labels = {"room": "main", "policy": "fair_queue", "tier": "1"}
         assert _value(world.server.base.metrics, "yoked_pairings_total", **labels) == 10
 
 
 async def test_an_idle_server_does_nothing_at_all(autojump_clock):
     async with open_world() as world:
         await wait_all_tasks_blocked()
-        before = _value(world.server.base.metrics, "yoked_rounds_total")
+        before = _value(world.server.base.metrics, "yoked_rounds_total", room="main")
         await trio.sleep(3600)
-        assert _value(world.server.base.metrics, "yoked_rounds_total") == before
+        assert _value(world.server.base.metrics, "yoked_rounds_total", room="main") == before

@@ -160,16 +160,17 @@ async def test_bots_spread_over_rooms_and_meet_only_there(autojump_clock):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(crowd.run)
             await trio.sleep(5)
-            here = {room: users for room, (users, _) in world.server.live.rooms.counts().items()}
+            here = {room: one.users for room, one in world.server.live.rooms.counts().items()}
             assert here == {"main": 0, "jazz": 10, "rock": 10}
             await trio.sleep(60)
             assert world.audit() == []
             crowd.stop()
         assert log.errors == {}
         read = world.server.base.metrics.registry.get_sample_value
-        made = {room: read("yoked_room_matches_total", {"room": room}) or 0 for room in rooms}
+        labels = {"policy": "fair_queue", "tier": "1"}
+        made = {room: read("yoked_pairings_total", {**labels, "room": room}) or 0 for room in rooms}
         assert min(made.values()) > 3
-        assert read("yoked_room_matches_total", {"room": "main"}) is None
+        assert read("yoked_pairings_total", {**labels, "room": "main"}) == 0
 
 
 async def test_a_bot_that_is_not_let_into_its_room_is_counted_as_an_error(autojump_clock):

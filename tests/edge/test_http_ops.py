@@ -62,7 +62,7 @@ async def test_a_server_that_cannot_store_is_alive_but_not_ready(autojump_clock,
                 await trio.sleep(5)
                 assert await ask(world, "/readyz") == (503, {"status": "store_unavailable"})
                 assert await ask(world, "/healthz") == (200, {"status": "ok"})
-                assert (await metrics(world))[("yoked_commit_failures_total",)] > 0
+                assert (await metrics(world))[("yoked_commit_failures_total", "main")] > 0
                 other.execute("ROLLBACK")
         assert await ask(world, "/readyz") == (200, {"status": "ok"})
 
@@ -117,16 +117,16 @@ async def test_the_metrics_count_what_has_happened(autojump_clock):
         for client, vote in ((ana, "yes"), (ben, "pass")):
             await client.vote(match_id, vote)
         found = await metrics(world)
-        assert found[("yoked_pairings_total", "1", "fair_queue")] == 2
-        assert found[("yoked_outcomes_total", "yes_pass")] == 1
-        assert found[("yoked_outcomes_total", "both_yes")] == 0
-        assert found[("yoked_cancellations_total", "partner_left")] == 1
-        assert found[("yoked_waiting_users",)] == 2
+        assert found[("yoked_pairings_total", "1", "fair_queue", "main")] == 2
+        assert found[("yoked_outcomes_total", "main", "yes_pass")] == 1
+        assert found[("yoked_outcomes_total", "both_yes", "main")] == 0
+        assert found[("yoked_cancellations_total", "main", "partner_left")] == 1
+        assert found[("yoked_waiting_users", "main")] == 2
         assert found[("yoked_sessions",)] == 3
         assert found[("yoked_connections", "websocket")] == 3
         assert found[("yoked_connections", "http")] == 1
         assert found[("yoked_hellos_total", "fresh")] == 3
-        assert found[("yoked_audit_violations_total",)] == 0
+        assert found[("yoked_audit_violations_total", "main")] == 0
 
 
 async def test_hellos_are_counted_by_what_they_led_to(autojump_clock):

@@ -65,7 +65,7 @@ async def users_in_line(clock: MockClock) -> AsyncIterator[tuple[Server, list[Pl
 
 
 def losses(server: Server) -> int:
-    return count_of(server.base.metrics.lobby.liveness_losses)
+    return count_of(server.base.metrics.lobby.liveness_losses.labels("main"))
 
 
 @pytest.mark.parametrize("beat", [frame(TEXT, BEAT), frame(PING)], ids=["heartbeat", "ping"])

@@ -112,6 +112,7 @@ def test_the_dashboard_has_what_grafana_needs():
     assert {variable["name"] for variable in board["templating"]["list"]} == {
         "datasource",
         "instance",
+        "room",
     }
     identities = [panel["id"] for panel in board["panels"]]
     assert len(set(identities)) == len(identities)
@@ -188,7 +189,8 @@ def test_promtool_sees_each_rule_fire_and_keep_silent():
 
 def test_promtool_understands_every_expression_of_the_dashboard(tmp_path):
     asked = [target["expr"] for panel in panels() for target in panel["targets"]]
-    plain = [re.sub(r"\$__(rate_)?interval", "5m", one).replace("$instance", ".*") for one in asked]
+    plain = [re.sub(r"\$__(rate_)?interval", "5m", one) for one in asked]
+    plain = [re.sub(r"\$(instance|room)\b", ".*", one) for one in plain]
     recording = [{"record": f"panel:{n}", "expr": one} for n, one in enumerate(plain)]
     file = tmp_path / "panels.yml"
     file.write_text(json.dumps({"groups": [{"name": "panels", "rules": recording}]}))

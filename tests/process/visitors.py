@@ -98,7 +98,7 @@ async def close_code(raw: RawWebSocket) -> int | None:
 
 
 async def metric(server: ServerProcess, name: str) -> float:
-    """The current value of a metric of the server."""
+    """The current value of a metric of the server, summed over its labels."""
     answer = await Api(server.url).request("GET", "/metrics")
-    found = re.search(rf"^{re.escape(name)} (\S+)$", answer.body.decode(), re.MULTILINE)
-    return float(found[1]) if found else 0.0
+    pattern = rf"^{re.escape(name)}(?:{{[^}}]*}})? (\S+)$"
+    return sum(map(float, re.findall(pattern, answer.body.decode(), re.MULTILINE)))

@@ -38,7 +38,7 @@ async def beat(talker: Talker, seconds: float, *, by_ping: bool = False) -> None
 
 
 def rounds(world: World) -> int:
-    return count_of(world.server.base.metrics.lobby.rounds)
+    return count_of(world.server.base.metrics.lobby.rounds.labels("main"))
 
 
 @pytest.mark.parametrize("by_ping", [False, True], ids=["heartbeat", "ping"])
@@ -66,7 +66,7 @@ async def test_a_user_is_lost_when_the_time_since_the_last_sign_of_life_is_over(
             pass
         assert event["reason"] == "lost"
         assert trio.current_time() == pytest.approx(last_s + LIVENESS_S)
-        assert count_of(world.server.base.metrics.lobby.liveness_losses) == 1
+        assert count_of(world.server.base.metrics.lobby.liveness_losses.labels("main")) == 1
         assert world.audit() == []
 
 

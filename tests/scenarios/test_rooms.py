@@ -456,7 +456,9 @@ async def test_a_reload_adds_and_removes_rooms(autojump_clock: object) -> None:
         await match(ana, ben)
         # Nobody is left in the room that was removed.
         assert world.server.live.rooms.owned() == {"main", "rock"}
-        assert b'yoked_room_matches_total{room="rock"} 1.0' in world.server.base.metrics.expose()
+        exposed = world.server.base.metrics.expose()
+        assert b'yoked_rounds_total{room="rock"}' in exposed
+        assert b'room="jazz"' not in exposed
 
 
 async def test_a_room_of_the_database_is_there_after_a_reload(autojump_clock: object) -> None:

@@ -51,7 +51,7 @@ async def seen_by_operator(world: World) -> tuple[int, list[str], str, str, bool
     matches = await olga.call("GET", "/api/admin/matches")
     queue = await olga.call("GET", "/api/admin/queue")
     assert queue["waiting"] == len(queue["longest"])
-    assert (await metrics(world))[("yoked_waiting_users",)] == queue["waiting"]
+    assert (await metrics(world))[("yoked_waiting_users", "main")] == queue["waiting"]
     ana = await olga.call("GET", "/api/admin/users/ana")
     ben = await olga.call("GET", "/api/admin/users/ben")
     in_line = [one["user_id"] for one in queue["longest"]]

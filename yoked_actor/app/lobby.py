@@ -91,9 +91,7 @@ async def open_lobby(base: Base, calendar: Calendar) -> AsyncIterator[Live]:
     base.on_reload.append(timekeeper.reload_soon)
     base.on_wakeup.append(timekeeper.check_soon)
     metrics.watch(
-        waiting=view.waiting,
         sessions=sessions.__len__,
-        mailbox=lambda: rooms.backlog,
         writes=lambda: store.pending_writes,
         rooms=rooms.counts,
         ready=lambda: not (sessions.context.draining or rooms.stalled or store.lost_files()),

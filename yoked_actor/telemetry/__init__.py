@@ -8,7 +8,9 @@ from yoked_actor.telemetry.metrics import (
     CONTENT_TYPE,
     CalendarMetrics,
     JobMetrics,
+    LobbyCounts,
     Metrics,
+    RoomNumbers,
     count_of,
 )
 from yoked_actor.telemetry.metrics.objectives import Objectives
@@ -19,8 +21,10 @@ __all__ = [
     "CannotReport",
     "InfoLine",
     "JobMetrics",
+    "LobbyCounts",
     "Metrics",
     "Objectives",
+    "RoomNumbers",
     "configure_logging",
     "count_of",
     "report_errors",

@@ -97,6 +97,7 @@ class Matchmaker:
         self._clock = clock
         self._audience = audience
         self._metrics = metrics
+        self._counts = metrics.lobby.of_room(lobby.floor.room)
         self._settings = settings
         self._deferred: list[Message] = []
         """Messages after an erasure: they wait for the next round."""
@@ -126,7 +127,7 @@ class Matchmaker:
         except RoomLeaseLost:
             raise
         except Exception as error:
-            _log.critical("matchmaker_crashed", exc_info=True)
+            _log.critical("matchmaker_crashed", room=self._lobby.floor.room, exc_info=True)
             crash(error)
 
     async def ping(self) -> None:
@@ -254,7 +255,7 @@ class Matchmaker:
                 self._answer_questions()
                 self.stalled = True
                 self._release_waiters()
-                self._metrics.store.commit_failures.inc()
+                self._counts.count_commit_failure()
                 self._alert()
                 room = self._lobby.floor.room
                 _log.error("commit_failed", room=room, error=str(error), retry_in_s=delay_s)
@@ -262,14 +263,14 @@ class Matchmaker:
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
                 continue
             self.stalled = self._is_moved = False
-            self._metrics.lobby.count_calls(self._lobby.floor.calls.ended)
+            self._counts.count_calls(self._lobby.floor.calls.ended)
             self._lobby.settle()
             self._answer_questions()
             waiting = self._waiting()
             now_s = trio.current_time()
-            self._metrics.lobby.count_round(len(messages), changes, waiting, now, now_s)
-            count_spins(self._metrics, messages, decided)
-            count_losses(self._metrics, notices)
+            self._counts.count_round(len(messages), changes, waiting, now, now_s)
+            count_spins(self._counts, messages, decided)
+            count_losses(self._counts, notices)
             log_matches(changes)
             if changes.people and self._stored_people is not None:
                 self._stored_people(changes.people, now)
@@ -348,6 +349,5 @@ class Matchmaker:
             found = audit_users(self._lobby.floor, self._lobby.floor.touched_users())
             if found:
                 self._alert()
-                report_violations(
-                    self._metrics, self._lobby.floor.room, found, is_fatal=mode == "raise"
-                )
+                room, is_fatal = self._lobby.floor.room, mode == "raise"
+                report_violations(self._counts, room, found, is_fatal=is_fatal)

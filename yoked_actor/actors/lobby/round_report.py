@@ -25,7 +25,7 @@ from yoked_actor.domain.lobby import (
 )
 from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.ops import Objective
-from yoked_actor.telemetry import Metrics, write_lines
+from yoked_actor.telemetry import LobbyCounts, Metrics, write_lines
 
 _log = structlog.get_logger()
 NOTHING = Effects(told.Done(), [])
@@ -36,15 +36,19 @@ class AuditFailed(Exception):
     """The lobby is in a forbidden state."""
 
 
-def report_violations(metrics: Metrics, room: str, found: Sequence[str], *, is_fatal: bool) -> None:
+def report_violations(
+    counts: LobbyCounts, room: str, found: Sequence[str], *, is_fatal: bool
+) -> None:
     """Count and log what the auditor found; raises `AuditFailed` instead of logging if fatal."""
-    metrics.lobby.audit_violations.inc(len(found))
+    counts.count_violations(len(found))
     if is_fatal:
         raise AuditFailed(f"room {room}: {'; '.join(found)}")
     _log.error("audit_violation", room=room, found=found)
 
 
-def count_spins(metrics: Metrics, messages: Sequence[Message], decided: Sequence[Effects]) -> None:
+def count_spins(
+    counts: LobbyCounts, messages: Sequence[Message], decided: Sequence[Effects]
+) -> None:
     """Count the spins of a round by their result."""
     waiting = matched = refused = 0
     for message, effects in zip(messages, decided, strict=True):
@@ -57,14 +61,14 @@ def count_spins(metrics: Metrics, messages: Sequence[Message], decided: Sequence
             else:
                 matched += 1
     if waiting or matched or refused:
-        metrics.lobby.count_spins({"waiting": waiting, "matched": matched, "refused": refused})
+        counts.count_spins({"waiting": waiting, "matched": matched, "refused": refused})
 
 
-def count_losses(metrics: Metrics, notices: Sequence[tuple[str, Notice]]) -> None:
+def count_losses(counts: LobbyCounts, notices: Sequence[tuple[str, Notice]]) -> None:
     """Count the users who were silent for too long."""
     lost = sum(1 for _, notice in notices if _is_loss(notice)) if notices else 0
     if lost:
-        metrics.lobby.liveness_losses.inc(lost)
+        counts.count_losses(lost)
 
 
 def judge_latency(metrics: Metrics, messages: Sequence[Message]) -> None:

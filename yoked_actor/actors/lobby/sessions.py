@@ -324,7 +324,9 @@ class Sessions:
             self._unflushed[session] = None
 
     def _fail(self, session: object) -> None:
-        _log.exception("session_failed", user_id=getattr(session, "user_id", None))
+        link: RoomLink | None = getattr(session, "link", None)
+        room = None if link is None else link.room
+        _log.exception("session_failed", user_id=getattr(session, "user_id", None), room=room)
         if isinstance(session, Session):
             session.close_connection(CloseCode.INTERNAL_ERROR, "internal error")
 

@@ -130,7 +130,7 @@ class Keeper:
     async def lost(self, room: str) -> None:
         """A commit was refused, because another node has the room: drop it, and look around."""
         if room in self._leases:
-            self._metrics.refused_writes.labels(room).inc()
+            self._metrics.count_refused_write(room)
             await self._drop(room)
         self.wake()
 

@@ -33,8 +33,8 @@ class Measurements:
         self._free_share = free_share
         self._lost_files = lost_files
         self._duplicates = _Growth(lambda: count_of(metrics.sets.duplicate_offers))
-        self._failures = _Growth(lambda: count_of(metrics.store.commit_failures))
-        self._violations = _Growth(lambda: count_of(metrics.lobby.audit_violations))
+        self._failures = _Growth(lambda: metrics.lobby.failed_commits)
+        self._violations = _Growth(lambda: metrics.lobby.violations)
         self._restarts = _Growth(lambda: metrics.actors.restarts)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from yoked_actor.actors.rooms.open_room import OpenRoom
 from yoked_actor.domain.lobby import MAIN, Floor, SettledView
+from yoked_actor.telemetry import RoomNumbers
 
 
 class RoomsInUse:
@@ -42,10 +43,12 @@ class RoomsInUse:
         for one in self.rooms.values():
             one.matchmaker.wake()
 
-    def counts(self) -> dict[str, tuple[int, int]]:
-        """How many users are in each room in use, and how many of them can be paired."""
+    def counts(self) -> dict[str, RoomNumbers]:
+        """The numbers of each room in use."""
         return {
-            room: (one.link.members, SettledView(one.lobby.floor).waiting())
+            room: RoomNumbers(
+                one.link.members, SettledView(one.lobby.floor).waiting(), len(one.link.mailbox)
+            )
             for room, one in self.rooms.items()
         }
 

@@ -185,7 +185,7 @@ class Registry(RoomsInUse):
         )
         opened = OpenRoom(link, lobby, matchmaker, guard)
         self.rooms[room], self.floors[room] = opened, lobby.floor
-        self._metrics.lobby.expect(rules.policy)
+        self._metrics.lobby.of_room(room).expect(rules.policy)
         self._nursery.start_soon(self._run_matchmaker, opened)
         _log.info(
             "recovered",
@@ -216,6 +216,13 @@ class Registry(RoomsInUse):
             del self.rooms[opened.room], self.floors[opened.room]
             opened.scope.cancel()
             _log.info("room_left", room=opened.room)
+            self.forget_removed()
+
+    def forget_removed(self) -> None:
+        """Stop to count rooms that are neither declared nor in use any more."""
+        kept = self.catalogue.rooms.keys() | self.rooms.keys()
+        self._metrics.lobby.keep_only(kept)
+        self._metrics.nodes.keep_only(kept)
 
     def departed(self, link: RoomLink) -> None:
         """A user has left a room or memory: a closed room without users is not in use any more."""

@@ -50,6 +50,7 @@ class Timekeeper:
         Checkpoints. Raises `StoreUnavailable`.
         """
         await self._registry.catalogue.reload()
+        self._registry.forget_removed()
         self._wakeup.wake()
 
     def reload_soon(self) -> None:

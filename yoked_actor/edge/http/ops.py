@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import trio
 from quart import Response
 from quart_trio import QuartTrio
 
@@ -41,4 +42,8 @@ def add_ops_calls(
 
     @app.get("/metrics")
     async def exposed_metrics() -> Response:
-        return Response(metrics.expose(), content_type=CONTENT_TYPE)
+        parts = []
+        for part in metrics.expose_parts():
+            parts.append(part)
+            await trio.lowlevel.checkpoint()
+        return Response(b"".join(parts), content_type=CONTENT_TYPE)

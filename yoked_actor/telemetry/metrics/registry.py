@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import (
     CollectorRegistry,
     Gauge,
     ProcessCollector,
-    generate_latest,
+    disable_created_metrics,
 )
 
 from yoked_actor import __version__
@@ -20,8 +20,12 @@ from yoked_actor.telemetry.metrics.nodes import NodeMetrics
 from yoked_actor.telemetry.metrics.objectives import Objectives
 from yoked_actor.telemetry.metrics.offers import CalendarMetrics, DeskMetrics, SetMetrics
 from yoked_actor.telemetry.metrics.ops import ActorMetrics, ClockMetrics, alert_gauges
-from yoked_actor.telemetry.metrics.rooms import RoomCounts, RoomMetrics
+from yoked_actor.telemetry.metrics.rooms import RoomMetrics, RoomNumbers
 from yoked_actor.telemetry.metrics.store import StoreMetrics
+from yoked_actor.telemetry.metrics.text import text_parts
+
+# A series `_created` for each counter and histogram would double their number, and says little.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -52,25 +56,24 @@ class Metrics:
     def watch(
         self,
         *,
-        waiting: Callable[[], float],
         sessions: Callable[[], float],
-        mailbox: Callable[[], float],
         writes: Callable[[], float],
         ready: Callable[[], float],
-        rooms: Callable[[], RoomCounts] | None = None,
+        rooms: Callable[[], Mapping[str, RoomNumbers]],
     ) -> None:
         """Add the gauges whose values are read when the metrics are."""
         for name, text, read in (
-            ("yoked_waiting_users", "Users who can be paired now", waiting),
             ("yoked_sessions", "Users in memory", sessions),
-            ("yoked_mailbox_messages", "Messages not yet decided", mailbox),
             ("yoked_pending_writes", "Writes that wait for their commit", writes),
             ("yoked_ready", "Whether clients are taken and decisions stored", ready),
         ):
             Gauge(name, text, registry=self.registry).set_function(read)
-        if rooms is not None:
-            self.registry.register(RoomMetrics(rooms))
+        self.registry.register(RoomMetrics(rooms))
 
     def expose(self) -> bytes:
         """All metrics, in the text format of Prometheus."""
-        return generate_latest(self.registry)
+        return b"".join(self.expose_parts())
+
+    def expose_parts(self) -> Iterator[bytes]:
+        """The same in parts, so that a caller can let other tasks run between them."""
+        return text_parts(self.registry)

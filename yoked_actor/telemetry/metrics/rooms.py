@@ -4,26 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-RoomCounts = Mapping[str, tuple[int, int]]
-"""How many users are in each room, and how many of them can be paired."""
+
+class RoomNumbers(msgspec.Struct, frozen=True):
+    """The numbers of a room at one moment."""
+
+    users: int
+    """Users in the room."""
+    waiting: int
+    """Those who can be paired now."""
+    messages: int
+    """Messages to its matchmaker that are not decided yet."""
 
 
 class RoomMetrics(Collector):
     """Reads the rooms when the metrics are read."""
 
-    def __init__(self, read: Callable[[], RoomCounts]) -> None:
+    def __init__(self, read: Callable[[], Mapping[str, RoomNumbers]]) -> None:
         self._read = read
 
     def collect(self) -> Iterable[Metric]:
         """The gauges of the rooms in use."""
         users = GaugeMetricFamily("yoked_room_users", "Users in a room", labels=["room"])
         waiting = GaugeMetricFamily(
-            "yoked_room_waiting", "Users of a room who can be paired now", labels=["room"]
+            "yoked_waiting_users", "Users who can be paired now", labels=["room"]
         )
-        for room, (here, in_line) in self._read().items():
-            users.add_metric([room], here)
-            waiting.add_metric([room], in_line)
-        return (users, waiting)
+        mailbox = GaugeMetricFamily(
+            "yoked_mailbox_messages", "Messages not yet decided", labels=["room"]
+        )
+        for room, numbers in self._read().items():
+            users.add_metric([room], numbers.users)
+            waiting.add_metric([room], numbers.waiting)
+            mailbox.add_metric([room], numbers.messages)
+        return (users, waiting, mailbox)

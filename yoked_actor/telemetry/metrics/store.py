@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Histogram
 
 from yoked_actor.telemetry.metrics.common import LATENCIES_S, SIZES
 
@@ -21,9 +21,6 @@ class StoreMetrics:
         )
         self.commit_size = Histogram(
             "yoked_commit_writes", "Writes that shared one commit", buckets=SIZES, registry=r
-        )
-        self.commit_failures = Counter(
-            "yoked_commit_failures", "Commits that failed and were tried again", registry=r
         )
         self.last_commits_s: deque[float] = deque(maxlen=_KEPT_COMMITS)
         """How long the last commits took, for the operator's console."""

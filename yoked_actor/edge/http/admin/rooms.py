@@ -21,6 +21,7 @@ from yoked_actor.domain.lobby import MAIN, Code
 from yoked_actor.domain.ops import Role
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
+from yoked_actor.telemetry import RoomNumbers
 from yoked_actor.wire.common import Changed
 from yoked_actor.wire.rooms import http
 
@@ -110,7 +111,7 @@ def _shown(
     rooms: Registry,
     place: tuple[str, Source],
     now: Instant,
-    counts: dict[str, tuple[int, int]],
+    counts: dict[str, RoomNumbers],
     *,
     guests: bool = False,
 ) -> http.DeclaredRoom:
@@ -118,7 +119,7 @@ def _shown(
     problem = rooms.catalogue.problems.get(room) if source == "database" else None
     declared = rooms.catalogue.get(room) if problem is None else None
     span = None if declared is None else declared.hours.span(now)
-    here, waiting = counts.get(room, (0, 0)) if problem is None else (0, 0)
+    numbers = counts.get(room) if problem is None else None
     values = _values(api, rooms, place)
     invited = values.pop("guests", ())
     if guests and invited:
@@ -129,8 +130,8 @@ def _shown(
         is_open=span is not None and span.holds(now),
         opens_at=None if span is None or span.opens_at is None else to_datetime(span.opens_at),
         closes_at=None if span is None or span.closes_at is None else to_datetime(span.closes_at),
-        here=here,
-        waiting=waiting,
+        here=rooms.here(room) if problem is None else 0,
+        waiting=0 if numbers is None else numbers.waiting,
         matches=rooms.open_matches(room) if problem is None else 0,
         guests=len(invited),
         definition=http.RoomDefinition(**values),
