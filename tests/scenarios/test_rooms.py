@@ -265,12 +265,34 @@ async def _let_friday_close(rooms: dict[str, Any]) -> None:
         assert started.date_id
         assert "date_ended" not in {event.type for event in await news(people["date-w"])}
         await trio.sleep(300)
-        assert (await people["date-w"].wait_for("date_ended")).reason == "time_up"
+        for side in "wm":
+            heard = told(await news(people[f"date-{side}"]))
+            assert heard[-2:] == [("date_ended", "time_up"), ("idle", "room_closed")]
         with pytest.raises(CommandRefused, match="room_closed"):
             await people["date-w"].enter_room("friday")
         await people["date-w"].enter_room("main")
         assert (await people["date-w"].spin()).state == "waiting"
         assert world.audit() == []
+
+
+async def test_a_date_that_outlives_its_room_ends_with_the_news_that_the_room_is_closed(
+    autojump_clock: object,
+) -> None:
+    rooms = house(friday={"closes_at": "2026-01-02T18:10:00+00:00"})
+    async with open_world(settings=rooms, start=START) as world:
+        ana, ben = await join_pair(world)
+        await both_enter("friday", ana, ben)
+        await trio.sleep(590)
+        await settle(ana, ben, ("yes", "yes"))
+        date = await ana.wait_for("date_started")
+        await trio.sleep(60)
+        assert "idle" not in {event.type for event in await news(ana)}
+        await news(ben)
+        await ana.command("end_date", date_id=date.date_id)
+        assert told(await news(ana)) == [("date_ended", "ended"), ("idle", "room_closed")]
+        assert told(await news(ben)) == [("date_ended", "partner_ended"), ("idle", "room_closed")]
+        await both_enter("main", ana, ben)
+        assert world.server.live.rooms.owned() == {"main"}
 
 
 async def _is_waiting(world: World, user_id: str) -> bool:

@@ -9,7 +9,7 @@ from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import Cause, State
 from yoked_actor.domain.lobby.machine.calls import end_call
 from yoked_actor.domain.lobby.machine.step import Step
-from yoked_actor.domain.lobby.notices import Code, IdleReason, NowIdle, Refusal
+from yoked_actor.domain.lobby.notices import Code, DateEnded, IdleReason, NowIdle, Refusal
 from yoked_actor.domain.lobby.records import CallEnd
 
 
@@ -30,6 +30,15 @@ def send_out(step: Step, user_ids: Iterable[str]) -> None:
             step.rest(user_id, Cause.ROOM_CLOSED, IdleReason.ROOM_CLOSED)
         else:
             step.attempts.pop(user_id, None)
+
+
+def tell_after_dates(step: Step) -> None:
+    """Tell the users whose date has ended in this step that the room is closed."""
+    for user_id, notice in list(step.notices):
+        if type(notice) is DateEnded:
+            seat = step.floor.seats.rows.get(user_id)
+            if seat is not None and seat.state is State.IDLE and seat.date_id is None:
+                step.tell(user_id, NowIdle(IdleReason.ROOM_CLOSED))
 
 
 def sweep(step: Step) -> None:

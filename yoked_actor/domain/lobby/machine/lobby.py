@@ -27,7 +27,12 @@ from yoked_actor.domain.lobby.floor.clock_step import (
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.machine.calls import end_call
-from yoked_actor.domain.lobby.machine.closing import refusal_when_closed, send_out, sweep
+from yoked_actor.domain.lobby.machine.closing import (
+    refusal_when_closed,
+    send_out,
+    sweep,
+    tell_after_dates,
+)
 from yoked_actor.domain.lobby.machine.due import run_deadline
 from yoked_actor.domain.lobby.machine.handlers import HANDLERS, NO_SIGN_OF_LIFE, state_reply
 from yoked_actor.domain.lobby.machine.nudges import nudge_idlers
@@ -221,6 +226,8 @@ class Lobby:
 
     def _try(self, step: Step) -> None:
         """Make the attempts of a step, then notify and nudge for those that found no partner."""
+        if self._is_closed:
+            tell_after_dates(step)
         if step.attempts:
             if self._is_closed:
                 send_out(step, step.attempts)
