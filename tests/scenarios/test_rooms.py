@@ -151,6 +151,8 @@ async def test_a_code_opens_the_room_and_five_wrong_ones_close_it_for_a_minute(
                 await ana.enter_room("vault", "open")
         with pytest.raises(CommandRefused, match="rate_limited"):
             await ana.enter_room("vault", "sesame")
+        with pytest.raises(RoomRefused, match="rate_limited"), trio.fail_after(20):
+            await world.connect("ana", room="vault", code="sesame")
         # Another user is not to blame.
         ben = await world.join("ben", room="vault", code="sesame", **MAN)
         assert ben.room == "vault"

@@ -49,7 +49,9 @@ class Suspended(ConnectionLost):
         self.until = until
 
 
-ROOM_CODES = frozenset({"unknown_room", "room_closed", "room_full", "wrong_code", "forbidden"})
+ROOM_CODES = frozenset(
+    {"unknown_room", "room_closed", "room_full", "wrong_code", "forbidden", "rate_limited"}
+)
 """Why a hello for a room is refused."""
 
 
