@@ -272,3 +272,21 @@ async def test_bad_ids_are_refused(autojump_clock: MockClock, world: World, body
     await world.join("ben", **MAN)
     for command in ("accept_call", "decline_call", "cancel_call"):
         assert await refusal(ana, command, call_id=body) == "bad_request"
+
+
+async def test_a_caller_is_told_that_the_partner_is_in_another_room(
+    autojump_clock: MockClock, tmp_path: Path
+) -> None:
+    async with open_world(
+        start=START, database=tmp_path / "yoked.db", settings={"rooms": {"jazz": {}}}
+    ) as world:
+        ana, ben, connection_id = await connect_pair(world)
+        await ben.enter_room("jazz")
+        [seen] = (await world.api("ana").call("GET", "/api/connections"))["connections"]
+        assert seen["online"] is True
+        with pytest.raises(CommandRefused, match="wrong_state: your partner is in another room"):
+            await ana.start_date(connection_id)
+        with pytest.raises(CallRefused, match="a call reaches only users of your room"):
+            await world.api("ana").call("POST", f"/api/connections/{connection_id}/date")
+        await ana.enter_room("jazz")
+        await ring(ana, ben, connection_id)

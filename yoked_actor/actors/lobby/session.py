@@ -244,7 +244,9 @@ class Session(SessionEvents):
             message = f"you have no connection {command.connection_id!r}"
             self._refuse(id, notices.Code.NOT_FOUND, message)
             return
-        self._put(id, ev.StartDate(self.user_id, partner, command.connection_id), now_s)
+        is_online = self._context.offers.is_online(partner)
+        event = ev.StartDate(self.user_id, partner, command.connection_id, is_online)
+        self._put(id, event, now_s)
 
     # The connection
 

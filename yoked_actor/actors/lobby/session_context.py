@@ -44,6 +44,10 @@ class OfferCommands(Protocol):
         """Store an answer. Notices that follow from it are sent after the reply."""
         ...
 
+    def is_online(self, user_id: str) -> bool:
+        """Whether a user is online in a room of this server."""
+        ...
+
     async def partner(self, user_id: str, connection_id: str) -> str | None:
         """The other user of a user's connection; None when there is no such connection."""
         ...

@@ -128,6 +128,10 @@ class UserOffers:
                 )
         return views
 
+    def is_online(self, user_id: str) -> bool:
+        """Whether a user is online in a room of this server."""
+        return self._is_online(user_id, self._clock.now())
+
     async def partner(self, user_id: str, connection_id: str) -> str | None:
         """The other user of a user's connection; None when there is no such connection.
 

@@ -88,6 +88,8 @@ class StartDate(Event, frozen=True):
 
     partner: str
     connection_id: str
+    is_online: bool = False
+    """Whether the partner is online in some room of this server."""
 
 
 class AcceptCall(Event, frozen=True):

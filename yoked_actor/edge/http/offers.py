@@ -69,7 +69,9 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
         partner = await user_offers.partner(session.user_id, connection_id)
         if partner is None:
             raise Refused(Code.NOT_FOUND, f"you have no connection {connection_id!r}")
-        reply = await api.ask(session, ev.StartDate(session.user_id, partner, connection_id))
+        is_online = user_offers.is_online(partner)
+        event = ev.StartDate(session.user_id, partner, connection_id, is_online)
+        reply = await api.ask(session, event)
         assert isinstance(reply, notices.CallPlaced)
         return answer(http.CallAnswer(reply.call_id, to_datetime(reply.ring_until)))
 

@@ -25,10 +25,13 @@ from yoked_actor.domain.lobby.records import Call, CallEnd
 from yoked_actor.domain.time import after
 
 
-def start_call(step: Step, user_id: str, partner: str, connection_id: str) -> Reply:
+def start_call(
+    step: Step, user_id: str, partner: str, connection_id: str, *, in_other_room: bool = False
+) -> Reply:
     """One of two connected users calls the other.
 
-    If the other one is calling at this moment, their call is accepted.
+    If the other one is calling at this moment, their call is accepted. `in_other_room`: the other
+    one is online, but not in this room.
     """
     refusal = _refusal_of_caller(step, user_id, partner)
     if refusal is not None:
@@ -44,6 +47,9 @@ def start_call(step: Step, user_id: str, partner: str, connection_id: str) -> Re
     if current is not None:
         return Refusal(Code.WRONG_STATE, "you are in another call")
     if partner not in floor.people.rows or not floor.is_online(partner, step.now):
+        if in_other_room:
+            message = "your partner is in another room; a call reaches only users of your room"
+            return Refusal(Code.WRONG_STATE, message)
         return Refusal(Code.WRONG_STATE, "your partner is not online")
     rules = floor.rules
     if floor.calls.count(user_id, partner) >= rules.calls_per_pair:

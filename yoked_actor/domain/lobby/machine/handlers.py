@@ -144,7 +144,13 @@ def _end_date(step: Step, event: ev.EndDate) -> Reply:
 
 
 def _start_date(step: Step, event: ev.StartDate) -> Reply:
-    return start_call(step, event.user_id, event.partner, event.connection_id)
+    return start_call(
+        step,
+        event.user_id,
+        event.partner,
+        event.connection_id,
+        in_other_room=event.is_online,
+    )
 
 
 def _accept_call(step: Step, event: ev.AcceptCall) -> Reply:
