@@ -16,7 +16,8 @@ from tests.domain.crowds import man, woman
 from yoked_actor.cli.main import main
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.lobby import Changes, Match, MatchStatus, Seat, State
-from yoked_actor.store import InlineRunner, ThreadRunner, open_store
+from yoked_actor.domain.nodes import RoomLease
+from yoked_actor.store import InlineRunner, RoomLeaseLost, ThreadRunner, open_store
 
 SECRET = "thirty-two bytes or more of a secret that is none"
 NOW = time.time_ns() // 1000
@@ -163,3 +164,35 @@ def test_a_user_is_erased_without_a_server(data: Path, empty_postgres_url: str) 
             assert await store.load_person("ben") is not None
 
     trio.run(look)
+
+
+def test_an_erasure_takes_the_lease_so_that_a_node_that_was_cut_off_writes_nothing(
+    data: Path, empty_postgres_url: str
+) -> None:
+    assert run(data, empty_postgres_url, "copy-store").exit_code == 0
+    leases: list[RoomLease] = []
+
+    async def take(lease_s: float) -> None:
+        # A node whose connection to the database has broken holds no lock, but has the lease.
+        async with open_store(None, runner=InlineRunner(), url=empty_postgres_url) as store:
+            for former in leases:
+                await store.nodes.release(former)
+            lease = await store.nodes.acquire("main", "a", lease_s)
+            assert lease is not None
+            leases.append(lease)
+
+    async def write_late() -> None:
+        async with open_store(None, runner=InlineRunner(), url=empty_postgres_url) as store:
+            with pytest.raises(RoomLeaseLost):
+                await store.commit(Changes(people=[woman("ana")], seats=SEATS), leases[-1])
+            assert await store.load_person("ana") is None
+            assert await store.nodes.acquire("main", "b", 60) is not None
+
+    trio.run(take, 60.0)
+    refused = run(data, empty_postgres_url, "erase", "ana", "--yes", "--wait", "0.2")
+    assert refused.exit_code == 1
+    assert "node a has the room main for another" in refused.output
+    trio.run(take, 1.0)
+    done = run(data, empty_postgres_url, "erase", "ana", "--yes", "--wait", "10")
+    assert done.exit_code == 0, done.output
+    trio.run(write_late)

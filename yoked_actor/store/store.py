@@ -67,6 +67,11 @@ class Store:
         return self._bell
 
     @property
+    def is_shared(self) -> bool:
+        """Whether servers on several machines can use the database."""
+        return self._bell is not None
+
+    @property
     def pending_writes(self) -> int:
         """How many writes are queued; those of the commit in progress are not counted."""
         return self._database.pending_writes

@@ -12,17 +12,27 @@ import secrets
 from collections.abc import Callable
 
 import structlog
+import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import Sessions
 from yoked_actor.actors.people.removal import remove_user
 from yoked_actor.domain.lobby import TOMBSTONE, Counter, Lobby
 from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.nodes import RoomLease
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
-from yoked_actor.store import Store
+from yoked_actor.store import Store, StoreError
 
 _log = structlog.get_logger()
+_BY_COMMAND = "command line"
+"""Stands for a node in the lease of a room; no node can have this name."""
+_LEASE_S = 30.0
+_POLL_S = 0.1
+
+
+class RoomInUse(StoreError):
+    """A node has the room of a user who should be erased without a server."""
 
 
 def new_tombstone() -> str:
@@ -63,14 +73,52 @@ class Eraser:
 
 
 async def erase_offline(
-    store: Store, settings: Settings, user_id: str, by: str, now: Instant
+    store: Store, settings: Settings, user_id: str, by: str, now: Instant, wait_s: float = 0.0
 ) -> None:
     """Erase a user while no server runs.
 
     A partner in a match that an earlier server left open waits again in the old place, as if the
-    user had left while the server was down.
+    user had left while the server was down. On PostgreSQL a node may run that is cut off from the
+    database: its lease is waited for, at most `wait_s`, and taken, so that it cannot write the user
+    again. Raises `RoomInUse`.
     """
+    if not store.is_shared:
+        await _erase(store, settings, user_id, by, now, None)
+        return
+    room = (await store.load_user(user_id)).room
+    lease = await _take(store, room, wait_s)
+    try:
+        await _erase(store, settings, user_id, by, now, lease)
+    finally:
+        with trio.CancelScope(shield=True):
+            await store.nodes.release(lease)
+
+
+async def _take(store: Store, room: str, wait_s: float) -> RoomLease:
+    """Take the lease of a room when it has expired."""
+    began_s = trio.current_time()
+    while (lease := await store.nodes.acquire(room, _BY_COMMAND, _LEASE_S)) is None:
+        held = next((one for one in await store.nodes.leases() if one.room == room), None)
+        if trio.current_time() - began_s >= wait_s and held is not None and held.is_valid:
+            raise RoomInUse(
+                f"node {held.node} has the room {room} for another {held.left_s:.0f} s, and is not"
+                " connected to the database; stop it, or try again then"
+            )
+        await trio.sleep(_POLL_S)
+    return lease
+
+
+async def _erase(
+    store: Store,
+    settings: Settings,
+    user_id: str,
+    by: str,
+    now: Instant,
+    lease: RoomLease | None,
+) -> None:
     known = await store.load_user(user_id)
+    if lease is not None and lease.room != known.room:
+        raise RoomInUse(f"the user has just entered the room {known.room}; try again")
     recovered = await store.recover(known.room)
     counter = Counter(recovered.next_number)
     lobby = Lobby(settings.matching.rules(), counter, room=known.room)
@@ -79,6 +127,6 @@ async def erase_offline(
     tombstone = new_tombstone()
     lobby.handle(ev.Erase(user_id, tombstone), now)
     await store.privacy.look_up(user_id, now)
-    await store.commit(lobby.changes())
+    await store.commit(lobby.changes(), lease)
     await store.audit.record(by, "erase", tombstone, "", now)
     await store.privacy.wipe()

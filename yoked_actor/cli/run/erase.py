@@ -42,7 +42,7 @@ async def _erase(settings: Settings, user_id: str, wait_s: float) -> str:
         check_is_current(directory / DATABASE, busy_timeout_s=BUSY_TIMEOUT_S)
     try:
         async with open_store(directory / DATABASE, runner=InlineRunner(), url=url) as own:
-            await erase_offline(own, settings, user_id, by, now())
+            await erase_offline(own, settings, user_id, by, now(), wait_s)
             return "command line"
     except* (DataDirectoryInUse, DatabaseInUse):
         pass
