@@ -11,7 +11,7 @@ import trio
 
 from tests.store.test_nodes_conformance import Direct
 from yoked_actor.actors.nodes import Keeper
-from yoked_actor.domain.nodes import RoomLease
+from yoked_actor.domain.nodes import RoomLease, orphaned_after_s
 from yoked_actor.settings import NodeSettings
 from yoked_actor.store import NodeIdTaken, Nodes
 from yoked_actor.store.engine import Database
@@ -32,6 +32,9 @@ class Rooms:
 
     async def open_room(self, room: str, lease: RoomLease, fresh_until_s: float) -> None:
         self.served[room] = lease
+
+    def here(self, room: str) -> int:
+        return len(room)
 
     def refresh(self, room: str, fresh_until_s: float) -> None:
         assert room in self.served
@@ -225,3 +228,33 @@ async def test_a_server_that_was_killed_gets_its_name_back_when_it_was_silent_lo
         scope.cancel()
         _, again, _ = await house.open("a")
         await until(lambda: set(again.served) == set(ROOMS))
+
+
+async def test_a_room_that_its_next_node_does_not_take_is_taken_by_another(
+    postgres_url: str,
+) -> None:
+    async with house_of(postgres_url) as house:
+        nodes = Nodes(cast("Database", house.database()))
+        # One node dies with all rooms. Another one seems to be live, and does nothing.
+        await nodes.register("dead", "http://dead.test", 101, LEASE_S)
+        for room in ROOMS:
+            assert await nodes.acquire(room, "dead", LEASE_S) is not None
+        await nodes.register("hangs", "http://hangs.test", 102, LEASE_S)
+
+        async def seem_live() -> None:
+            while True:
+                await nodes.renew("hangs", 102, {}, LEASE_S)
+                await trio.sleep(LEASE_S / 4)
+
+        house.nursery.start_soon(seem_live)
+        _, rooms, _ = await house.open("a")
+        with within(LEASE_S + orphaned_after_s(LEASE_S) + 1):
+            await until(lambda: set(rooms.served) == set(ROOMS))
+
+
+async def test_the_users_in_a_room_are_written_with_its_lease(postgres_url: str) -> None:
+    async with house_of(postgres_url) as house:
+        await house.open("a")
+        other, _, _ = await house.open("b")
+        await until(lambda: other.directory.here("main") == len("main"))
+        await until(lambda: other.directory.here("blue") == len("blue"))

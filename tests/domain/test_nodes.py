@@ -110,3 +110,15 @@ def test_a_lease_is_valid_until_it_expires(left_s, valid):
 def test_a_node_is_live_while_it_was_heard_within_the_life_of_a_lease():
     assert Node("a", "http://a", 1, 5.9).is_live(6.0)
     assert not Node("a", "http://a", 1, 6.0).is_live(6.0)
+
+
+def test_a_room_that_the_right_node_does_not_take_is_taken_by_any_other():
+    owners = {"main": "a", "red": "c"}
+    [right] = {node for node in NODES if "blue" in moves_of(node, ROOMS, NODES, owners).take}
+    for node in NODES:
+        taken = moves_of(node, ROOMS, NODES, owners, {"blue"}).take
+        assert "blue" in taken
+        assert set(taken) - {"blue"} == set(moves_of(node, ROOMS, NODES, owners).take) - {"blue"}
+    # A room with a valid lease is nobody else's.
+    taken = moves_of("b", ROOMS, NODES, {**owners, "blue": right}, {"blue"}).take
+    assert "blue" not in taken

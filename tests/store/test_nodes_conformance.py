@@ -61,6 +61,11 @@ async def test_a_node_that_has_registered_is_listed_until_it_leaves(nodes: Nodes
     assert all(0 <= one.silent_s < 5 for one in listed)
     await nodes.leave("a", 1)
     assert [one.node for one in await nodes.nodes()] == ["b"]
+    lease = await nodes.acquire("main", "b", LONG_S)
+    assert lease is not None
+    await nodes.leave("b", 2, [lease])
+    assert await nodes.nodes() == []
+    assert await nodes.acquire("main", "a", LONG_S) == RoomLease("main", "a", 2)
 
 
 async def test_the_name_of_a_live_node_is_taken(nodes: Nodes) -> None:
@@ -75,8 +80,8 @@ async def test_a_node_that_was_silent_for_a_lease_can_be_replaced(nodes: Nodes) 
     await trio.sleep(2 * SHORT_S)
     await nodes.register("a", "http://new.test", 2, SHORT_S)
     assert [(one.url, one.boot) for one in await nodes.nodes()] == [("http://new.test", 2)]
-    assert not await nodes.beat("a", 1)
-    assert await nodes.beat("a", 2)
+    assert await nodes.renew("a", 1, {}, SHORT_S) == (False, set())
+    assert await nodes.renew("a", 2, {}, SHORT_S) == (True, set())
     # The process that was replaced does not remove its successor.
     await nodes.leave("a", 1)
     assert len(await nodes.nodes()) == 1
@@ -86,7 +91,7 @@ async def test_a_sign_of_life_ends_the_silence(nodes: Nodes) -> None:
     await nodes.register("a", "http://a.test", 1, LONG_S)
     await trio.sleep(0.2)
     before = (await nodes.nodes())[0].silent_s
-    assert await nodes.beat("a", 1)
+    assert await nodes.renew("a", 1, {}, LONG_S) == (True, set())
     assert (await nodes.nodes())[0].silent_s < before
 
 
@@ -104,7 +109,7 @@ async def test_a_room_whose_lease_has_expired_is_taken_with_a_new_epoch(nodes: N
     assert first is not None
     await trio.sleep(2 * SHORT_S)
     assert await nodes.acquire("main", "b", LONG_S) == RoomLease("main", "b", 2)
-    assert await nodes.renew("a", [first], LONG_S) == set()
+    assert await nodes.renew("a", 1, {first: 3}, LONG_S) == (False, set())
     with pytest.raises(RoomLeaseLost):
         await nodes.check(first)
 
@@ -115,7 +120,9 @@ async def test_a_lease_that_expired_and_was_not_taken_can_be_renewed(nodes: Node
     assert lease is not None
     assert other is not None
     await trio.sleep(2 * SHORT_S)
-    assert await nodes.renew("a", [lease, other], LONG_S) == {"main", "blue"}
+    _, kept = await nodes.renew("a", 1, {lease: 7, other: 0}, LONG_S)
+    assert kept == {"main", "blue"}
+    assert {one.room: one.here for one in await nodes.leases()} == {"main": 7, "blue": 0}
     assert await nodes.acquire("main", "b", LONG_S) is None
     await nodes.check(lease)
 

@@ -55,7 +55,12 @@ async def open_nodes(base: Base, live: Live) -> AsyncIterator[Directory | None]:
         rooms=wanted,
     )
     registry.elsewhere, registry.lost = rooms.elsewhere, keeper.lost
+    registry.counted, registry.recount = directory.here, look
+    registry.tell_count = keeper.wake
     base.on_reload.append(keeper.wake)
+    if store.bell is not None:
+        store.bell.name = settings.node.id
+        store.bell.on_news("leases", keeper.wake)
     await keeper.register()
     _log.info("node_registered", node=settings.node.id, url=settings.node.url, boot=store.boot)
     async with trio.open_nursery() as nursery:

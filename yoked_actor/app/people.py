@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import msgspec
 import trio
@@ -32,6 +33,12 @@ async def open_people(base: Base, live: Live) -> AsyncIterator[People]:
     eraser = Eraser(live.sessions, base.store, base.clock, live.rooms.forget_erased)
     enforcer = SuspensionEnforcer(live.sessions, base.store, base.clock, base.settings.store)
     warnings = WarningDelivery(live.sessions, base.store, base.clock, base.settings.store)
+    bell = base.store.bell
+    if bell is not None and base.settings.node.is_set:
+        bell.on_news("suspensions", enforcer.refresh_soon)
+        bell.on_news("warnings", warnings.read_soon)
+        enforcer.tell_nodes = partial(bell.tell_soon, "suspensions")
+        warnings.tell_nodes = partial(bell.tell_soon, "warnings")
     privacy = base.settings.privacy
     register_people_jobs(base.dispatcher, eraser, enforcer, base.store, base.clock, privacy)
     async with trio.open_nursery() as nursery:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from yoked_actor.domain.nodes import HeldLease, Node
+from yoked_actor.domain.nodes import (
+    HeldLease,
+    Node,
+    doubted_after_s,
+    orphaned_after_s,
+    renew_every_s,
+)
+
+_AFTER_S = 0.02
+"""What has just become so by our estimate may not be so yet by the clock of the database."""
+_UNSERVED_LOOKS = 4
+"""How much more often the database is read while a room has no node."""
 
 
 class Directory:
@@ -39,15 +50,40 @@ class Directory:
         """The node of each room whose lease is valid."""
         return {lease.room: lease.node for lease in self.leases if lease.is_valid}
 
-    def url_of(self, room: str) -> str | None:
-        """The public base URL of another node that serves a room; None if there is none."""
-        owner = self.owners.get(room)
-        if owner is None or owner == self.me:
-            return None
-        return next((one.url for one in self.nodes if one.node == owner), None)
+    @property
+    def orphans(self) -> set[str]:
+        """Rooms whose lease expired so long ago that any node should take them."""
+        limit_s = -orphaned_after_s(self.lease_s)
+        return {lease.room for lease in self.leases if lease.left_s <= limit_s}
 
-    def next_expiry_s(self, rooms: Iterable[str]) -> float:
-        """How long after the last look the first lease of another node on these rooms expires."""
-        wanted = set(rooms)
-        left = [one.left_s for one in self.leases if one.room in wanted and one.node != self.me]
-        return min((seconds for seconds in left if seconds > 0), default=float("inf"))
+    def url_of(self, room: str) -> str | None:
+        """The public base URL of another node that serves a room; None if there is none.
+
+        A node that did not renew its lease in time is not named: a client that is sent to a node
+        that hangs would wait there.
+        """
+        doubted_s = self.lease_s - doubted_after_s(self.lease_s)
+        for lease in self.leases:
+            if lease.room == room and lease.node != self.me and lease.left_s > doubted_s:
+                return next((one.url for one in self.nodes if one.node == lease.node), None)
+        return None
+
+    def here(self, room: str) -> int:
+        """How many users are in a room of another node, as its node has last written."""
+        return sum(one.here for one in self.leases if one.room == room and one.is_valid)
+
+    def next_look_s(self, rooms: Collection[str]) -> float:
+        """How long after the last look the database has to be read again; the rooms are those
+        that some node has to serve.
+
+        It is read at the moment when something changes if a node stays silent.
+        """
+        every_s = renew_every_s(self.lease_s)
+        if not set(rooms) <= self.owners.keys():
+            every_s /= _UNSERVED_LOOKS
+        doubted_s = self.lease_s - doubted_after_s(self.lease_s)
+        changes = [self.lease_s - one.silent_s for one in self.nodes if one.node != self.me]
+        for lease in self.leases:
+            if lease.room in rooms and lease.node != self.me:
+                changes += [lease.left_s, lease.left_s - doubted_s]
+        return min([every_s, *(one + _AFTER_S for one in changes if one > 0)])

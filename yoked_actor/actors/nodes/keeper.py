@@ -1,8 +1,9 @@
 """The keeper: renews the leases of this node, takes rooms over, and hands rooms over.
 
-It looks into the database three times in the life of a lease, and when the lease of another node
-expires. The database decides who has a room. A room whose lease is lost is dropped without telling
-its users anything: another node has recovered it, and knows better.
+It looks into the database three times in the life of a lease, when the lease of another node
+expires, and when another node takes or releases a room (NOTIFY). The database decides who has a
+room. A room whose lease is lost is dropped without telling its users anything: another node has
+recovered it, and knows better.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from yoked_actor.store import NodeIdTaken, Nodes, StoreUnavailable
 from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
-_AFTER_EXPIRY_S = 0.02
-"""A lease that has just expired by our estimate may be valid for a moment by the database's."""
 _TAKEN_AGAIN_S = 0.2
+_RETRIES = 4
+"""How much more often the keeper looks while the database is unavailable."""
 
 
 class RoomRegistry(Protocol):
@@ -30,6 +31,10 @@ class RoomRegistry(Protocol):
 
     async def open_room(self, room: str, lease: RoomLease, fresh_until_s: float) -> None:
         """Recover a room from the store, and serve it until it is closed or dropped."""
+        ...
+
+    def here(self, room: str) -> int:
+        """How many users are in a room."""
         ...
 
     def refresh(self, room: str, fresh_until_s: float) -> None:
@@ -79,7 +84,7 @@ class Keeper:
         return dict(self._leases)
 
     def wake(self) -> None:
-        """Look into the database soon: the rooms have changed."""
+        """Look into the database soon: rooms or leases have changed."""
         self._wakeup.set()
 
     async def register(self) -> None:
@@ -104,24 +109,23 @@ class Keeper:
         async with trio.open_nursery() as nursery:
             while True:
                 self._wakeup = trio.Event()
-                pause_s = renew_every_s(self._settings.lease_s)
                 try:
                     await self._look(nursery)
                 except StoreUnavailable as error:
                     _log.warning("leases_not_renewed", error=str(error))
+                    pause_s = renew_every_s(self._settings.lease_s) / _RETRIES
+                    due_s = trio.current_time() + pause_s
                 else:
-                    expiry_s = self.directory.next_expiry_s(self._rooms())
-                    pause_s = min(pause_s, expiry_s + _AFTER_EXPIRY_S)
-                with trio.move_on_after(pause_s):
+                    rooms = set(self._rooms())
+                    due_s = self.directory.read_s + self.directory.next_look_s(rooms)
+                with trio.move_on_at(due_s):
                     await self._wakeup.wait()
 
     async def stop(self) -> None:
         """Give all rooms back and leave: nothing of a room is in memory any more."""
         self._is_stopping = True
         try:
-            for lease in self.leases.values():
-                await self._nodes.release(lease)
-            await self._nodes.leave(self._settings.id, self._boot)
+            await self._nodes.leave(self._settings.id, self._boot, self.leases.values())
         except StoreUnavailable as error:
             # The leases expire.
             _log.warning("leases_not_released", error=str(error))
@@ -136,16 +140,17 @@ class Keeper:
 
     async def _look(self, nursery: trio.Nursery) -> None:
         """Renew, read, then take and give rooms."""
-        mine, asked_s = self._settings, trio.current_time()
-        if not await self._nodes.beat(mine.id, self._boot):
+        mine = self._settings
+        if not await self._renew():
             await self._nodes.register(mine.id, mine.url, self._boot, mine.lease_s)
-        await self._renew(asked_s)
+        asked_s = trio.current_time()
         self.directory.update(await self._nodes.nodes(), await self._nodes.leases(), asked_s)
         epochs = {lease.room: lease.epoch for lease in self._leases.values()}
         self._metrics.show(len(self.directory.live), epochs)
         if self._is_stopping:
             return
-        moves = moves_of(mine.id, self._rooms(), self.directory.live, self.directory.owners)
+        seen = self.directory
+        moves = moves_of(mine.id, self._rooms(), seen.live, seen.owners, seen.orphans)
         for room in moves.take:
             if room not in self._leases and room not in self._leaving:
                 await self._take(room)
@@ -154,16 +159,17 @@ class Keeper:
                 self._leaving.add(room)
                 nursery.start_soon(self._give, room)
 
-    async def _renew(self, asked_s: float) -> None:
-        held = list(self._leases.values())
-        if not held:
-            return
-        kept = await self._nodes.renew(self._settings.id, held, self._settings.lease_s)
+    async def _renew(self) -> bool:
+        """Renew the leases; False when this server is not registered any more."""
+        mine, asked_s = self._settings, trio.current_time()
+        held = {lease: self._registry.here(lease.room) for lease in self._leases.values()}
+        is_registered, kept = await self._nodes.renew(mine.id, self._boot, held, mine.lease_s)
         for lease in held:
             if lease.room in kept:
-                self._registry.refresh(lease.room, asked_s + self._settings.lease_s)
+                self._registry.refresh(lease.room, asked_s + mine.lease_s)
             elif self._leases.get(lease.room) is lease:
                 await self._drop(lease.room)
+        return is_registered
 
     async def _take(self, room: str) -> None:
         asked_s = trio.current_time()

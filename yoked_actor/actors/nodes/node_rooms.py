@@ -59,6 +59,10 @@ class NodeRooms:
         self._guards[room] = guard
         await self._registry.open_leased(room, guard)
 
+    def here(self, room: str) -> int:
+        """How many users are in a room."""
+        return self._registry.here(room)
+
     def refresh(self, room: str, fresh_until_s: float) -> None:
         """The lease of a room is valid until then, on trio's clock."""
         if room in self._guards:

@@ -10,9 +10,10 @@ from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
+from yoked_actor.actors.lobby import RoomMoved
 from yoked_actor.actors.people.erasure import Eraser
 from yoked_actor.actors.people.suspension import SuspensionEnforcer
-from yoked_actor.domain.jobs import NewJob
+from yoked_actor.domain.jobs import NewJob, Snooze
 from yoked_actor.domain.time import MICROSECONDS, Instant, after, utc_date
 from yoked_actor.settings import PrivacySettings
 from yoked_actor.store import ERASE_JOB, Store, Tx, enqueue_in, record_in
@@ -21,6 +22,7 @@ REFRESH = "users.refresh"
 PRUNE = "store.prune"
 _DAY_S = 86_400
 _AT_ONCE = 1_000
+_ELSEWHERE_S = 0.25
 
 
 class EraseUser(BaseModel):
@@ -66,16 +68,22 @@ def register_people_jobs(
 ) -> None:
     """Register the handlers with a server's dispatcher."""
 
-    async def erase(run: JobRun[EraseUser]) -> None:
+    async def erase(run: JobRun[EraseUser]) -> Snooze | None:
         user_id, by = run.payload.user_id, run.payload.by
         if user_id is None:
-            return
-        tombstone, now = await eraser.erase(user_id), clock.now()
+            return None
+        try:
+            tombstone = await eraser.erase(user_id)
+        except RoomMoved:
+            # Only the node that serves the user's room can erase the user: let it claim the job.
+            return Snooze(_ELSEWHERE_S)
+        now = clock.now()
 
         def effect(tx: Tx) -> None:
             record_in(tx, by, "erase", tombstone, "", now)
 
         run.effect = effect
+        return None
 
     async def refresh(run: JobRun[Refresh]) -> None:
         await enforcer.refresh()

@@ -6,6 +6,7 @@ match and date, notifies them and closes their connections. Until then their com
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import structlog
@@ -38,6 +39,8 @@ class SuspensionEnforcer:
         self._store = store
         self._clock = clock
         self._settings = settings
+        self.tell_nodes: Callable[[], None] | None = None
+        """Tells other nodes that suspensions have changed."""
         self._is_stale = False
         """Whether suspensions may have changed since they were read."""
         self._removed: dict[str, Instant] = {}
@@ -54,15 +57,25 @@ class SuspensionEnforcer:
         users as soon as the table can be read (docs/operations.md says why).
         """
         with suppress(SuspensionsUnread):
-            await self.refresh()
+            await self._read()
+
+    def refresh_soon(self) -> None:
+        """Have `run` read suspensions again: another node has changed them."""
+        self._is_stale = True
+        self._wakeup.wake()
 
     async def refresh(self) -> None:
         """Read suspensions, and wait until the users are removed; else `SuspensionsUnread`.
 
-        `run` does the work. If cancelled, only the caller stops waiting.
+        Other nodes are told to do the same. `run` does the work. If cancelled, only the caller
+        stops waiting.
         """
-        self._is_stale = True
-        self._wakeup.wake()
+        if self.tell_nodes is not None:
+            self.tell_nodes()
+        await self._read()
+
+    async def _read(self) -> None:
+        self.refresh_soon()
         while self._is_stale or self._still_in():
             if self._failure is not None:
                 raise SuspensionsUnread(f"suspensions cannot be read: {self._failure}")

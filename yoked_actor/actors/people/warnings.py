@@ -7,7 +7,7 @@ its id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import structlog
 import trio
@@ -32,13 +32,24 @@ class WarningDelivery:
         self._store = store.moderation
         self._clock = clock
         self._settings = settings
+        self.tell_nodes: Callable[[], None] | None = None
+        """Tells other nodes that there is a new warning."""
         self._warned: set[str] | None = None
         """Users who may have warnings that they have not seen; None before they are read."""
+        self._is_stale = False
+        """Whether other users may have warnings by now."""
         self._wanted: dict[str, None] = {}
         self._wakeup = Wakeup()
 
+    def read_soon(self) -> None:
+        """Read again who has warnings: another node may have stored one."""
+        self._is_stale = True
+        self._wakeup.wake()
+
     def warned(self, user_id: str) -> None:
-        """A warning of this user was stored."""
+        """A warning of this user was stored. Other nodes are told."""
+        if self.tell_nodes is not None:
+            self.tell_nodes()
         if self._warned is not None:
             self._warned.add(user_id)
         self.wake((user_id,))
@@ -73,6 +84,11 @@ class WarningDelivery:
             known = await self._store.users_with_unseen()
             self._warned = known
             self._wanted = {one: None for one in self._wanted if one in known}
+        elif self._is_stale:
+            self._is_stale = False
+            known = await self._store.users_with_unseen()
+            self._wanted |= dict.fromkeys(known - self._warned)
+            self._warned |= known
         wanted = list(self._wanted)
         if not wanted:
             return

@@ -45,6 +45,10 @@ class Doorkeeper:
         if refusal is not None:
             return refusal
         if self._registry.is_elsewhere(room):
+            if self._registry.recount is not None and self._has_capacity(room):
+                await self._registry.recount()
+                if self._registry.is_full(room):
+                    return self._full(room)
             return await self._send(session, room)
         target = await self._registry.open(room)
         # Another user may have entered meanwhile, or this one on another door.
@@ -96,9 +100,16 @@ class Doorkeeper:
         refusal = self._judge_code(session.user_id, declared, code)
         if refusal is not None:
             return refusal
-        if declared.capacity is not None and self._registry.here(room) >= declared.capacity:
-            return notices.Refusal(Code.ROOM_FULL, f"{declared.name!r} is full; try again later")
-        return None
+        return self._full(room) if self._registry.is_full(room) else None
+
+    def _full(self, room: str) -> notices.Refusal:
+        declared = self._registry.catalogue.get(room)
+        name = room if declared is None else declared.name
+        return notices.Refusal(Code.ROOM_FULL, f"{name!r} is full; try again later")
+
+    def _has_capacity(self, room: str) -> bool:
+        declared = self._registry.catalogue.get(room)
+        return declared is not None and declared.capacity is not None
 
     def _judge_code(self, user_id: str, room: Room, code: str | None) -> notices.Refusal | None:
         tries, settings = self._tries.get(user_id), self._settings

@@ -82,6 +82,12 @@ class Registry(RoomsInUse):
         """With other nodes: the error for a room that is not served here. None: all are."""
         self.lost: Callable[[str], Awaitable[None]] | None = None
         """With other nodes: called when another node has taken a room."""
+        self.counted: Callable[[str], int] | None = None
+        """With other nodes: how many users are in a room that is not served here, as was read."""
+        self.recount: Callable[[], Awaitable[None]] | None = None
+        """With other nodes: reads these numbers again."""
+        self.tell_count: Callable[[], None] | None = None
+        """With other nodes: lets them read how many users are in the rooms of this node."""
         self.opened: Callable[[], None] | None = None
         """Called when a room comes into use."""
 
@@ -239,15 +245,36 @@ class Registry(RoomsInUse):
             declared is None
             or not declared.hours.is_open(self._clock.now())
             or not declared.invites(known.user_id)
-            or (
-                # The node that sent the user here cannot take the user back.
-                self.elsewhere is None
-                and declared.capacity is not None
-                and self.here(room) >= declared.capacity
-            )
         ):
             room = MAIN
+        elif not self.is_elsewhere(room) and self.is_full(room):
+            await self._send_back(known)
+            room = MAIN
         return (await self.open(room)).link
+
+    def is_full(self, room: str) -> bool:
+        """Whether a declared room has as many users as it holds."""
+        declared = self.catalogue.get(room)
+        capacity = None if declared is None else declared.capacity
+        return capacity is not None and self.here(room) >= capacity
+
+    async def _send_back(self, known: Known) -> None:
+        """Store that a user who comes into a full room is in `main`: another node may serve it."""
+        opened = self.rooms.get(known.room)
+        if opened is None or opened.guard is None:
+            return
+        try:
+            await self._store.nodes.move_user(known.user_id, MAIN, opened.guard.lease)
+        except RoomLeaseLost:
+            raise self.elsewhere_of(known.room) from None
+        if self.tell_count is not None:
+            self.tell_count()
+
+    def here(self, room: str) -> int:
+        """How many users are in a room, here or on another node."""
+        if room in self.rooms or self.counted is None:
+            return super().here(room)
+        return self.counted(room)
 
     def is_elsewhere(self, room: str) -> bool:
         """Whether another node has to serve a room."""

@@ -29,6 +29,8 @@ class HeldLease(msgspec.Struct, frozen=True):
     epoch: int
     left_s: float
     """How long it is valid; zero or less when it has expired."""
+    here: int = 0
+    """How many users were in the room when the lease was renewed."""
 
     @property
     def is_valid(self) -> bool:
@@ -55,3 +57,16 @@ class Node(msgspec.Struct, frozen=True):
 def renew_every_s(lease_s: float) -> float:
     """How often a lease is renewed: two renewals may fail before it expires."""
     return lease_s / _RENEWALS_IN_A_LIFE
+
+
+def doubted_after_s(lease_s: float) -> float:
+    """When a lease was not renewed for this long, its node is probably gone.
+
+    Another node may not take the room yet, but it sends no more clients there.
+    """
+    return lease_s / 2
+
+
+def orphaned_after_s(lease_s: float) -> float:
+    """When a room had no node for this long, the node that should take it is gone as well."""
+    return 1.25 * renew_every_s(lease_s)

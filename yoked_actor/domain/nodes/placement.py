@@ -46,12 +46,23 @@ def spread(
 
 
 def moves_of(
-    node: str, rooms: Iterable[str], nodes: Collection[str], owners: Mapping[str, str]
+    node: str,
+    rooms: Iterable[str],
+    nodes: Collection[str],
+    owners: Mapping[str, str],
+    orphans: Collection[str] = (),
 ) -> Moves:
-    """What `node` has to do. `owners` has the rooms whose lease is valid, of live nodes or not."""
+    """What `node` has to do. `owners` has the rooms whose lease is valid, of live nodes or not.
+
+    `orphans` are rooms that any node may take, because the one that should has not done so.
+    """
     rooms = sorted(rooms)
     placed = spread(rooms, nodes, owners)
-    take = tuple(room for room in rooms if placed.get(room) == node and room not in owners)
+    take = tuple(
+        room
+        for room in rooms
+        if room not in owners and (placed.get(room) == node or room in orphans)
+    )
     give = tuple(
         room for room in rooms if owners.get(room) == node and placed.get(room, node) != node
     )

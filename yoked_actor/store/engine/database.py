@@ -14,6 +14,17 @@ T = TypeVar("T")
 class Bell(Protocol):
     """Wake-ups between the processes that share a database."""
 
+    name: str
+    """The name of this node; empty if this process is none."""
+
+    def on_news(self, what: str, wake: Callable[[], None]) -> None:
+        """Have `listen` call `wake` when another node has changed `what`, and now and then."""
+        ...
+
+    def tell_soon(self, what: str) -> None:
+        """Tell the other nodes what has changed, if `listen` runs. Does not block or raise."""
+        ...
+
     def ring_soon(self) -> None:
         """Wake the other processes, if `listen` runs. Does not block or raise."""
         ...

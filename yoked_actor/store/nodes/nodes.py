@@ -7,7 +7,7 @@ row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -26,6 +26,7 @@ _RENEW = statement("nodes/renew")
 _RELEASE = statement("nodes/release")
 _LEASES = statement("nodes/leases")
 _CHECK = statement("nodes/check")
+_TELL = statement("nodes/tell")
 _MOVE_USER = statement("nodes/move_user")
 
 
@@ -43,9 +44,9 @@ class Nodes:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def _write(self, apply: Callable[[Tx], T]) -> T:
-        # Each is one statement, and decides by the row that it locks.
-        return await self._database.write(apply, atomic=True, turn=Turn.FREE)
+    async def _write(self, apply: Callable[[Tx], T], *, atomic: bool = True) -> T:
+        # Each statement decides by the row that it locks. `atomic`: there is only one.
+        return await self._database.write(apply, atomic=atomic, turn=Turn.FREE)
 
     async def register(self, node: str, url: str, boot: int, lease_s: float) -> None:
         """Make this server known. Raises `NodeIdTaken`, and changes nothing then."""
@@ -53,15 +54,16 @@ class Nodes:
         if not await self._write(lambda tx: tx.execute(_REGISTER, row).rowcount):
             raise NodeIdTaken(f"another server runs as node {node}: node.id must be unique")
 
-    async def beat(self, node: str, boot: int) -> bool:
-        """Say that this server is live; False when it is not registered any more."""
-        row = {"id": node, "boot": boot}
-        return bool(await self._write(lambda tx: tx.execute(_BEAT, row).rowcount))
+    async def leave(self, node: str, boot: int, leases: Iterable[RoomLease] = ()) -> None:
+        """This server stops: the others need not wait for its silence, and may take its rooms."""
+        row, held = {"id": node, "boot": boot}, _held(node, dict.fromkeys(leases, 0))
 
-    async def leave(self, node: str, boot: int) -> None:
-        """This server stops: the others need not wait for its silence."""
-        row = {"id": node, "boot": boot}
-        await self._write(lambda tx: tx.execute(_LEAVE, row).rowcount)
+        def apply(tx: Tx) -> None:
+            tx.execute(_LEAVE, row)
+            tx.execute(_RELEASE, held)
+            tx.execute(_TELL, {"node": node})
+
+        await self._write(apply, atomic=False)
 
     async def nodes(self) -> list[Node]:
         """All servers that are registered, by name."""
@@ -71,25 +73,52 @@ class Nodes:
     async def acquire(self, room: str, node: str, lease_s: float) -> RoomLease | None:
         """Take a room whose lease has expired; None when another node has it."""
         row = {"room": room, "node": node, "lease_s": lease_s}
-        found = await self._write(lambda tx: tx.execute(_ACQUIRE, row).fetchone())
-        return None if found is None else RoomLease(room, node, found[0])
 
-    async def renew(self, node: str, leases: Iterable[RoomLease], lease_s: float) -> set[str]:
-        """Extend leases; returns the rooms whose lease is still this node's."""
-        held = [{"room": lease.room, "epoch": lease.epoch} for lease in leases]
-        row = {"node": node, "held": msgspec.json.encode(held).decode(), "lease_s": lease_s}
-        rows = await self._write(lambda tx: tx.execute(_RENEW, row).fetchall())
-        return {room for (room,) in rows}
+        def apply(tx: Tx) -> int | None:
+            found = tx.execute(_ACQUIRE, row).fetchone()
+            if found is None:
+                return None
+            tx.execute(_TELL, {"node": node})
+            epoch: int = found[0]
+            return epoch
+
+        epoch = await self._write(apply, atomic=False)
+        return None if epoch is None else RoomLease(room, node, epoch)
+
+    async def renew(
+        self, node: str, boot: int, here: Mapping[RoomLease, int], lease_s: float
+    ) -> tuple[bool, set[str]]:
+        """Say that this server is live, and extend its leases, with the users in each room.
+
+        Returns whether the server is still registered, and the rooms whose lease is still its own.
+        A process that is paused has done both or neither: its rooms are never free while it counts
+        as live.
+        """
+        row = {**_held(node, here), "lease_s": lease_s}
+
+        def apply(tx: Tx) -> tuple[bool, set[str]]:
+            is_registered = bool(tx.execute(_BEAT, {"id": node, "boot": boot}).rowcount)
+            rows = tx.execute(_RENEW, row).fetchall() if here else []
+            return is_registered, {room for (room,) in rows}
+
+        return await self._write(apply, atomic=False)
 
     async def release(self, lease: RoomLease) -> None:
         """Let other nodes take a room at once. A lease that was lost stays as it is."""
-        row = msgspec.structs.asdict(lease)
-        await self._write(lambda tx: tx.execute(_RELEASE, row).rowcount)
+
+        def apply(tx: Tx) -> None:
+            tx.execute(_RELEASE, _held(lease.node, {lease: 0}))
+            tx.execute(_TELL, {"node": lease.node})
+
+        await self._write(apply, atomic=False)
 
     async def leases(self) -> list[HeldLease]:
         """The lease of each room that ever had one, by room."""
         rows = await self._database.read(lambda tx: tx.execute(_LEASES).fetchall())
-        return [HeldLease(room, node, epoch, float(left)) for room, node, epoch, left in rows]
+        return [
+            HeldLease(room, node, epoch, float(left_s), here)
+            for room, node, epoch, left_s, here in rows
+        ]
 
     async def move_user(self, user_id: str, room: str, lease: RoomLease) -> None:
         """Store that a user, who is idle in the room of the lease, is in another room.
@@ -105,3 +134,10 @@ class Nodes:
         row = msgspec.structs.asdict(lease)
         if await self._database.read(lambda tx: tx.execute(_CHECK, row).fetchone()) is None:
             raise RoomLeaseLost(f"another node serves the room {lease.room}")
+
+
+def _held(node: str, here: Mapping[RoomLease, int]) -> dict[str, str]:
+    rows = [
+        {"room": lease.room, "epoch": lease.epoch, "here": users} for lease, users in here.items()
+    ]
+    return {"node": node, "held": msgspec.json.encode(rows).decode()}

@@ -1,0 +1,106 @@
+"""Several nodes, from outside: users of one node are counted, suspended and erased by others."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from tests.scenarios.meeting import MAN, WOMAN
+from tests.scenarios.several_nodes import Node, Nodes, open_nodes, start_pair, until
+from yoked_actor.actors.people import erase_job
+from yoked_actor.client import CommandRefused, RoomRefused, Suspended
+from yoked_actor.domain.ops import Role
+
+
+async def here(nodes: Nodes, node: Node, room: str) -> int:
+    """How many users are in a room, as a node says."""
+    found = {one["room"]: one["here"] for one in await nodes.api(node, "guest").rooms()}
+    return int(found[room])
+
+
+async def test_a_node_counts_the_users_in_rooms_of_other_nodes(postgres_url: str) -> None:
+    async with open_nodes(postgres_url, rooms={"jazz": {}}) as nodes:
+        main, jazz = await start_pair(nodes)
+        ana = await nodes.join(main, "ana", "jazz", **WOMAN)
+        assert ana.room == "jazz"
+        await until(lambda: main.server.live.rooms.here("jazz") == 1)
+        assert await here(nodes, main, "jazz") == 1
+        shown = await nodes.api(main, "root", Role.ADMIN).call("GET", "/api/admin/rooms")
+        assert {one["room"]: one["here"] for one in shown["rooms"]}["jazz"] == 1
+        await ana.enter_room("main")
+        await until(lambda: main.server.live.rooms.here("jazz") == 0)
+        assert await here(nodes, main, "jazz") == 0
+        assert jazz.value("yoked_room_users", room="jazz") == 0
+
+
+async def test_the_capacity_of_a_room_holds_for_users_of_other_nodes(postgres_url: str) -> None:
+    async with open_nodes(postgres_url, rooms={"jazz": {"capacity": 1}}) as nodes:
+        main, jazz = await start_pair(nodes)
+        await nodes.join(main, "ana", "jazz", **WOMAN)
+        ben = await nodes.join(main, "ben", **MAN)
+        await until(lambda: main.server.live.rooms.here("jazz") == 1)
+        with pytest.raises(CommandRefused, match="room_full"):
+            await ben.enter_room("jazz")
+        assert (await ben.spin()).state == "waiting"
+        with pytest.raises(RoomRefused, match="room_full"):
+            await nodes.join(main, "cleo", "jazz", **WOMAN)
+        # A node that counted too few has sent a user: the node of the room sends them back.
+        guard = main.server.live.rooms.rooms["main"].guard
+        assert guard is not None
+        await main.server.base.store.nodes.move_user("eve", "jazz", guard.lease)
+        eve = await nodes.join(jazz, "eve", **WOMAN)
+        assert eve.room == "main"
+        assert jazz.value("yoked_room_users", room="jazz") == 1
+
+
+async def test_users_of_other_nodes_are_erased_by_a_job_without_a_failed_run(
+    postgres_url: str,
+) -> None:
+    async with open_nodes(postgres_url, rooms={"jazz": {}}) as nodes:
+        pair = main, _ = await start_pair(nodes)
+        names = [f"user{number}" for number in range(6)]
+        for number, name in enumerate(names):
+            await nodes.join(main, name, "jazz" if number % 2 else "main", **WOMAN)
+        base = main.server.base
+        now = base.clock.now()
+
+        def done() -> float:
+            labels = {"type": "users.erase", "result": "completed"}
+            return sum(node.value("yoked_job_runs_total", **labels) or 0 for node in pair)
+
+        jobs = await base.dispatcher.enqueue([erase_job(name, "root", now) for name in names])
+        await until(lambda: done() == len(jobs))
+        for name in names:
+            assert await base.store.load_person(name) is None
+        for node in pair:
+            for result in ("failed", "dead_letter"):
+                labels = {"type": "users.erase", "result": result}
+                assert node.value("yoked_job_runs_total", **labels) == 0
+
+
+async def test_a_suspension_and_a_warning_reach_users_of_other_nodes(postgres_url: str) -> None:
+    async with open_nodes(postgres_url, rooms={"jazz": {}}) as nodes:
+        main, jazz = await start_pair(nodes)
+        ana = await nodes.join(main, "ana", "jazz", **WOMAN)
+        root = nodes.api(main, "root", Role.ADMIN)
+        with trio.fail_after(10):
+            await root.call("POST", "/api/admin/users/ana/warn", {"text": "be kind"})
+            assert (await ana.wait_for("warning")).text == "be kind"
+            await root.call("POST", "/api/admin/users/ana/suspend", {"reason": "was not"})
+            assert (await ana.wait_for("suspended")).reason == "was not"
+        with pytest.raises(Suspended):
+            await nodes.connect(jazz, "ana")
+
+
+async def test_the_rooms_of_a_node_that_stops_are_taken_without_waiting_for_the_next_look(
+    postgres_url: str,
+) -> None:
+    # Without a wake-up the other node would look every ten seconds.
+    async with open_nodes(postgres_url, rooms={"jazz": {}}, node={"lease_s": 30.0}) as nodes:
+        first = await nodes.start("a")
+        await until(lambda: first.owned == {"main", "jazz"})
+        second = await nodes.start("b")
+        await trio.sleep(0.5)
+        first.stop()
+        with trio.fail_after(5):
+            await until(lambda: second.owned == {"main", "jazz"})
