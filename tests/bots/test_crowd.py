@@ -11,6 +11,7 @@ from yoked_actor.bots import PERSONAS, Bot, Crowd, Tally
 from yoked_actor.bots.bot import Phase
 from yoked_actor.bots.people import make_person
 from yoked_actor.client import Event
+from yoked_actor.domain.lobby import Outcome
 from yoked_actor.testing import World, open_world
 from yoked_actor.testing.world import URL
 
@@ -167,10 +168,15 @@ async def test_bots_spread_over_rooms_and_meet_only_there(autojump_clock):
             crowd.stop()
         assert log.errors == {}
         read = world.server.base.metrics.registry.get_sample_value
-        labels = {"policy": "fair_queue", "tier": "1"}
-        made = {room: read("yoked_pairings_total", {**labels, "room": room}) or 0 for room in rooms}
+        made = {
+            room: sum(
+                read("yoked_outcomes_total", {"room": room, "outcome": outcome.value}) or 0
+                for outcome in Outcome
+            )
+            for room in ("main", *rooms)
+        }
+        assert made.pop("main") == 0
         assert min(made.values()) > 3
-        assert read("yoked_pairings_total", {**labels, "room": "main"}) == 0
 
 
 async def test_a_bot_that_is_not_let_into_its_room_is_counted_as_an_error(autojump_clock):

@@ -107,6 +107,7 @@ def test_an_unreachable_database_is_an_error_that_says_what_it_is(tmp_path: Path
     done = run_cli("serve", "--dev", "--port", "0", "--data", str(tmp_path), store__url=url)
     assert done.returncode == 1
     assert "is unavailable" in done.stderr
+    assert "start PostgreSQL, or correct store.url" in done.stderr
     assert "s3cret" not in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
 

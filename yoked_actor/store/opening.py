@@ -18,6 +18,7 @@ from yoked_actor.store.engine import (
     Runner,
     SqliteDatabase,
     SqliteTransactions,
+    StoreUnavailable,
     Writer,
     WriteTurns,
     check_is_current,
@@ -31,6 +32,7 @@ from yoked_actor.store.jobs import LeaseClock, open_lease_clock
 from yoked_actor.store.store import Store
 
 _CLOCK = statement("engine/clock")
+_UNREACHABLE = "(start PostgreSQL, or correct store.url)"
 
 
 @asynccontextmanager
@@ -180,8 +182,11 @@ async def _open_postgres(
     if shared:
         lock = None
     link = make_link()
-    with postgres.explained(link.where):
-        session = await runner.run(lambda: postgres.Session(link, prepare, lock=lock))
+    try:
+        with postgres.explained(link.where):
+            session = await runner.run(lambda: postgres.Session(link, prepare, lock=lock))
+    except StoreUnavailable as error:
+        raise StoreUnavailable(f"{error} {_UNREACHABLE}") from error
     writer = Writer(
         postgres.PostgresTransactions(session),
         runner,

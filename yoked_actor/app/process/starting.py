@@ -22,6 +22,7 @@ from yoked_actor.store import (
     DatabaseInUse,
     DatabaseTooNew,
     DataDirectoryInUse,
+    NodeIdTaken,
     StoreError,
     StoreMisconfigured,
     StoreUnavailable,
@@ -30,8 +31,8 @@ from yoked_actor.store import (
 _log = structlog.get_logger()
 
 _MENDABLE = (
-    *(DataDirectoryInUse, DatabaseInUse, DatabaseTooNew, StoreMisconfigured, StoreUnavailable),
-    *(NoSigningKey, ssl.SSLError, OSError),
+    *(DataDirectoryInUse, DatabaseInUse, DatabaseTooNew, NodeIdTaken, StoreMisconfigured),
+    *(StoreUnavailable, NoSigningKey, ssl.SSLError, OSError),
 )
 """Errors that the deployer can fix: the one line that is shown says how."""
 
