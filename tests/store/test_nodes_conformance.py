@@ -70,7 +70,9 @@ async def test_a_node_that_has_registered_is_listed_until_it_leaves(nodes: Nodes
 
 async def test_the_name_of_a_live_node_is_taken(nodes: Nodes) -> None:
     await nodes.register("a", "http://a.test", 1, LONG_S)
-    with pytest.raises(NodeIdTaken, match=r"node a: node\.id must be unique; give this one another"):
+    with pytest.raises(
+        NodeIdTaken, match=r"node a: node\.id must be unique; give this one another"
+    ):
         await nodes.register("a", "http://other.test", 2, LONG_S)
     assert [one.url for one in await nodes.nodes()] == ["http://a.test"]
 

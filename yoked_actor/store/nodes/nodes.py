@@ -52,7 +52,9 @@ class Nodes:
         """Make this server known. Raises `NodeIdTaken`, and changes nothing then."""
         row = {"id": node, "url": url, "boot": boot, "lease_s": lease_s}
         if not await self._write(lambda tx: tx.execute(_REGISTER, row).rowcount):
-            raise NodeIdTaken(f"another server runs as node {node}: node.id must be unique; give this one another")
+            raise NodeIdTaken(
+                f"another server runs as node {node}: node.id must be unique; give this one another"
+            )
 
     async def leave(self, node: str, boot: int, leases: Iterable[RoomLease] = ()) -> None:
         """This server stops: the others need not wait for its silence, and may take its rooms."""
