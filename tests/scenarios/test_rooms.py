@@ -99,17 +99,27 @@ async def test_only_an_idle_user_changes_the_room(autojump_clock: object) -> Non
 
 
 @pytest.mark.parametrize(
-    ("room", "code"), [("nowhere", "unknown_room"), ("later", "room_closed"), ("club", "forbidden")]
+    ("room", "code", "advice"),
+    [
+        ("nowhere", "unknown_room", "GET /api/rooms lists the rooms"),
+        ("later", "room_closed", "it opens at 2026-01-03T18:00:00.00:00, until then choose"),
+        ("past", "room_closed", "does not open again; choose another room"),
+        ("club", "forbidden", "its organiser can add you"),
+        ("vault", "wrong_code", "needs an invitation code; give it as code"),
+    ],
 )
-async def test_a_room_that_cannot_be_entered_says_why_on_every_door(
-    autojump_clock: object, room: str, code: str
+async def test_a_room_that_cannot_be_entered_says_why_and_what_to_do_on_every_door(
+    autojump_clock: object, room: str, code: str, advice: str
 ) -> None:
     rooms = house(
-        later={"opens_at": "2026-01-03T18:00:00+00:00"}, club={"entry": "list", "guests": ["zoe"]}
+        later={"opens_at": "2026-01-03T18:00:00+00:00"},
+        past={"closes_at": "2026-01-01T18:00:00+00:00"},
+        club={"entry": "list", "guests": ["zoe"]},
+        vault={"entry": "code", "code": "sesame"},
     )
     async with open_world(settings=rooms, start=START) as world:
         ana = await world.join("ana", **WOMAN)
-        with pytest.raises(CommandRefused) as refused:
+        with pytest.raises(CommandRefused, match=advice) as refused:
             await ana.enter_room(room)
         assert refused.value.code == code
         with pytest.raises(CallRefused) as called:
@@ -118,7 +128,7 @@ async def test_a_room_that_cannot_be_entered_says_why_on_every_door(
         with pytest.raises(CallRefused) as called:
             await world.api("ana").call("POST", f"/api/spin?room={room}")
         assert called.value.code == code
-        with pytest.raises(RoomRefused) as lost:
+        with pytest.raises(RoomRefused, match=f"the room was refused: {code}: .*{advice}") as lost:
             await world.connect("ana", room=room)
         assert lost.value.error == code
         assert (await ana.spin()).state == "waiting"

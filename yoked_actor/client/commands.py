@@ -60,6 +60,7 @@ class RoomRefused(ConnectionLost):
 
     def __init__(self, error: str, message: str) -> None:
         super().__init__(None, f"{error}: {message}")
+        self.args = (f"the room was refused: {error}: {message}",)
         self.error = error
 
 

@@ -26,7 +26,7 @@ class NoSuchRoom(BadRoom):
     """A room is not declared in the database."""
 
     def __init__(self, room: str) -> None:
-        super().__init__(f"there is no room {room[:32]!r} in the database")
+        super().__init__(f"there is no room {room[:32]!r} in the database; add it first")
 
 
 class Declaring:

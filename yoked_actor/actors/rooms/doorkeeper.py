@@ -91,12 +91,14 @@ class Doorkeeper:
     def _refusal(self, session: Session, room: str, code: str | None) -> notices.Refusal | None:
         declared = self._registry.catalogue.get(room)
         if declared is None:
-            return notices.Refusal(Code.UNKNOWN_ROOM, f"there is no room {room!r}")
+            message = f"there is no room {room[:32]!r}; GET /api/rooms lists the rooms"
+            return notices.Refusal(Code.UNKNOWN_ROOM, message)
         now = self._registry.now()
         if not declared.hours.is_open(now):
             return notices.Refusal(Code.ROOM_CLOSED, _closed_message(declared, now))
         if not declared.invites(session.user_id):
-            return notices.Refusal(Code.FORBIDDEN, f"you are not on the list of {declared.name!r}")
+            message = f"you are not on the list of {declared.name!r}; its organiser can add you"
+            return notices.Refusal(Code.FORBIDDEN, message)
         refusal = self._judge_code(session.user_id, declared, code)
         if refusal is not None:
             return refusal
@@ -126,18 +128,20 @@ class Doorkeeper:
         if room.accepts(code):
             return None
         if code is None:
-            message = f"{room.name!r} needs an invitation code"
+            message = f"{room.name!r} needs an invitation code; give it as code"
             return notices.Refusal(Code.WRONG_CODE, message)
         noted = self._tries.pop(user_id, deque())
         noted.append(now_s)
         self._tries[user_id] = noted
         if len(self._tries) > settings.wrong_codes_users:
             del self._tries[next(iter(self._tries))]
-        return notices.Refusal(Code.WRONG_CODE, f"this is not the code of {room.name!r}")
+        message = f"this is not the code of {room.name!r}; ask its organiser for the code"
+        return notices.Refusal(Code.WRONG_CODE, message)
 
 
 def _closed_message(room: Room, now: Instant) -> str:
     span = room.hours.span(now)
     if span is None or span.opens_at is None:
-        return f"{room.name!r} is closed"
-    return f"{room.name!r} is closed; it opens at {to_datetime(span.opens_at).isoformat()}"
+        return f"{room.name!r} is closed, and does not open again; choose another room"
+    opens_at = to_datetime(span.opens_at).isoformat()
+    return f"{room.name!r} is closed; it opens at {opens_at}, until then choose another room"

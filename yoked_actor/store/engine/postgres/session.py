@@ -227,7 +227,10 @@ def lock_for_server(
         (_SERVER_LOCK & 0xFFFFFFFF, _SERVER_LOCK >> 32),
     ).fetchone()
     who = "another server" if holder is None else f"another server ({holder[0]}, since {holder[1]})"
-    raise DatabaseInUse(f"{where} is in use by {who}; stop it or use another database")
+    raise DatabaseInUse(
+        f"{where} is in use by {who}; stop it, use another database, or set node.id and node.url"
+        " on all servers"
+    )
 
 
 def _one(connection: Connection, text: str) -> tuple[Any, ...]:
