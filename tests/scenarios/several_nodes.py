@@ -42,12 +42,14 @@ class Node:
 class Nodes:
     """The servers, and their clients."""
 
-    def __init__(self, url: str, nursery: trio.Nursery, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, url: str, nursery: trio.Nursery, visits: AsyncExitStack, settings: dict[str, Any]
+    ) -> None:
         self._url = url
         self._nursery = nursery
         self._settings = settings
         self._tokens = Tokens("HS256", SECRET)
-        self._visits = AsyncExitStack()
+        self._visits = visits
 
     async def start(self, name: str) -> Node:
         """Start a node."""
@@ -86,19 +88,14 @@ class Nodes:
         visit = open_client(node.url, self.token(node, user_id), room=room)
         return await self._visits.enter_async_context(visit)
 
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._visits.aclose()
-
 
 @asynccontextmanager
 async def open_nodes(url: str, **settings: Any) -> AsyncIterator[Nodes]:
     """Nodes that are killed at the end."""
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
-            nodes = Nodes(url, nursery, settings)
-            yield nodes
-            await nodes.aclose()
+            async with AsyncExitStack() as visits:
+                yield Nodes(url, nursery, visits, settings)
             nursery.cancel_scope.cancel()
 
 
