@@ -472,6 +472,9 @@ def test_every_section_is_accessible(
         person.headed(section.title())
         expect(olga.page.get_by_text("Loading…")).to_have_count(0, timeout=PATIENCE_MS)
         critic.looks(f"console-{number}-{section}")
+    if size == "laptop":
+        for link in olga.page.get_by_role("navigation").get_by_role("link").all():
+            expect(link).to_be_in_viewport(ratio=1)
     olga.page.goto(f"{server.url}/admin#jobs/{job_id}")
     expect(olga.page.locator("#traceback")).to_be_visible()
     critic.looks("console-6-job")
