@@ -190,7 +190,7 @@ async def test_a_room_that_another_node_has_taken_is_dropped(postgres_url: str) 
         assert "yoked_node_rooms_lost_total 1.0" in exposed
 
 
-async def test_a_refused_commit_is_counted_and_the_room_dropped_once(postgres_url: str) -> None:
+async def test_each_refused_commit_is_counted_and_the_room_dropped_once(postgres_url: str) -> None:
     async with house_of(postgres_url) as house:
         keeper, mine, scope = await house.open("a")
         await until(lambda: len(mine.served) == 3)
@@ -199,7 +199,7 @@ async def test_a_refused_commit_is_counted_and_the_room_dropped_once(postgres_ur
         await keeper.lost("main")
         assert mine.dropped == ["main"]
         exposed = house.metrics["a"].expose().decode()
-        assert 'yoked_node_refused_writes_total{room="main"} 1.0' in exposed
+        assert 'yoked_node_refused_writes_total{room="main"} 2.0' in exposed
 
 
 async def test_a_room_that_is_no_longer_declared_is_given_up(postgres_url: str) -> None:

@@ -13,14 +13,7 @@ import jwt
 import pytest
 import trio
 
-from tests.process.node_trial import (
-    PROBE_EVERY_S,
-    PROBE_S,
-    SECRET,
-    PostgresBooks,
-    Trial,
-    open_trial,
-)
+from tests.process.node_trial import SECRET, PostgresBooks, Trial, open_trial
 from tests.process.server import ServerProcess, run_cli
 
 pytestmark = pytest.mark.process
@@ -94,8 +87,8 @@ async def test_nothing_is_lost_when_nodes_are_killed_and_paused(
         await trial.run(play)
         check(trial)
         assert refused[0] >= 1
-        patience_s = LEASE_S + 3 + PROBE_S + PROBE_EVERY_S
-        assert all(outage < patience_s for outage in trial.outages_s().values()), trial.outages_s()
+        served_again_s = LEASE_S + 3
+        assert max(trial.outages_s().values()) < served_again_s, trial.outages_s()
 
 
 async def test_with_one_room_the_other_node_is_a_hot_standby(

@@ -132,9 +132,12 @@ class Keeper:
         self._leases.clear()
 
     async def lost(self, room: str) -> None:
-        """A commit was refused, because another node has the room: drop it, and look around."""
+        """A commit was refused, because another node has the room: drop it, and look around.
+
+        A renewal that was sent together with the commit may have dropped the room already.
+        """
+        self._metrics.count_refused_write(room)
         if room in self._leases:
-            self._metrics.count_refused_write(room)
             await self._drop(room)
         self.wake()
 
