@@ -110,6 +110,7 @@ async def _run(trial: Trial, given: argparse.Namespace) -> dict[str, object]:
         "places_kept": trial.witness.places_kept,
         "sessions_begun_anew": trial.witness.sessions_lost,
         "late_writes_refused": refused,
+        "served_again_after_s": trial.takeovers_s(),
         "longest_outage_s": outages,
         "lease_s": given.lease_s,
         "probes_missed": Counter(re.sub(r"[0-9]+", "N", why) for *_, why in trial.missed),

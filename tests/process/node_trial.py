@@ -11,6 +11,7 @@ import signal
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -104,6 +105,8 @@ class Trial:
         """Probes that were not welcomed: the room, when, and why."""
         self.faults: list[tuple[str, str, float]] = []
         """What was done to which node, and when."""
+        self.fault_times: list[tuple[str, datetime]] = []
+        """Which node was killed or stopped, and at what time of the day."""
         self._away: set[ServerProcess] = set()
         self._refused: dict[ServerProcess, tuple[int, float]] = {}
         config = directory / "rooms.toml"
@@ -180,8 +183,33 @@ class Trial:
             [(name,)] = books.execute("SELECT node FROM room_leases WHERE room = %s", [room])
         return next(node for node in self.nodes if node.data_dir.name == name)
 
+    def takeovers_s(self) -> list[float]:
+        """How long after each kill and stop the last room of the node was served again.
+
+        Nodes say in their logs when they serve a room; rooms that were being handed over count.
+        """
+        served = sorted(
+            (datetime.fromisoformat(line["at"]), node.data_dir.name, line["room"])
+            for node in self.nodes
+            for line in node.log_lines()
+            if line["event"] == "room_served"
+        )
+        found = []
+        for name, failed_at in self.fault_times:
+            owners = {room: node for at, node, room in served if at <= failed_at}
+            waits = [
+                next(((at - failed_at).total_seconds() for at in again), float("inf"))
+                for room, node in owners.items()
+                if node == name
+                for again in [[at for at, _, one in served if one == room and at > failed_at]]
+            ]
+            found.append(round(max(waits, default=0.0), 2))
+        return found
+
     def _note(self, what: str, node: ServerProcess) -> None:
         self.faults.append((what, node.data_dir.name, trio.current_time()))
+        if what in ("killed", "stopped"):
+            self.fault_times.append((node.data_dir.name, datetime.now(UTC)))
 
     def metric(self, node: ServerProcess, name: str) -> float:
         """A metric of a node, summed over its labels."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import select
@@ -14,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 # Long, because the machine may be busy.
 PATIENCE_S = 90.0
@@ -51,6 +53,11 @@ class ServerProcess:
     def log(self) -> str:
         """The standard error of all processes that were started."""
         return self._log_file.read_text()
+
+    def log_lines(self) -> list[dict[str, Any]]:
+        """The lines of its log that are JSON. A kill may have cut one off."""
+        lines = self.log.splitlines()
+        return [json.loads(one) for one in lines if one.startswith("{") and one.endswith("}")]
 
     @property
     def database(self) -> Path:

@@ -29,8 +29,8 @@ def check(trial: Trial) -> None:
     assert books.problems(accounts) == []
     assert books.disagreements(accounts) == []
     _log.info(
-        "%d matches told; faults %s; outages %s s; epochs %s",
-        *(len(trial.told()), trial.faults, trial.outages_s(), books.epochs),
+        "%d matches told; faults %s; served again after %s s; outages %s s; epochs %s",
+        *(len(trial.told()), trial.faults, trial.takeovers_s(), trial.outages_s(), books.epochs),
     )
 
 
