@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 LOOKED = {
     *("books", "cancelled", "credit", "guarantee", "health", "instants", "jobs", "matched"),
     *("memory", "morning", "offers_shown", "outcome", "reply", "seq", "verified"),
+    *("guarantee_in_a_room", "match_room", "met_shown", "room_entered", "stored_rooms"),
+    *("strict_limits", "strict_offers", "touched", "waits_in_open_room"),
 }
 """Judges that have something to judge in every run of several days."""
 

@@ -18,14 +18,18 @@ from yoked_actor.simulation.faults.drawing import Appointment, draw_faults
 from yoked_actor.simulation.faults.faults import Faults
 from yoked_actor.simulation.history import History
 from yoked_actor.simulation.judges.accounts import Ledger
+from yoked_actor.simulation.judges.appeals import AppealJudge
 from yoked_actor.simulation.judges.books import Books
 from yoked_actor.simulation.judges.calendar import CalendarOracle
 from yoked_actor.simulation.judges.calls import CallWitness
+from yoked_actor.simulation.judges.contacts import ContactWitness
 from yoked_actor.simulation.judges.erasures import Erasures
 from yoked_actor.simulation.judges.guarantee import Guarantee
 from yoked_actor.simulation.judges.loop import LoopJudge
 from yoked_actor.simulation.judges.memory import MemoryJudge
 from yoked_actor.simulation.judges.replies import Replies
+from yoked_actor.simulation.judges.rings import RingWitness
+from yoked_actor.simulation.judges.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Violation, Weather
 from yoked_actor.simulation.judges.witness import Witness
 from yoked_actor.simulation.judges.work import WorkJudge
@@ -34,6 +38,7 @@ from yoked_actor.simulation.people.company import Company
 from yoked_actor.simulation.people.operator import Operator
 from yoked_actor.simulation.people.person import Person
 from yoked_actor.simulation.plan import Plan, Wish, make_plan
+from yoked_actor.simulation.rooms import posters
 from yoked_actor.simulation.stage import Stage
 from yoked_actor.simulation.tally import Tally
 from yoked_actor.testing.determinism import run as run_by_seed
@@ -104,7 +109,12 @@ class _Run:
         self._on_progress = on_progress
         self._keep_going = keep_going
         self._length_s = plan.wish.days * _DAY_S
-        values = {"matching": {"policy": plan.policy}, "matchmaker": {"audit": "log"}}
+        self._posters = posters(plan.zones)
+        values: dict[str, dict[str, object]] = {
+            "matching": {"policy": plan.policy},
+            "matchmaker": {"audit": "log"},
+            "rooms": {room: poster.settings() for room, poster in self._posters.items()},
+        }
         self.stage = stage = Stage(directory, values, plan.start_at, plan.wish.seed)
         self.history = History(stage.wall.true, file)
         self.weather = Weather(stage.wall.machine)
@@ -114,6 +124,10 @@ class _Run:
         self.books = Books(stage.database, self.ledger, self.bench)
         self.erasures = Erasures(stage, self.bench, self.weather)
         self.memory = MemoryJudge(stage, self.bench, self.tally)
+        machine = stage.wall.machine
+        self.rooms = RoomJudge(self.ledger, self.bench, self.weather, machine, self._posters)
+        self.contacts = ContactWitness(self.ledger, self.bench)
+        self.appeals = AppealJudge(self.ledger, self.bench, self.weather)
         self.calendar = CalendarOracle(
             stage, self.ledger, self.books, self.bench, self.weather, self.tally
         )
@@ -167,16 +181,19 @@ class _Run:
 
     def _company(self, nursery: trio.Nursery) -> Company:
         ledger, bench, weather = self.ledger, self.bench, self.weather
+        rooms, contacts, rings = self.rooms, self.contacts, RingWitness(bench, weather)
         return Company(
             stage=self.stage,
             history=self.history,
             ledger=ledger,
             bench=bench,
             weather=weather,
-            witness=Witness(ledger, bench, weather),
-            replies=Replies(ledger, bench, weather),
-            calls=CallWitness(ledger, bench, weather),
-            guarantee=Guarantee(ledger, bench, weather),
+            witness=Witness(ledger, bench, weather, rooms, contacts, rings),
+            replies=Replies(ledger, bench, weather, rooms, contacts, rings),
+            calls=CallWitness(ledger, bench, contacts, self.appeals),
+            rooms=rooms,
+            appeals=self.appeals,
+            guarantee=Guarantee(ledger, bench, weather, rooms),
             erasures=self.erasures,
             tally=self.tally,
             nursery=nursery,
@@ -200,6 +217,9 @@ class _Run:
         if not self.stage.is_up:
             return
         self.books.check()
+        self.rooms.check_books(self.books)
+        self.contacts.check_books(self.books)
+        self.appeals.check_books(self.books)
         work.check_jobs()
         self.memory.check()
         judged = len(self.tally.mornings)

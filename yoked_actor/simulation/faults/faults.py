@@ -39,7 +39,8 @@ class Faults:
         self._calendar = calendar
         self._nursery: trio.Nursery | None = None
         stage.was_refused = lambda: weather.disturb(60.0)
-        stage.was_dropped = lambda text: self._note("drop", f"the process is dropped {text}")
+        stage.was_dropped = self._was_dropped
+        stage.worker.was_stalled = self._was_stalled
 
     async def run(self, faults: list[Appointment], start_at: Instant) -> None:
         """Let them happen, each at its time."""
@@ -66,6 +67,14 @@ class Faults:
     def _note(self, kind: str, text: str) -> None:
         self._history.add("stage", f"{kind}: {text}")
         self._tally.faults.append(Fault(self._stage.wall.true(), kind, text))
+
+    def _was_dropped(self, text: str) -> None:
+        self._weather.disturb(_GRACE_S)
+        self._note("drop", f"the process is dropped {text}")
+
+    def _was_stalled(self, seconds: float) -> None:
+        self._weather.disturb(seconds + 120.0)
+        self._note("worker", f"the worker stands still for {seconds:g} s, with a job")
 
     def _later(self, seconds: float, action: Callable[[], None]) -> None:
         async def act() -> None:
@@ -97,9 +106,13 @@ class Faults:
         if random.random() < 0.3:
             self._stage.drop_next_start(random.randrange(1, 60))
             self._note("crash", "the next process will be dropped while it recovers")
-        if random.random() < 0.5:
+        kind = random.random()
+        if kind < 0.4:
             self._stage.drop_at_statement(random.randrange(40), away_s=away_s)
             self._note("crash", "the process will be dropped between two statements")
+        elif kind < 0.6:
+            self._stage.drop_after_claim(2 + random.randrange(8), away_s=away_s)
+            self._note("crash", "the process will be dropped after it has claimed a job")
         else:
             self._stage.drop_at_step(random.randrange(300), away_s=away_s)
             self._note("crash", "the process will be dropped at an await")
@@ -124,19 +137,20 @@ class Faults:
             self._note("side_task", f"an error is raised inside {name}")
 
     def _worker(self, random: Random) -> None:
-        if self._stage.has_worker:
+        if self._stage.worker.is_running:
             dropped = random.random() < 0.5
-            self._stage.stop_worker(dropped=dropped)
+            self._stage.worker.stop(dropped=dropped)
             self._note("worker", f"the worker is {'killed' if dropped else 'stopped'}")
             self._weather.disturb(120.0)
         else:
-            self._stage.start_worker()
+            stall_s = random.choice((None, 70.0, 100.0))
+            self._stage.start_worker(stall_s)
             self._note("worker", "a worker is started beside the server")
             self._later(random.uniform(3600, 86_400), self._end_worker)
 
     def _end_worker(self) -> None:
-        if self._stage.has_worker:
-            self._stage.stop_worker(dropped=True)
+        if self._stage.worker.is_running:
+            self._stage.worker.stop(dropped=True)
             self._note("worker", "the worker is killed")
             self._weather.disturb(120.0)
 
@@ -155,7 +169,7 @@ class Faults:
         seconds = random.choice((3.0, 20.0, 90.0))
         self._weather.errors += 1
         if random.random() < 0.5:
-            self._stage.disk.is_full = self._stage.worker_disk.is_full = True
+            self._stage.disk.is_full = self._stage.worker.disk.is_full = True
             self._weather.begin("full disk")
             self._note("disk", f"the disk is full for {seconds:g} s")
             self._later(seconds, self._make_room)
@@ -167,7 +181,7 @@ class Faults:
         self._later(seconds, self._speed_up)
 
     def _make_room(self) -> None:
-        self._stage.disk.is_full = self._stage.worker_disk.is_full = False
+        self._stage.disk.is_full = self._stage.worker.disk.is_full = False
         self._weather.end("full disk", 60.0)
         self._note("disk", "the disk has room again")
 

@@ -34,6 +34,10 @@ class Account:
         """When the person last moved to another zone."""
         self.state: str | None = None
         """None while the person cannot know."""
+        self.room: str | None = None
+        """The room that the person is in; None while nobody can know."""
+        self.entering = 0
+        """HTTP calls for another room that were not answered yet."""
         self.match_id: str | None = None
         self.acknowledged = False
         self.since: str | None = None
@@ -81,13 +85,24 @@ class Account:
         """By date: offer ids, and the candidates."""
         self.answers: dict[str, str] = {}
         """Answers to offers that were confirmed."""
+        self.sent_accepts: set[str] = set()
+        """Candidates whose offer the person has accepted, confirmed or not."""
         self.connections: dict[str, str] = {}
         self.dates: dict[str, str] = {}
+        self.touches: dict[str, str] = {}
+        """Answers after dates that were confirmed."""
+        self.sent_touches: dict[str, set[str]] = {}
 
     def silent_before(self, at_s: float) -> float:
         """How long the person had said nothing, without messages that were under way."""
         earlier = (said_s for said_s in reversed(self.spoken) if said_s < at_s - _UNDER_WAY_S)
         return at_s - next(earlier, self.spoken[0])
+
+    def note_answer(self, offer_id: str, answer: str) -> None:
+        """The person answers an offer; whether it arrives is another matter."""
+        if answer == "accept":
+            found = (known[offer_id] for known in self.offers.values() if offer_id in known)
+            self.sent_accepts.update(found)
 
     @property
     def is_here(self) -> bool:
@@ -103,6 +118,8 @@ class Meeting:
         self.pair = pair
         self.told_s = told_s
         self.told: set[str] = set()
+        self.rooms: dict[str, str] = {}
+        """In which room each side was when it was told."""
         self.acknowledged: set[str] = set()
         self.voting_s: float | None = None
         self.window_s = 0.0

@@ -13,6 +13,7 @@ import trio
 from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime, to_datetime
 from yoked_actor.simulation.judges.accounts import Account, Ledger
 from yoked_actor.simulation.judges.books import Books
+from yoked_actor.simulation.judges.limits import are_known, outside
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 from yoked_actor.simulation.stage import Stage
 from yoked_actor.simulation.tally import Morning, Tally
@@ -100,10 +101,10 @@ class CalendarOracle:
             counts: dict[str, int] = dict(
                 books.execute("SELECT day || user_id, count(*) FROM offers GROUP BY 1")
             )
-            offered: set[tuple[str, str, str]] = set(
+            offered: set[tuple[str, str, str, str]] = set(
                 books.execute(
-                    "SELECT s.zone, o.day, o.candidate FROM offers AS o JOIN offer_sets AS s"
-                    " ON s.day = o.day AND s.user_id = o.user_id"
+                    "SELECT s.zone, o.day, o.candidate, o.user_id FROM offers AS o"
+                    " JOIN offer_sets AS s ON s.day = o.day AND s.user_id = o.user_id"
                 )
             )
         self._check_instants(runs, sets)
@@ -116,7 +117,9 @@ class CalendarOracle:
                 if (zone, day) not in self._judged:
                     self._judged.add((zone, day))
                     self._judge(zone, day, due_at, sets, counts)
-                    self._judge_suspended(zone, day, due_at, sets, offered)
+                    shown = {one[2:] for one in offered if one[:2] == (zone, day.isoformat())}
+                    self._judge_suspended(zone, day, due_at, sets, {one for one, _ in shown})
+                    self._judge_limits(day, due_at, shown)
 
     def _judge(
         self,
@@ -149,7 +152,7 @@ class CalendarOracle:
         day: date,
         due_at: Instant,
         sets: dict[tuple[str, str], tuple[str, int, int, int]],
-        offered: set[tuple[str, str, str]],
+        offered: set[str],
     ) -> None:
         """A person who was suspended before the morning and still is has no set, and is in none."""
         due_s, text = self._to_trio(due_at), day.isoformat()
@@ -161,8 +164,21 @@ class CalendarOracle:
             kept = sets.get((text, me))
             if kept is not None and kept[0] == zone:
                 self._bench.report("suspended_set", f"{me} is suspended and has a set of {day}", me)
-            if (zone, text, me) in offered:
+            if me in offered:
                 self._bench.report("suspended_set", f"{me} is suspended and offered on {day}", me)
+
+    def _judge_limits(self, day: date, due_at: Instant, shown: set[tuple[str, str]]) -> None:
+        """Nobody is offered outside a strict limit, of the receiver or of the candidate."""
+        due_s, days = self._to_trio(due_at), [to_datetime(due_at).date(), day]
+        for candidate, receiver in sorted(shown):
+            a, b = (self._ledger.accounts.get(one) for one in (receiver, candidate))
+            if a is None or b is None or not are_known(a, b, due_s - 3700):
+                continue
+            self._bench.count("strict_offers")
+            problem = outside(a, b, days) or outside(b, a, days)
+            if problem is not None:
+                text = f"{problem}, and {candidate} is offered to {receiver} on {day}"
+                self._bench.report("strict_offers", text, receiver, candidate)
 
     def _must_receive(self, account: Account, zone: str, due_s: float) -> bool:
         """Whether a person certainly lived in the zone at its morning, and was allowed a set."""

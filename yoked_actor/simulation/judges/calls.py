@@ -1,4 +1,4 @@
-"""What the HTTP calls of people and of the operator tell: profiles, offers, exports, erasures."""
+"""What HTTP calls tell: profiles, offers, connections, suspensions, exports, erasures."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import Any
 import trio
 
 from yoked_actor.simulation.judges.accounts import Account, Ledger
-from yoked_actor.simulation.judges.verdict import Bench, Weather
+from yoked_actor.simulation.judges.appeals import AppealJudge
+from yoked_actor.simulation.judges.contacts import ContactWitness
+from yoked_actor.simulation.judges.verdict import Bench
 
 
 class CallWitness:
     """Hears the answers of HTTP calls."""
 
-    def __init__(self, ledger: Ledger, bench: Bench, weather: Weather) -> None:
+    def __init__(
+        self, ledger: Ledger, bench: Bench, contacts: ContactWitness, appeals: AppealJudge
+    ) -> None:
         self._ledger = ledger
         self._bench = bench
-        self._weather = weather
+        self._contacts = contacts
+        self._appeals = appeals
 
     # Profiles
 
@@ -73,6 +78,10 @@ class CallWitness:
                 text = f"{me} is shown {candidate}, and one has blocked the other"
                 self._bench.report("blocked_shown", text, me, candidate)
 
+    def answering_offer(self, user_id: str, offer_id: str, answer: str) -> None:
+        """A person answers an offer."""
+        self._ledger.of(user_id).note_answer(offer_id, answer)
+
     def answered_offer(self, user_id: str, offer_id: str, answer: str) -> None:
         """An answer to an offer was confirmed."""
         self._ledger.of(user_id).answers[offer_id] = answer
@@ -83,7 +92,16 @@ class CallWitness:
         for one in connections:
             partner = one["partner"]["user_id"]
             account.connections[one["connection_id"]] = partner
+            self._contacts.opened(user_id, partner, one["source"])
             self._check_shown(account, partner, trio.current_time())
+
+    def saw_met(self, user_id: str, met: list[dict[str, Any]], asked_s: float) -> None:
+        """A person was shown whom they have met."""
+        self._contacts.saw_met(user_id, met, asked_s)
+        for one in met:
+            self._check_shown(
+                self._ledger.of(user_id), one["partner"]["user_id"], trio.current_time()
+            )
 
     # Suspension and erasure
 
@@ -130,6 +148,9 @@ class CallWitness:
         """Compare a person's own data with what the person did and was told."""
         account = self._ledger.of(user_id)
         self._bench.count("export")
+        missing = set(self._appeals.of(user_id)) - {one["text"] for one in data["appeals"]}
+        if missing:
+            self._bench.report("export", f"{user_id}: {missing} is missing", user_id)
         for problem in _differences(account, data, self._ledger):
             self._bench.report("export", f"{user_id}: {problem}", user_id)
 
@@ -142,6 +163,9 @@ def _differences(account: Account, data: dict[str, Any], ledger: Ledger) -> list
         for key in ("display_name", "birth_date", "gender", "time_zone", "interests"):
             if shown.get(key) != profile[key]:
                 found.append(f"{key} is {shown.get(key)!r}, not {profile[key]!r}")
+        strict = profile["preferences"]["strict"]
+        if sorted(shown.get("strict", ())) != sorted(strict):
+            found.append(f"strict is {shown.get('strict')}, not {strict}")
     exported = {one["match_id"]: one for one in data["matches"]}
     for match_id, partner in account.partners.items():
         match = exported.get(match_id)
@@ -177,6 +201,9 @@ def _differences(account: Account, data: dict[str, Any], ledger: Ledger) -> list
             answer = account.answers.get(offer_id)
             if offer_id in ids and answer is not None and ids[offer_id]["answer"] != answer:
                 found.append(f"the answer to {offer_id} is {ids[offer_id]['answer']}, not {answer}")
-    dates = {one["date_id"] for one in data["dates"]}
+    dates = {one["date_id"]: one.get("stay_in_touch") for one in data["dates"]}
     found += [f"the video date {one} is missing" for one in account.dates if one not in dates]
+    for date_id, answer in account.touches.items():
+        if dates.get(date_id) != answer:
+            found.append(f"the answer after {date_id} is {dates.get(date_id)}, not {answer}")
     return found

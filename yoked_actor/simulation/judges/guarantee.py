@@ -1,7 +1,8 @@
 """The guarantee (R9), as people could check it themselves.
 
-Two people who are connected, wait longer than the forced edge, seek each other and have nothing
-between them must not both be waiting. The witness looks when a wait has grown old.
+Two people of one room who are connected, wait longer than the forced edge, seek each other, are
+inside each other's strict limits and have nothing between them must not both be waiting. The
+witness looks when a wait has grown old.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import trio
 
 from yoked_actor.simulation.judges.accounts import Account, Ledger, pair_of
 from yoked_actor.simulation.judges.endings import BAR_S
+from yoked_actor.simulation.judges.limits import attracted, surely_inside
+from yoked_actor.simulation.judges.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Weather
-from yoked_actor.simulation.judges.witness import attracted
+from yoked_actor.simulation.rooms import MAIN
 
 FORCED_S = 10.0
 SLACK_S = 2.0
@@ -22,10 +25,11 @@ _FRESH_S = 6.0
 class Guarantee:
     """Compares a person who waits with all others who wait."""
 
-    def __init__(self, ledger: Ledger, bench: Bench, weather: Weather) -> None:
+    def __init__(self, ledger: Ledger, bench: Bench, weather: Weather, rooms: RoomJudge) -> None:
         self._ledger = ledger
         self._bench = bench
         self._weather = weather
+        self._rooms = rooms
 
     def check(self, user_id: str) -> None:
         """Report everybody with whom this person should have been matched."""
@@ -35,6 +39,8 @@ class Guarantee:
         if not self._waits_long(mine):
             return
         self._bench.count("guarantee")
+        if mine.room not in (None, MAIN):
+            self._bench.count("guarantee_in_a_room")
         for theirs in self._ledger.accounts.values():
             if theirs is not mine and self._waits_long(theirs) and self._may_meet(mine, theirs):
                 text = f"{mine.user_id} and {theirs.user_id} both wait past the forced edge"
@@ -59,8 +65,14 @@ class Guarantee:
         one, other = a.user_id, b.user_id
         now_s = trio.current_time()
         cancelled_s = self._ledger.last_cancelled_s(one, other)
+        today = self._rooms.today()
         return (
-            attracted(a, b)
+            a.room is not None
+            and a.room == b.room
+            and not self._rooms.is_closed(a.room)
+            and attracted(a, b)
+            and surely_inside(a, b, today)
+            and surely_inside(b, a, today)
             and other not in a.maybe_blocks
             and one not in b.maybe_blocks
             and now_s - cancelled_s > BAR_S + SLACK_S

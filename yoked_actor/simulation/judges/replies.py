@@ -7,10 +7,13 @@ from typing import Any
 import trio
 
 from yoked_actor.simulation.judges.accounts import Account, Ledger
+from yoked_actor.simulation.judges.contacts import ContactWitness
+from yoked_actor.simulation.judges.rings import RingWitness
+from yoked_actor.simulation.judges.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 _EXPECTED = {
-    "spin": {"on_a_date", "draining", "profile_incomplete"},
+    "spin": {"on_a_date", "draining", "profile_incomplete", "room_closed"},
     "leave": {"wrong_state"},
     "acknowledge": {"unknown_match", "wrong_state"},
     "vote": {"unknown_match", "wrong_state", "already_voted", "vote_closed"},
@@ -18,9 +21,17 @@ _EXPECTED = {
     "signal": {"not_found"},
     "end_date": {"not_found"},
     "answer_offer": {"not_found", "wrong_state"},
-    "start_date": {"not_found", "wrong_state", "on_a_date", "draining", "rate_limited"},
+    "start_date": {
+        *("not_found", "wrong_state", "on_a_date", "draining", "rate_limited", "room_closed"),
+    },
     "accept_call": {"not_found", "wrong_state", "on_a_date", "draining"},
     "decline_call": {"not_found", "wrong_state"},
+    "cancel_call": {"not_found", "wrong_state"},
+    "stay_in_touch": {"not_found", "wrong_state", "already_answered"},
+    "enter_room": {
+        *("unknown_room", "room_closed", "room_full", "wrong_code", "rate_limited"),
+        *("wrong_state", "draining"),
+    },
     "block": set(),
     "report": {"rate_limited"},
     "heartbeat": set(),
@@ -31,10 +42,21 @@ _EXPECTED = {
 class Replies:
     """Hears replies over either door."""
 
-    def __init__(self, ledger: Ledger, bench: Bench, weather: Weather) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        bench: Bench,
+        weather: Weather,
+        rooms: RoomJudge,
+        contacts: ContactWitness,
+        rings: RingWitness,
+    ) -> None:
         self._ledger = ledger
         self._bench = bench
         self._weather = weather
+        self._rooms = rooms
+        self._contacts = contacts
+        self._rings = rings
 
     def sending(self, user_id: str, command: dict[str, Any]) -> None:
         """A person is about to send a command."""
@@ -49,6 +71,16 @@ class Replies:
             case "block":
                 account.left_s = now_s
                 account.maybe_blocks.add(command["user_id"])
+            case "answer_offer":
+                account.note_answer(command["offer_id"], command["answer"])
+            case "stay_in_touch":
+                self._contacts.touching(user_id, command["date_id"], command["answer"])
+            case "enter_room":
+                self._rooms.entering(user_id, command)
+            case "start_date":
+                self._rings.calling(user_id)
+        if command["type"] in ("accept_call", "decline_call", "cancel_call"):
+            self._rings.said(command["type"], command["call_id"])
 
     def replied(self, user_id: str, command: dict[str, Any], reply: dict[str, Any]) -> None:
         """A command was answered, with `ok` or an error."""
@@ -69,6 +101,13 @@ class Replies:
                 self._ledger.report_made.set()
             case "answer_offer":
                 account.answers[command["offer_id"]] = command["answer"]
+            case "stay_in_touch":
+                answer, connection_id = command["answer"], reply.get("connection_id")
+                self._contacts.touched(user_id, command["date_id"], answer, connection_id)
+            case "enter_room":
+                self._rooms.entered(user_id, command, reply["room"])
+            case "start_date":
+                self._rings.began(reply["call_id"])
             case "leave":
                 if reply["state"] != "idle":
                     text = f"{user_id} has left and is {reply['state']}"
@@ -89,6 +128,13 @@ class Replies:
             self._bench.report("first_vote_is_final", text, account.user_id)
 
     def _refused(self, account: Account, kind: str, code: str, command: dict[str, Any]) -> None:
+        if kind == "enter_room":
+            self._rooms.refused(account.user_id, command, code)
+        elif kind == "stay_in_touch":
+            answer = command["answer"]
+            self._contacts.touch_refused(account.user_id, command["date_id"], answer, code)
+        elif code == "room_closed":
+            self._rooms.check_refusal(account, kind)
         if code in _EXPECTED.get(kind, set()):
             if kind == "vote" and code == "already_voted":
                 self._bench.count("already_voted")

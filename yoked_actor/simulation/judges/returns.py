@@ -6,15 +6,17 @@ from typing import Any
 
 from yoked_actor.simulation.judges.accounts import Account
 from yoked_actor.simulation.judges.endings import GRACE_S, LIVENESS_S
+from yoked_actor.simulation.judges.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 
 class Returns:
     """Compares a snapshot with what the person knew."""
 
-    def __init__(self, bench: Bench, weather: Weather) -> None:
+    def __init__(self, bench: Bench, weather: Weather, rooms: RoomJudge) -> None:
         self._bench = bench
         self._weather = weather
+        self._rooms = rooms
 
     def compare(self, account: Account, snapshot: dict[str, Any], now_s: float) -> None:
         """Places and credit survive a lost connection and a restart (R14, R18)."""
@@ -34,6 +36,8 @@ class Returns:
             return
         if self._weather.has_stepped_since(account.since_s):
             return
+        if self._rooms.may_have_closed(account.room, account.spoke_s):
+            return  # then nobody has a place in it any more
         if was_down:
             back_s = now_s - self._weather.up_at
             was_in_time = self._weather.down_at - account.spoke_s < LIVENESS_S - 1.0

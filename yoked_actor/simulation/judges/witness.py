@@ -12,8 +12,12 @@ from typing import Any
 import trio
 
 from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
-from yoked_actor.simulation.judges.endings import BAR_S, GRACE_S, LIVENESS_S, Endings
+from yoked_actor.simulation.judges.contacts import ContactWitness
+from yoked_actor.simulation.judges.endings import GRACE_S, LIVENESS_S, Endings
+from yoked_actor.simulation.judges.pairings import Pairings
 from yoked_actor.simulation.judges.returns import Returns
+from yoked_actor.simulation.judges.rings import RingWitness
+from yoked_actor.simulation.judges.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 _OLD_PLACE = ("partner_left", "partner_lost", "not_acknowledged")
@@ -22,12 +26,24 @@ _OLD_PLACE = ("partner_left", "partner_lost", "not_acknowledged")
 class Witness:
     """Hears what people are told."""
 
-    def __init__(self, ledger: Ledger, bench: Bench, weather: Weather) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        bench: Bench,
+        weather: Weather,
+        rooms: RoomJudge,
+        contacts: ContactWitness,
+        rings: RingWitness,
+    ) -> None:
         self.ledger = ledger
         self._bench = bench
         self._weather = weather
+        self._rooms = rooms
+        self._contacts = contacts
+        self._rings = rings
         self._endings = Endings(ledger, bench, weather)
-        self._returns = Returns(bench, weather)
+        self._pairings = Pairings(ledger, bench, weather)
+        self._returns = Returns(bench, weather, rooms)
         self._seqs: dict[tuple[str, int], int] = {}
 
     # Connections
@@ -42,6 +58,7 @@ class Witness:
         if not welcome["resumed"] or account.session != welcome["session"]:
             self._returns.compare(account, snapshot, now_s)
             self._believe(account, snapshot, now_s)
+        self._rooms.connected(account, welcome["room"])
         account.session = welcome["session"]
         account.connection = connection
         account.online_s = now_s
@@ -87,7 +104,13 @@ class Witness:
             case "date_ended":
                 self._date_ended(account, event)
             case "connection":
-                account.connections[event["connection_id"]] = event["partner"]["user_id"]
+                partner = event["partner"]["user_id"]
+                account.connections[event["connection_id"]] = partner
+                self._contacts.opened(user_id, partner, event["source"])
+            case "call":
+                self._rings.began(event["call_id"])
+            case "call_ended":
+                self._rings.ended(account, event)
             case "tier":
                 self._object_unless(
                     account.state in ("waiting", None), "tier", account, "a tier while not waiting"
@@ -147,7 +170,8 @@ class Witness:
             self._bench.report("two_matches", text, me, partner)
         meeting = self._meeting(match_id, me, partner, now_s)
         if is_new:
-            self._check_may_meet(account, self.ledger.of(partner), meeting, now_s)
+            self._pairings.check(account, self.ledger.of(partner), meeting, event, now_s)
+        self._rooms.matched(account, meeting, event)
         if not self._weather.has_stepped_since(now_s - 30):
             window_s = seconds(event["at"], event["acknowledge_by"])
             self._object_unless(
@@ -163,32 +187,6 @@ class Witness:
         meeting.told.add(me)
         self.ledger.of(me).partners[match_id] = partner
         return meeting
-
-    def _check_may_meet(self, mine: Account, theirs: Account, new: Meeting, now_s: float) -> None:
-        a, b = mine.user_id, theirs.user_id
-        earlier = [one for one in self.ledger.by_pair[new.pair] if one is not new]
-        if any(one.voting_s is not None and not one.restarted for one in earlier):
-            self._bench.report("rematch", f"{a} and {b} have met and are matched again", a, b)
-        barred_s = now_s - max(
-            (one.ended_s for one in earlier if one.ended_s is not None and one.cancelled),
-            default=-1e9,
-        )
-        if barred_s < BAR_S - 1.0 and not self._weather.has_stepped_since(now_s - 2 * BAR_S):
-            text = f"{a} and {b} are matched {barred_s:.1f} s after their match was cancelled"
-            self._bench.report("barred", text, a, b)
-        for one, other in ((mine, theirs), (theirs, mine)):
-            blocked_s = one.blocks.get(other.user_id)
-            if blocked_s is not None and blocked_s < now_s - 0.5:
-                text = f"{one.user_id} has blocked {other.user_id}, and they are matched"
-                self._bench.report("blocked_matched", text, a, b)
-        if theirs.suspended_s is not None and not theirs.suspension_unsure:
-            if theirs.suspended_s < now_s - 1.0 and theirs.freed_s < theirs.suspended_s:
-                self._bench.report("suspended_matched", f"{a} is matched with {b}", a, b)
-        if theirs.erased_s is not None and theirs.erased_s < now_s - 0.5:
-            self._bench.report("erased_matched", f"{a} is matched with {b}, who is erased", a, b)
-        if mine.profile and theirs.profile and not (mine.profile_unsure or theirs.profile_unsure):
-            if max(mine.profile_s, theirs.profile_s) < now_s - 1.0 and not attracted(mine, theirs):
-                self._bench.report("hard_limits", f"{a} and {b} do not seek each other", a, b)
 
     def _voting(self, account: Account, event: dict[str, Any], now_s: float) -> None:
         match_id = event["match_id"]
@@ -291,16 +289,6 @@ class Witness:
         self._bench.count(kind)
         if not holds:
             self._bench.report(kind, f"{account.user_id}: {text}", account.user_id)
-
-
-def attracted(a: Account, b: Account) -> bool:
-    """Whether each one's gender is among those that the other seeks."""
-    assert a.profile is not None
-    assert b.profile is not None
-    return (
-        a.profile["gender"] in b.profile["preferences"]["seeking"]
-        and b.profile["gender"] in a.profile["preferences"]["seeking"]
-    )
 
 
 def seconds(start: str, end: str) -> float:

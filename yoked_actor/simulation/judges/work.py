@@ -23,6 +23,10 @@ _RULES = {
     "a completed job that was never claimed": (
         "SELECT id, type FROM jobs WHERE status = 'completed' AND fence = 0"
     ),
+    "a job completed by an attempt that had ended": (
+        "SELECT j.id, j.type, t.cause FROM jobs AS j JOIN job_attempts AS t"
+        " ON t.job_id = j.id AND t.fence = j.fence WHERE j.status = 'completed'"
+    ),
     "a completed job for a set that is not there": (
         "SELECT j.id, j.payload FROM jobs AS j WHERE j.type = 'offers.user'"
         " AND j.status = 'completed' AND NOT EXISTS (SELECT 1 FROM offer_sets AS s"

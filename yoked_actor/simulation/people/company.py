@@ -7,10 +7,12 @@ import trio
 
 from yoked_actor.simulation.history import History
 from yoked_actor.simulation.judges.accounts import Ledger
+from yoked_actor.simulation.judges.appeals import AppealJudge
 from yoked_actor.simulation.judges.calls import CallWitness
 from yoked_actor.simulation.judges.erasures import Erasures
 from yoked_actor.simulation.judges.guarantee import Guarantee
 from yoked_actor.simulation.judges.replies import Replies
+from yoked_actor.simulation.judges.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 from yoked_actor.simulation.judges.witness import Witness
 from yoked_actor.simulation.stage import Stage
@@ -28,6 +30,8 @@ class Company(msgspec.Struct, frozen=True, kw_only=True):
     witness: Witness
     replies: Replies
     calls: CallWitness
+    rooms: RoomJudge
+    appeals: AppealJudge
     guarantee: Guarantee
     erasures: Erasures
     tally: Tally

@@ -1,4 +1,4 @@
-"""An evening in the lobby: spins, matches, votes, video dates, and all that goes wrong."""
+"""An evening in the lobby: spins, matches, votes, and all that goes wrong."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 import trio
 
 from yoked_actor.simulation.judges.guarantee import FORCED_S, SLACK_S
-from yoked_actor.simulation.people.api import Api
 from yoked_actor.simulation.people.company import Company
 from yoked_actor.simulation.people.profiles import Habits
-from yoked_actor.simulation.people.visit import Visit
+from yoked_actor.simulation.people.roaming import Roaming
 from yoked_actor.simulation.tally import Wait
 
 _LATE_S = 3.0
@@ -20,22 +19,23 @@ _LATE_S = 3.0
 _LAST_S = 20.0
 
 
-class Evening(Visit):
+class Evening(Roaming):
     """A person who wants to meet others."""
 
     def __init__(
-        self, company: Company, user_id: str, random: Random, habits: Habits, ends_s: float
+        self,
+        company: Company,
+        user_id: str,
+        random: Random,
+        habits: Habits,
+        ends_s: float,
+        room: str | None = None,
     ) -> None:
-        super().__init__(company, user_id, random, ends_s)
-        self._habits = habits
-        self._api = Api(company, user_id)
+        """`room`: where the person wants to go first; None for wherever they are."""
+        super().__init__(company, user_id, random, habits, ends_s, room)
         self._tier = 1
         self._waits_since_s: float | None = None
         """Since when this page shows that the person waits."""
-        self._has_called = False
-
-    def _happens(self, share: float) -> bool:
-        return self.random.random() < share
 
     # What the page is told
 
@@ -49,7 +49,7 @@ class Evening(Visit):
         elif state == "voting" and not snapshot["match"]["voted"]:
             self._think(snapshot["match"]["match_id"], 8.0)
         elif "date" in snapshot:
-            self._talk(snapshot["date"]["date_id"])
+            self.talk(snapshot["date"]["date_id"])
         self._waits_since_s = None
         if state == "waiting":
             self._waits_since_s = trio.current_time()
@@ -63,10 +63,12 @@ class Evening(Visit):
                 self._tier = 1
                 self._waits_since_s = trio.current_time()
                 self._look_later()
-                if self._happens(0.05):
+                if self.happens(0.05):
                     self.soon(self.random.uniform(1, 9), partial(self.say, "explain"))
-                if self._happens(self._habits.leaves / 2):
-                    self.soon(self.random.uniform(0.5, 15), partial(self._say, "leave"))
+                if self.happens(self.habits.leaves / 2):
+                    self.soon(
+                        self.random.uniform(0.5, 15), partial(self.say_perhaps_twice, "leave")
+                    )
             case "tier":
                 self._tier = event["tier"]
             case "matched":
@@ -77,9 +79,9 @@ class Evening(Visit):
             case "voting":
                 self._think(event["match_id"], 8.0)
                 self._watch_deadline("voting", event["match_id"], 10.0)
-                if self._happens(self._habits.leaves):
+                if self.happens(self.habits.leaves):
                     self.soon(self.random.uniform(0.2, 8), self._leave_match)
-                elif self._happens(self._habits.spins_on):
+                elif self.happens(self.habits.spins_on):
                     self.soon(self.random.uniform(0.2, 8), self._spin)
             case "outcome":
                 self.company.tally.count(event["outcome"])
@@ -91,27 +93,35 @@ class Evening(Visit):
                 if event["reason"] != "date":
                     self._note_wait(matched=False)
                     self.soon(self.random.uniform(1, 25), self._spin)
+                if event["reason"] == "room_closed":
+                    self.soon(self.random.uniform(0.2, 6), self.go_home)
+                elif self.happens(self.habits.roams):
+                    self.soon(self.random.uniform(0.2, 1), self.roam)
             case "date_started":
-                self._talk(event["date_id"])
+                self.talk(event["date_id"])
             case "date_ended":
+                self.after_date(event)
                 self.soon(self.random.uniform(1, 15), self._spin)
             case "call":
-                self._ring(event["call_id"])
+                self.ring(event["call_id"])
+            case "room_closing":
+                if self.happens(0.2):
+                    self.soon(self.random.uniform(1, 50), self.go_home)
             case "nudge":
                 self.soon(self.random.uniform(1, 5), self._spin)
             case "offers":
                 self.company.calls.saw_offers(self.user_id, event["date"], event["offers"])
 
     def _have_mishaps(self) -> None:
-        habits = self._habits
-        if self._happens(habits.drops):
+        habits = self.habits
+        if self.happens(habits.drops):
             self.soon(self.random.uniform(0, 3), self._lose_network)
-        elif self._happens(habits.reloads):
+        elif self.happens(habits.reloads):
             self.soon(self.random.uniform(0, 3), self.reload)
-        elif self._happens(habits.second_device):
-            join = self._use_two_devices if self._happens(0.4) else self.connect
+        elif self.happens(habits.second_device):
+            join = self._use_two_devices if self.happens(0.4) else self.connect
             self.soon(self.random.uniform(0, 3), join)
-        elif self._happens(habits.goes_silent):
+        elif self.happens(habits.goes_silent):
             self.silent_until_s = trio.current_time() + self.random.uniform(5, 14)
 
     async def _use_two_devices(self) -> None:
@@ -125,24 +135,26 @@ class Evening(Visit):
     # Waiting
 
     async def _spin(self) -> None:
-        if self.account.state != "idle" and not self._happens(self._habits.spins_on):
+        if self.account.state != "idle" and not self.happens(self.habits.spins_on):
             if self.account.state != "waiting":
                 return
         if self.account.date_id is None and trio.current_time() < self.ends_s - _LAST_S:
-            if not self._has_called and self._happens(self._habits.calls):
-                await self._call_connection()
-            await self._command("spin", "/api/spin", {})
+            if not self.has_called and self.happens(self.habits.calls):
+                await self.call_connection()
+            await self.command("spin", "/api/spin", {})
 
     def _look_later(self) -> None:
         """Look whether the guarantee holds, when this wait has grown old."""
         for seconds in (FORCED_S + SLACK_S + 0.5, 30.0, 75.0):
             self.soon(seconds, self._look)
+        self.look_when_closed()
 
     async def _look(self) -> None:
         if self.is_connected and self.account.state == "waiting":
             if trio.current_time() - self.account.spoke_s > 5.0:
                 await self.say("heartbeat")
             self.company.guarantee.check(self.user_id)
+            self.company.rooms.check_waiting(self.user_id)
 
     def _note_wait(self, *, matched: bool) -> None:
         """Note a wait that has ended; a person who is matched at once has waited for 0 s."""
@@ -158,40 +170,49 @@ class Evening(Visit):
     # Matches
 
     def _see_match(self, match_id: str) -> None:
-        habits = self._habits
-        if self._happens(habits.leaves):
+        habits = self.habits
+        if self.happens(habits.leaves):
             self.soon(self.random.uniform(0.1, 4), self._leave_match)
-        elif not self._happens(habits.forgets):
+        elif self.happens(habits.blocks / 2):
+            self.soon(self.random.uniform(0.1, 4), partial(self._get_away, match_id))
+        elif not self.happens(habits.forgets):
             delay_s = min(4.6, self.random.expovariate(1 / habits.reaction_s))
             self.soon(delay_s, partial(self._acknowledge, match_id))
+
+    async def _get_away(self, match_id: str) -> None:
+        """Block somebody at first sight, and go to another room; they may be there too."""
+        if self.account.match_id == match_id:
+            await self.say_perhaps_twice("block", user_id=self.account.partners[match_id])
+            self.soon(self.random.uniform(0.5, 2), partial(self.say_perhaps_twice, "leave"))
+            self.soon(self.random.uniform(2.5, 4), self.roam)
 
     async def _acknowledge(self, match_id: str) -> None:
         if self.account.match_id == match_id:
             body = {"match_id": match_id}
-            await self._command("acknowledge", "/api/match/acknowledge", body)
-            if self._happens(self._habits.spins_on):
+            await self.command("acknowledge", "/api/match/acknowledge", body)
+            if self.happens(self.habits.spins_on):
                 self.soon(self.random.uniform(0.1, 2), self._spin)
 
     def _think(self, match_id: str, window_s: float) -> None:
-        habits = self._habits
-        if self._happens(habits.never_votes):
+        habits = self.habits
+        if self.happens(habits.never_votes):
             return
-        vote = "yes" if self._happens(habits.says_yes) else "pass"
+        vote = "yes" if self.happens(habits.says_yes) else "pass"
         delay_s = min(window_s, self.random.expovariate(1 / (1.5 * habits.reaction_s)))
-        if self._happens(habits.votes_late):
+        if self.happens(habits.votes_late):
             delay_s = 10.5
         self.soon(delay_s, partial(self._vote, match_id, vote))
 
     async def _vote(self, match_id: str, vote: str) -> None:
         body = {"match_id": match_id, "vote": vote}
-        await self._command("vote", "/api/vote", body)
-        if self._happens(self._habits.repeats):
+        await self.command("vote", "/api/vote", body)
+        if self.happens(self.habits.repeats):
             other = "pass" if vote == "yes" else "yes"
             self.soon(0.3, partial(self.say, "vote", match_id=match_id, vote=other))
 
     async def _leave_match(self) -> None:
         if self.account.match_id is not None:
-            await self._command("leave", "/api/leave", {})
+            await self.command("leave", "/api/leave", {})
 
     def _after_match(self, match_id: str, state: str) -> None:
         partner = self.account.partners.get(match_id)
@@ -199,11 +220,17 @@ class Evening(Visit):
             self._look_later()
         else:
             self.soon(self.random.uniform(1, 20), self._spin)
-        if partner is not None and self._happens(self._habits.blocks):
-            self.soon(self.random.uniform(0, 5), partial(self._say, "block", user_id=partner))
-        if partner is not None and self._happens(self._habits.reports):
+            if self.happens(self.habits.roams):
+                self.soon(self.random.uniform(0.2, 1), self.roam)
+        if partner is not None and self.happens(self.habits.blocks):
+            self.soon(
+                self.random.uniform(0, 5), partial(self.say_perhaps_twice, "block", user_id=partner)
+            )
+        if partner is not None and self.happens(self.habits.reports):
             fields = {"user_id": partner, "reason": "rude", "match_id": match_id}
-            self.soon(self.random.uniform(0, 5), partial(self._say, "report", **fields))
+            self.soon(
+                self.random.uniform(0, 5), partial(self.say_perhaps_twice, "report", **fields)
+            )
 
     def _watch_deadline(self, state: str, match_id: str, window_s: float) -> None:
         """A state with a deadline must be over soon after it."""
@@ -220,72 +247,11 @@ class Evening(Visit):
     def _both(self, match_id: str) -> tuple[str, ...]:
         return (self.user_id, self.account.partners.get(match_id, self.user_id))
 
-    # Video dates
-
-    def _talk(self, date_id: str) -> None:
-        for at_s in (0.5, 1.0):
-            self.soon(at_s, partial(self._signal, date_id))
-        length_s = self.random.choice((8.0, 20.0, 45.0, 400.0))
-        self.soon(length_s, partial(self._hang_up, date_id))
-
-        async def look() -> None:
-            if self.account.date_id == date_id and self.is_connected:
-                if self.company.weather.is_steady(300.0):
-                    text = f"{self.user_id} is still on {date_id} after its end"
-                    self.company.bench.report("overdue", text, self.user_id)
-
-        self.soon(306.0, look)
-
-    async def _signal(self, date_id: str) -> None:
-        if self.account.date_id == date_id:
-            await self._say("signal", date_id=date_id, data={"candidate": "udp"})
-
-    async def _hang_up(self, date_id: str) -> None:
-        if self.account.date_id == date_id:
-            await self._say("end_date", date_id=date_id)
-
-    async def _call_connection(self) -> None:
-        self._has_called = True
-        if self.account.connections:
-            connection_id = self.random.choice(sorted(self.account.connections))
-            await self.say("start_date", connection_id=connection_id)
-
-    def _ring(self, call_id: str) -> None:
-        """A connection calls: accept, decline, or let it ring."""
-        choice = self.random.choice(("accept_call", "accept_call", "decline_call", None))
-        if choice is not None:
-            self.soon(self.random.uniform(1, 12), partial(self.say, choice, call_id=call_id))
-
-    # Both doors
-
-    async def _command(self, kind: str, path: str, body: dict[str, Any]) -> None:
-        """Send a command over the socket, or over HTTP."""
-        if not self._happens(self._habits.by_http):
-            await self._say(kind, **body)
-            return
-        command = {"type": kind, **body}
-        self.company.replies.sending(self.user_id, command)
-        if kind == "acknowledge" and self.account.match_id == body["match_id"]:
-            self.account.acknowledged = True  # what it causes may be told before the answer
-        assert self._nursery is not None
-        self._nursery.start_soon(self._call, command, path, body)
-
-    async def _say(self, kind: str, **fields: Any) -> None:
-        """Send a command over the socket, sometimes twice."""
-        say = self.say_twice if self._happens(self._habits.repeats) else self.say
-        await say(kind, **fields)
-
-    async def _call(self, command: dict[str, Any], path: str, body: dict[str, Any]) -> None:
-        answer = await self._api.call("POST", path, body, tries=1)
-        if answer is not None and answer.code != "suspended":
-            reply: dict[str, Any] = {"type": "ok", **(answer.body or {})}
-            if answer.status >= 400:
-                reply = {"type": "error", "code": answer.code}
-            self.company.replies.replied(self.user_id, command, reply)
+    # The end
 
     async def leave_page(self) -> None:
         """Say goodbye, or just go."""
-        if self.is_connected and not self._happens(self._habits.vanishes):
+        if self.is_connected and not self.happens(self.habits.vanishes):
             if self.account.state != "idle":
                 await self.say("leave")
                 await trio.sleep(1.0)

@@ -1,10 +1,15 @@
-"""Mornings: offers are pushed to a page that is open, or fetched later, and answered."""
+"""Mornings: offers are pushed to a page that is open, or fetched later, and answered.
+
+A look at the people whom one has met belongs to it.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from random import Random
 from typing import Any
+
+import trio
 
 from yoked_actor.simulation.people.api import Api
 from yoked_actor.simulation.people.company import Company
@@ -54,9 +59,31 @@ async def answer_offers(
             continue
         choice = "accept" if random.random() < accepts else "decline"
         path = f"/api/offers/{offer['offer_id']}/answer"
+        company.calls.answering_offer(api.user_id, offer["offer_id"], choice)
         answer = await api.call("POST", path, {"answer": choice}, tries=1)
         if answer is not None and answer.status == 200:
             company.calls.answered_offer(api.user_id, offer["offer_id"], choice)
     answer = await api.call("GET", "/api/connections")
     if answer is not None and answer.status == 200:
         company.calls.saw_connections(api.user_id, answer.body["connections"])
+
+
+async def see_met(company: Company, api: Api, random: Random, accepts: float) -> None:
+    """Look whom one has met, and say whether to stay in touch where that was not said yet."""
+    asked_s = trio.current_time()
+    answer = await api.call("GET", "/api/met", tries=1)
+    if answer is None or answer.status != 200:
+        return
+    company.calls.saw_met(api.user_id, answer.body["met"], asked_s)
+    for one in answer.body["met"]:
+        if "touch_until" not in one or random.random() < 0.3:
+            continue
+        choice = "yes" if random.random() < accepts else "no"
+        command = {"type": "stay_in_touch", "date_id": one["date_id"], "answer": choice}
+        company.replies.sending(api.user_id, command)
+        path = f"/api/dates/{one['date_id']}/stay_in_touch"
+        reply = await api.call("POST", path, {"answer": choice}, tries=1)
+        if reply is not None and reply.status < 500 and reply.code != "suspended":
+            refusal = {"type": "error", "code": reply.code}
+            body = {"type": "ok", **reply.body} if reply.status < 400 else refusal
+            company.replies.replied(api.user_id, command, body)

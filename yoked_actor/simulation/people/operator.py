@@ -1,4 +1,4 @@
-"""The operator: reads reports, suspends and restores people, verifies mornings."""
+"""The operator: reads reports and appeals, suspends and restores people."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from yoked_actor.simulation.people.api import Api
 from yoked_actor.simulation.people.company import Company
 
 _EVERY_S = 2 * 3600.0
+_MOST = 200
 
 
 class Operator:
@@ -37,13 +38,19 @@ class Operator:
                     await self._restore(user_id)
 
     async def _review(self) -> None:
-        answer = await self._api.call("GET", "/api/admin/reports")
+        asked_s = trio.current_time()
+        answer = await self._api.call("GET", f"/api/admin/reports?open=1&limit={_MOST}")
         if answer is None or answer.status != 200:
             return
-        for report in answer.body["reports"][:5]:
-            if report["resolved_at"] is not None:
-                continue
-            if self._random.random() < 0.8 and report["reported"] not in self._suspended:
+        reports = answer.body["reports"]
+        if len(reports) < _MOST:
+            self._company.appeals.saw_queue(reports, asked_s)
+        for report in reports[:5]:
+            if report["kind"] == "appeal":
+                self._company.appeals.resolving(report["reason"])
+                if self._random.random() < 0.4 and report["reported"] in self._suspended:
+                    await self._restore(report["reported"])
+            elif self._random.random() < 0.8 and report["reported"] not in self._suspended:
                 await self._suspend(report["reported"])
             body = {"resolution": "looked at"}
             path = f"/api/admin/reports/{report['report_id']}/resolve"

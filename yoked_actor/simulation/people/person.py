@@ -13,7 +13,7 @@ from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime, to_dat
 from yoked_actor.simulation.people.api import Api
 from yoked_actor.simulation.people.company import Company
 from yoked_actor.simulation.people.evening import Evening
-from yoked_actor.simulation.people.morning import Morning, answer_offers, see_offers
+from yoked_actor.simulation.people.morning import Morning, answer_offers, see_met, see_offers
 from yoked_actor.simulation.people.profiles import (
     ZONES,
     Habits,
@@ -22,6 +22,7 @@ from yoked_actor.simulation.people.profiles import (
     make_profile,
     near,
 )
+from yoked_actor.simulation.rooms import fashion
 from yoked_actor.simulation.zones import zone_of
 
 _EVENING = time(20, 0)
@@ -147,14 +148,37 @@ class Person:
         stays_s = self._habits.stays_s * self._random.uniform(0.7, 1.3)
         ends_s = trio.current_time() + stays_s
         random = Random(f"evening {self._random.getrandbits(64)}")
-        await Evening(self._company, self.user_id, random, self._habits, ends_s).run()
+        today = to_datetime(self._company.stage.wall.true()).astimezone(zone_of(self._zone)).date()
+        room = None
+        if random.random() < self._habits.follows:
+            room = fashion(self._cast.seed, self._zone, today)
+        evening = Evening(self._company, self.user_id, random, self._habits, ends_s, room)
+        await evening.run()
         await self._try_while_suspended(random)
 
     async def _try_while_suspended(self, random: Random) -> None:
-        """A person who was suspended tries what is left: it must be refused."""
-        if self._company.ledger.of(self.user_id).suspended_s is not None:
-            await trio.sleep(random.uniform(3, 60))
-            await self._api.call("GET", random.choice(("/api/offers", "/api/connections")), tries=2)
+        """A person who was suspended tries what is left: it must be refused, but for an appeal."""
+        account = self._company.ledger.of(self.user_id)
+        # The person may be told before the operator has the answer.
+        if account.suspended_s is None and not account.suspension_unsure:
+            return
+        await trio.sleep(random.uniform(3, 60))
+        paths = ("/api/offers", "/api/connections", "/api/met", "/api/rooms")
+        await self._api.call("GET", random.choice(paths), tries=2)
+        if random.random() < self._habits.appeals:
+            await self._appeal(random)
+            if random.random() < 0.4:
+                await trio.sleep(random.uniform(1, 600))
+                await self._appeal(random)
+
+    async def _appeal(self, random: Random) -> None:
+        appeals = self._company.appeals
+        text = f"{self._name} was polite. {random.getrandbits(32):08x}"
+        was_unsure = appeals.appealing(self.user_id)
+        answer = await self._api.call("POST", "/api/appeal", {"text": text}, tries=1)
+        if answer is not None:
+            status, code = answer.status, answer.code
+            appeals.answered(self.user_id, text, status, code, was_unsure=was_unsure)
 
     async def _watch_morning(self) -> None:
         ends_s = trio.current_time() + self._random.uniform(200, 400)
@@ -165,6 +189,8 @@ class Person:
         random = Random(f"fetch {self._random.getrandbits(64)}")
         offers = await see_offers(self._company, self._api)
         await answer_offers(self._company, self._api, offers, random, self._habits.accepts)
+        if random.random() < 0.6:
+            await see_met(self._company, self._api, random, self._habits.accepts)
 
     async def _change_profile(self) -> None:
         random = self._random

@@ -34,6 +34,10 @@ _ORIENTATIONS = (
     (0.06, "woman", ("man", "woman")),
     (0.06, "nonbinary", ("woman", "man", "nonbinary")),
 )
+_STRICT: tuple[tuple[str, ...], ...] = (
+    *((), (), (), (), (), ()),
+    *(("age",), ("distance",), ("age", "distance")),
+)
 _INTERESTS = ("jazz", "climbing", "chess", "films", "tea", "football", "dance", "trains", "books")
 
 
@@ -78,6 +82,12 @@ class Habits(msgspec.Struct, frozen=True):
     erases: float
     calls: float
     """Calls a connection, per evening."""
+    follows: float
+    """Goes to the room that others talk about, per evening."""
+    roams: float
+    """Goes to another room, each time that nothing else happens."""
+    appeals: float
+    """Appeals against a suspension."""
 
 
 def make_habits(random: Random) -> Habits:
@@ -109,6 +119,9 @@ def make_habits(random: Random) -> Habits:
         exports=random.uniform(0.0, 0.15),
         erases=random.choice((0.0, 0.0, 0.03, 0.08)),
         calls=random.uniform(0.2, 0.8),
+        follows=random.choice((0.1, 0.4, 0.7)),
+        roams=random.choice((0.0, 0.05, 0.15)),
+        appeals=random.uniform(0.3, 0.9),
     )
 
 
@@ -134,6 +147,7 @@ def make_preferences(random: Random, years: int, seeking: tuple[str, ...]) -> di
         "min_age": max(18, years - random.randint(3, 15)),
         "max_age": min(100, years + random.randint(3, 15)),
         "max_distance_km": float(random.choice((10, 25, 50, 200))),
+        "strict": list(random.choice(_STRICT)),
     }
 
 

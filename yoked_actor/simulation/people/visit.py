@@ -40,6 +40,8 @@ class Visit:
         self._session: str | None = None
         self._seq = 0
         self._ids = 0
+        self._asked: dict[int, tuple[dict[str, Any], str | None]] = {}
+        """By connection: the room of its hello, and where the person was before."""
         self._pending: dict[str, tuple[dict[str, Any], float]] = {}
         self._replies: dict[str, dict[str, Any]] = {}
         self._agenda: list[tuple[float, int, Action]] = []
@@ -55,6 +57,13 @@ class Visit:
 
     async def on_event(self, event: dict[str, Any]) -> None:
         """An event has arrived."""
+
+    async def on_reply(self, command: dict[str, Any], reply: dict[str, Any]) -> None:
+        """A command was answered over the socket."""
+
+    def room_of_hello(self) -> dict[str, Any]:
+        """The room, and its code, that the next hello names; empty for none."""
+        return {}
 
     # Running
 
@@ -111,11 +120,8 @@ class Visit:
             socket = Socket(line)
             with trio.fail_after(_HELLO_S):
                 await socket.open()
-                hello: dict[str, Any] = {
-                    "type": "hello",
-                    "id": self._next_id(),
-                    "token": self.company.stage.token(self.user_id),
-                }
+                asked = self.room_of_hello()
+                hello = self._hello() | asked
                 if self._session is not None and self.random.random() < 0.7:
                     hello["resume"] = {"session": self._session, "seq": self._seq}
                 await socket.send(hello)
@@ -128,8 +134,22 @@ class Visit:
             self.company.witness.disconnected(self.user_id, self._number)
         self._number = self.company.next_connection()
         self._socket, self._welcomed = socket, False
+        if asked:
+            self._asked[self._number] = (asked, self.account.room)
+            self.company.rooms.asking(self.user_id, asked)
         assert self._nursery is not None
         self._nursery.start_soon(self._read, socket, self._number)
+
+    def _hello(self) -> dict[str, Any]:
+        token = self.company.stage.token(self.user_id)
+        return {"type": "hello", "id": self._next_id(), "token": token}
+
+    async def _not_let_in(self, socket: Socket, number: int, code: str) -> None:
+        """The room of a hello was refused: say hello again on the same socket, without a room."""
+        asked, before = self._asked.pop(number)
+        self.company.rooms.not_let_in(self.user_id, before, asked, code)
+        self.company.history.add(self.user_id, f"#{number} hello {asked['room']} -> {code}")
+        await socket.send(self._hello())
 
     def drop(self, seconds: float) -> None:
         """Lose the network for so long."""
@@ -151,7 +171,12 @@ class Visit:
         gone = Gone()
         try:
             while True:
-                await self._hear(await socket.receive(), number)
+                message = await socket.receive()
+                is_refused = message["type"] == "error" and message["code"] != "suspended"
+                if is_refused and number in self._asked:
+                    await self._not_let_in(socket, number, message["code"])
+                else:
+                    await self._hear(message, number)
         except Gone as raised:
             gone = raised
         self.company.history.add(self.user_id, f"#{number} closed {gone.code or ''}".rstrip())
@@ -174,6 +199,9 @@ class Visit:
         company.history.add(self.user_id, f"#{number} {line_of(message)}")
         if kind == "welcome":
             company.witness.connected(self.user_id, number, message)
+            if number in self._asked:
+                asked, before = self._asked.pop(number)
+                company.rooms.welcomed(self.user_id, before, asked, message["room"])
             self._welcomed = True
             is_fresh = not message["resumed"] or self._session != message["session"]
             self._session, self._seq = message["session"], message["seq"]
@@ -206,6 +234,7 @@ class Visit:
             text = f"{command['type']} -> {reply.get('code', 'ok')}"
             self.company.history.add(self.user_id, text)
         self.company.replies.replied(self.user_id, command, reply)
+        await self.on_reply(command, reply)
         if command.pop("twice", False):
             self._replies[command_id] = reply
             await self._transmit(command)
@@ -265,7 +294,18 @@ class Visit:
 def line_of(message: dict[str, Any]) -> str:
     """A message in one line, with what tells it from others."""
     parts = [message["type"]]
-    for key in ("match_id", "date_id", "outcome", "reason", "next", "tier", "since", "credit"):
+    for key in (
+        "match_id",
+        "date_id",
+        "call_id",
+        "room",
+        "outcome",
+        "reason",
+        "next",
+        "tier",
+        "since",
+        "credit",
+    ):
         if key in message:
             parts.append(f"{key}={message[key]}")
     if "partner" in message:

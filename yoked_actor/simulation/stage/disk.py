@@ -3,6 +3,9 @@
 The server's own code has no hook for faults. While a disk is installed, `sqlite3.connect` makes
 connections of a class that asks the disk before each statement. The disk can refuse a statement, be
 full for a while, be slow for a while, or drop the process between two statements.
+
+SQLite syncs the write-ahead log at each commit of a connection whose `synchronous` is FULL. The
+disk notes whether a connection has written with less: what was not synced is lost with the power.
 """
 
 from __future__ import annotations
@@ -22,6 +25,10 @@ from yoked_actor.store import InlineRunner
 T = TypeVar("T")
 Drop = Callable[[str, Callable[[], object] | None], None]
 """Drops the process: gets the statement, and how to execute it first if the write is torn."""
+CLAIM = "status = 'in_progress',"
+"""What a statement that claims a job contains, and no other."""
+_FULL = 2
+"""`PRAGMA synchronous` of a connection whose commits are on the disk when they return."""
 _READS = ("SELECT", "PRAGMA", "BEGIN", "ROLLBACK", "SAVEPOINT", "RELEASE", "WITH", "EXPLAIN")
 
 
@@ -44,12 +51,15 @@ class Disk:
         self.statements = 0
         self.refused = 0
         """How many statements were refused."""
+        self.is_synced = True
+        """Whether every connection that has written syncs its commits."""
         self.on_refuse: Callable[[], None] = _do_nothing
         self._fail_in: int | None = None
         self._fail_code = sqlite3.SQLITE_IOERR
         self._drop_in: int | None = None
         self._drop: Drop | None = None
         self._is_torn = False
+        self._awaited: tuple[str, Callable[[], None]] | None = None
 
     def fail_statement(self, after: int, code: str) -> None:
         """Refuse one statement, the one after so many others; `code` such as SQLITE_IOERR."""
@@ -62,9 +72,9 @@ class Disk:
         """
         self._drop_in, self._drop, self._is_torn = after, drop, torn
 
-    def disarm(self) -> None:
-        """Forget what was to happen at a later statement."""
-        self._fail_in = self._drop_in = self._drop = None
+    def when_changed(self, text: str, then: Callable[[], None]) -> None:
+        """Call something after the next statement that contains a text and has changed rows."""
+        self._awaited = (text, then)
 
     def run(self, sql: str, execute: Callable[[], T]) -> T:
         """Execute a statement, unless it does not reach the file."""
@@ -79,6 +89,12 @@ class Disk:
                 raise _error("the process was dropped", sqlite3.SQLITE_IOERR)
         self._refuse(sql)
         return execute()
+
+    def changed(self, sql: str) -> None:
+        """A statement has changed rows."""
+        if self._awaited is not None and self._awaited[0] in sql:
+            (_, then), self._awaited = self._awaited, None
+            then()
 
     def _refuse(self, sql: str) -> None:
         if self._fail_in is not None:
@@ -98,10 +114,19 @@ class Disk:
 
 class _Connection(sqlite3.Connection):
     disk: Disk
+    is_checked = False
 
     def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
         plain = super().execute
-        return self.disk.run(sql, lambda: plain(sql, *args))
+        if not self.is_checked and not sql.lstrip().upper().startswith(_READS):
+            self.is_checked = True
+            (level,) = plain("PRAGMA synchronous").fetchone()
+            self.disk.is_synced = self.disk.is_synced and level >= _FULL
+        before = self.total_changes
+        cursor = self.disk.run(sql, lambda: plain(sql, *args))
+        if self.total_changes != before:
+            self.disk.changed(sql)
+        return cursor
 
     def executemany(self, sql: str, *args: Any) -> sqlite3.Cursor:
         plain = super().executemany
@@ -170,11 +195,18 @@ class Files:
         """The files now."""
         return Image(*(os.pread(file, os.fstat(file).st_size, 0) for file in self._open))
 
-    def torn_image(self, execute: Callable[[], object], random: Random) -> Image:
-        """The files after a write of which only a part reached the disk."""
+    def torn_image(
+        self, execute: Callable[[], object], random: Random, *, is_synced: bool = True
+    ) -> Image:
+        """The files after a write of which only a part reached the disk.
+
+        Without syncs only a part of the whole log is there.
+        """
         before = self.image()
         execute()
         after = self.image()
+        if not is_synced:
+            return Image(before.database, after.log[: random.randrange(len(after.log) + 1)])
         if len(after.log) <= len(before.log):
             return before
         return Image(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from random import Random
 
@@ -19,12 +18,12 @@ from trio.testing import MockClock
 from yoked_actor.actors.clock import Clock
 from yoked_actor.app.process.reloading import reload
 from yoked_actor.app.server import Server, open_server
-from yoked_actor.app.worker import open_worker
 from yoked_actor.domain.time import MICROSECONDS, Instant, MachineTime
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.settings import Settings, load_settings
+from yoked_actor.simulation.stage.beside import WorkerBeside, is_in_worker
 from yoked_actor.simulation.stage.clocks import Wall
-from yoked_actor.simulation.stage.disk import Disk, Files, Image, installed
+from yoked_actor.simulation.stage.disk import CLAIM, Disk, Files, Image, installed
 from yoked_actor.simulation.stage.errors import describe, leaves
 from yoked_actor.simulation.stage.pipes import Line
 from yoked_actor.simulation.stage.side_tasks import SideTasks
@@ -34,7 +33,6 @@ SECRET = "a secret that everybody in the simulation knows"
 Values = Mapping[str, Mapping[str, object]]
 _AGAIN_S = 2.0
 _LEEWAY_S = 7200.0
-_in_worker: ContextVar[bool] = ContextVar("in_worker", default=False)
 
 
 class _MachineClock(Clock):
@@ -54,7 +52,7 @@ class Stage:
         self.database = directory / "yoked.db"
         self.wall = Wall(start_at)
         self.disk = Disk()
-        self.worker_disk = Disk()
+        self.worker = WorkerBeside(self.database)
         self.files = Files(self.database)
         self.side_tasks = SideTasks()
         self.tokens = Tokens("HS256", SECRET, leeway_s=_LEEWAY_S)
@@ -70,8 +68,6 @@ class Stage:
         self._server: Server | None = None
         self._clocks: dict[str, Clock] = {}
         self._serving = trio.CancelScope()
-        self._working: trio.CancelScope | None = None
-        self._worker_gone = trio.Event()
         self._lines: dict[Line, None] = {}
         self._started = trio.Event()
         self._gone = trio.Event()
@@ -93,11 +89,6 @@ class Stage:
     def is_up(self) -> bool:
         """Whether the server serves."""
         return self._server is not None
-
-    @property
-    def has_worker(self) -> bool:
-        """Whether a worker runs beside the server."""
-        return self._working is not None
 
     def token(self, user_id: str, *, admin: bool = False) -> str:
         """A token for a day."""
@@ -144,9 +135,7 @@ class Stage:
         if power:
             self._image = self.files.image() if image is None else image
             self._boots += 1
-            self.worker_disk.is_dead = True
-            if self._working is not None:
-                self._working.cancel()
+            self.worker.stop(dropped=True)
         self.disk.is_dead = True
         self._go_down()
         for line in list(self._lines):
@@ -160,11 +149,16 @@ class Stage:
             if execute is None:
                 self.drop(away_s=away_s)
             else:
-                image = self.files.torn_image(execute, self._random)
+                is_synced = self.disk.is_synced and self.worker.disk.is_synced
+                image = self.files.torn_image(execute, self._random, is_synced=is_synced)
                 self.drop(power=True, away_s=away_s, image=image)
             self.was_dropped(f"at the statement {sql!r}")
 
         self.disk.drop_at_statement(after, drop, torn=torn)
+
+    def drop_after_claim(self, after: int, *, away_s: float = 1.0) -> None:
+        """Drop the process so many statements after it has next claimed a job."""
+        self.disk.when_changed(CLAIM, lambda: self.drop_at_statement(after, away_s=away_s))
 
     def drop_at_step(self, after: int, *, away_s: float = 1.0) -> None:
         """Drop the process between two steps of its tasks, which is at any await."""
@@ -200,16 +194,10 @@ class Stage:
             reload(self._server.base.settings, self._load)
             self._server.settings_changed()
 
-    def start_worker(self) -> None:
-        """Run a worker beside the server."""
-        if self._nursery is not None and self._working is None:
-            self._nursery.start_soon(self._work)
-
-    def stop_worker(self, *, dropped: bool) -> None:
-        """Stop the worker; or drop it, as a kill does."""
-        if self._working is not None:
-            self.worker_disk.is_dead = dropped
-            self._working.cancel()
+    def start_worker(self, stall_s: float | None = None) -> None:
+        """Run a worker beside the server; with `stall_s` it stands still once, after a claim."""
+        if self._nursery is not None and not self.worker.is_running:
+            self._nursery.start_soon(self._work, stall_s)
 
     async def wait_up(self) -> None:
         """Wait until the server serves."""
@@ -239,8 +227,7 @@ class Stage:
         while True:
             await self._serve_once()
             if self._image is not None:
-                if self._working is not None:
-                    await self._worker_gone.wait()
+                await self.worker.wait_gone()
                 self.files.close()
                 self.files.put_back(self._image)
                 self._image = None
@@ -297,34 +284,16 @@ class Stage:
         is_store = all(isinstance(one, StoreUnavailable) for one in leaves(error))
         return is_store and self.disk.refused > 0
 
-    async def _work(self) -> None:
-        _in_worker.set(True)
-        self.worker_disk = Disk()
-        self.worker_disk.on_refuse = self.was_refused
-        settings = self._load()
-        self._worker_gone = trio.Event()
-        with trio.CancelScope() as self._working:
-            try:
-                await self.wait_up()
-                clock = self._clock("worker")
-                async with open_worker(
-                    settings, self.database, clock=clock, name="worker", threads=False
-                ):
-                    await trio.sleep_forever()
-            except* Exception as error:
-                if not self.worker_disk.is_dead and not self._is_worker_excused(error):
-                    self.ended_by_itself(f"the worker: {describe(error)}")
-        self._clocks.pop("worker", None)
-        self._working = None
-        self._worker_gone.set()
-
-    def _is_worker_excused(self, error: BaseException) -> bool:
-        return self.worker_disk.refused > 0 and all(
-            isinstance(one, StoreUnavailable) for one in leaves(error)
+    async def _work(self, stall_s: float | None) -> None:
+        disk = Disk()
+        disk.on_refuse = self.was_refused
+        await self.worker.run(
+            self._load(), self.wait_up, self._clock, disk, stall_s, self.ended_by_itself
         )
+        self._clocks.pop("worker", None)
 
     def _find_disk(self) -> Disk:
-        return self.worker_disk if _in_worker.get() else self.disk
+        return self.worker.disk if is_in_worker() else self.disk
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
