@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 import trio
 
@@ -322,3 +324,31 @@ async def test_a_lost_caller_who_calls_again_is_back_but_has_no_place(autojump_c
         await ana.call("POST", "/api/heartbeat")
         assert told(await news(ben)) == [("waiting", "spun")]
         assert (await ana.call("POST", "/api/spin"))["matched"] is True
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/api/rooms", None),
+        ("POST", "/api/rooms/main/enter", {}),
+        ("POST", "/api/rooms/attic/enter", {}),
+        ("GET", "/api/places?search=", None),
+        ("POST", "/api/places/near", {"lat": 91}),
+        ("GET", "/api/warnings", None),
+        ("POST", "/api/warnings/w1/seen", None),
+        ("GET", "/api/me/export", None),
+        ("POST", "/api/appeal", {"text": "I was polite."}),
+    ],
+)
+async def test_every_http_call_is_a_sign_of_life_even_a_refused_one(
+    autojump_clock, method, path, body
+):
+    async with open_world() as world:
+        ana = await world.sign_up("ana", **WOMAN)
+        await ana.call("POST", "/api/spin")
+        for _ in range(3):
+            await trio.sleep(6)
+            with suppress(CallRefused):
+                await ana.call(method, path, body)
+        assert (await ana.call("GET", "/api/match/status"))["state"] == "waiting"
+        assert world.audit() == []

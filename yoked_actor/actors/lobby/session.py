@@ -65,6 +65,10 @@ class Session(SessionEvents):
         self.spoke_s = trio.current_time() if now_s is None else now_s
         return self._bucket.take(self.spoke_s)
 
+    def called(self) -> None:
+        """Note an HTTP call of the user as a sign of life (R14). It was counted before."""
+        self._note_alive(self.spoke_s)
+
     def beat(self, now_s: float) -> None:
         """Note a sign of life that needs no reply."""
         if self.may_speak(now_s):

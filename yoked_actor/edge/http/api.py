@@ -67,8 +67,18 @@ class Api(msgspec.Struct, kw_only=True):
             raise Refused(Code.UNAUTHORIZED, str(error)) from None
 
     async def caller(self, *, even_suspended: bool = False) -> Session:
-        """The session of the caller, within the rate."""
-        return await self.session_of((await self.identify()).user_id, even_suspended=even_suspended)
+        """The session of the caller, within the rate. The call is a sign of life."""
+        user_id = (await self.identify()).user_id
+        session = await self.session_of(user_id, even_suspended=even_suspended)
+        if self.sessions.suspensions.of(user_id) is None:
+            session.called()
+        return session
+
+    async def present(self) -> Session:
+        """The session of a caller who is here from now on, for a call that the lobby ignores."""
+        session = await self.caller()
+        await self.ask(session, ev.SignOfLife(session.user_id))
+        return session
 
     async def operator(self, needed: Role) -> Session:
         """The session of the caller, an operator with at least this role, within the rate."""

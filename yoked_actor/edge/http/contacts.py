@@ -19,8 +19,7 @@ def add_contact_calls(app: QuartTrio, api: Api, contacts: UserContacts) -> None:
 
     @app.get("/api/met")
     async def met() -> Response:
-        session = await api.caller()
-        await api.ask(session, ev.SignOfLife(session.user_id))
+        session = await api.present()
         found = await contacts.met(session.user_id)
         return answer(http.MetAnswer([_entry(one) for one in found]))
 

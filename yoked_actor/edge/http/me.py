@@ -64,7 +64,7 @@ def add_me_calls(app: QuartTrio, api: Api, eraser: Eraser) -> None:
 
     @app.get("/api/warnings")
     async def warnings() -> Response:
-        session = await api.caller()
+        session = await api.present()
         entries = [
             moderation.WarningEntry(one.warning_id, one.text, to_datetime(one.at))
             for one in await api.store.moderation.unseen((session.user_id,))
@@ -73,7 +73,7 @@ def add_me_calls(app: QuartTrio, api: Api, eraser: Eraser) -> None:
 
     @app.post("/api/warnings/<warning_id>/seen")
     async def warning_seen(warning_id: str) -> Response:
-        session = await api.caller()
+        session = await api.present()
         number = number_of(warning_id[1:]) if warning_id.startswith("w") else None
         if number is None:
             raise Refused(Code.NOT_FOUND, "you have no such warning")

@@ -42,8 +42,7 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
 
     @app.get("/api/connections")
     async def connections() -> Response:
-        session = await api.caller()
-        await api.ask(session, ev.SignOfLife(session.user_id))
+        session = await api.present()
         found = await user_offers.connections(session.user_id)
         return answer(
             http.ConnectionsAnswer(

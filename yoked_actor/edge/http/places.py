@@ -28,7 +28,7 @@ def add_place_calls(app: QuartTrio, api: Api) -> None:
 
     @app.get("/api/places")
     async def search() -> Response:
-        await api.caller()
+        await api.present()
         text = request.args.get("search", "")
         if not 0 < len(text.strip()) <= LONGEST_SEARCH:
             raise Refused(Code.BAD_REQUEST, f"search has 1 to {LONGEST_SEARCH} characters")
@@ -38,7 +38,7 @@ def add_place_calls(app: QuartTrio, api: Api) -> None:
     @app.post("/api/places/near")
     async def near() -> Response:
         # A body, not a query: positions must not end up in the logs of proxies.
-        await api.caller()
+        await api.present()
         position = await read_body(http.NearBody)
         found = (await gazetteer()).nearest(position.lat, position.lon)
         return answer(http.NearAnswer(_shown(found)))

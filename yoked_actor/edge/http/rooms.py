@@ -18,7 +18,7 @@ def add_room_calls(app: QuartTrio, api: Api, rooms: Registry) -> None:
 
     @app.get("/api/rooms")
     async def list_rooms() -> Response:
-        session = await api.caller()
+        session = await api.present()
         now = api.clock.now()
         declared = sorted(
             rooms.catalogue.rooms.values(), key=lambda one: (one.room != MAIN, one.room)
@@ -32,7 +32,7 @@ def add_room_calls(app: QuartTrio, api: Api, rooms: Registry) -> None:
 
     @app.post("/api/rooms/<room>/enter")
     async def enter(room: str) -> Response:
-        session = await api.caller()
+        session = await api.present()
         has_body = bool(await request.get_data())
         body = await read_body(http.EnterBody) if has_body else http.EnterBody()
         return answer(http.EnterAnswer(await api.enter_room(session, room, body.code)))
