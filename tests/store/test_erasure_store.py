@@ -395,3 +395,39 @@ async def test_a_pool_that_cannot_be_read_keeps_nobody_from_being_erased(tmp_pat
         run = await store.offers.load_run(BERLIN, DAY)
         assert run is not None
         assert (run.pool, run.erased) == (None, 1)
+
+
+def leave_in_free_space(path: Path, text: bytes) -> None:
+    """Put a text where SQLite leaves copies when it balances a tree: before the cells of a page."""
+    data = bytearray(path.read_bytes())
+    for page in range(4096, len(data), 4096):
+        cells, content = struct.unpack_from(">HH", data, page + 3)
+        if data[page] == 13 and 8 + 2 * cells + len(text) < content:
+            data[page + content - len(text) : page + content] = text
+            path.write_bytes(data)
+            return
+    raise AssertionError("no page has room")
+
+
+async def test_copies_that_sqlite_left_in_free_space_are_overwritten(tmp_path):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        await invite(store, woman("ana"))
+    user = "somebody-who-is-erased"
+    leave_in_free_space(path, user.encode())
+    async with open_store(path, runner=ThreadRunner()) as store:
+        assert not await store.privacy.clear_free_space(user, 0), "the file is larger than allowed"
+        assert user.encode() in path.read_bytes()
+        assert await store.privacy.clear_free_space(user, 64)
+        assert await store.load_person("ana") is not None
+        data = b"".join(file.read_bytes() for file in tmp_path.glob("yoked.db*"))
+        assert user.encode() not in data
+
+
+async def test_a_text_of_living_rows_does_not_rewrite_the_file(tmp_path):
+    path = tmp_path / "yoked.db"
+    async with open_store(path, runner=InlineRunner()) as store:
+        await invite(store, woman("ana"), man("ben"))
+        await store.privacy.wipe()
+        assert b"ana" in path.read_bytes()
+        assert await store.privacy.clear_free_space("ana", 0)

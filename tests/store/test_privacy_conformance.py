@@ -51,6 +51,7 @@ async def test_an_erasure_may_be_prepared_and_leaves_nothing_to_export(
             "~erased-1"
         ]
         assert await store.privacy.wipe()
+        assert await store.privacy.clear_free_space("ana", 64)
 
 
 async def test_what_was_looked_up_may_be_forgotten(open_again: Opener, ana: Person) -> None:

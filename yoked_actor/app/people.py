@@ -30,7 +30,8 @@ class People(msgspec.Struct, frozen=True):
 @asynccontextmanager
 async def open_people(base: Base, live: Live) -> AsyncIterator[People]:
     """Run until the block is left. Suspended users are removed before the block is entered."""
-    eraser = Eraser(live.sessions, base.store, base.clock, live.rooms.forget_erased)
+    privacy, forget = base.settings.privacy, live.rooms.forget_erased
+    eraser = Eraser(live.sessions, base.store, base.clock, privacy, forget)
     enforcer = SuspensionEnforcer(live.sessions, base.store, base.clock, base.settings.store)
     warnings = WarningDelivery(live.sessions, base.store, base.clock, base.settings.store)
     bell = base.store.bell
@@ -39,7 +40,6 @@ async def open_people(base: Base, live: Live) -> AsyncIterator[People]:
         bell.on_news("warnings", warnings.read_soon)
         enforcer.tell_nodes = partial(bell.tell_soon, "suspensions")
         warnings.tell_nodes = partial(bell.tell_soon, "warnings")
-    privacy = base.settings.privacy
     register_people_jobs(base.dispatcher, eraser, enforcer, base.store, base.clock, privacy)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(base.supervisor.run_side, "suspensions", enforcer.run)

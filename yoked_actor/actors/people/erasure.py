@@ -3,7 +3,7 @@
 An erasure goes through the matchmaker: the user leaves their match or date, and the rows that name
 them are erased in the same transaction, so that no user is ever half erased. Then the partner is
 notified and the user's connection is closed. Last, the write-ahead log is truncated, so that the
-old pages are gone from the disk too.
+old pages are gone from the disk too, and copies of rows in free space are overwritten.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from yoked_actor.domain.lobby import TOMBSTONE, Counter, Lobby
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.nodes import RoomLease
 from yoked_actor.domain.time import Instant
-from yoked_actor.settings import Settings
-from yoked_actor.store import Store, StoreError
+from yoked_actor.settings import PrivacySettings, Settings
+from yoked_actor.store import Privacy, Store, StoreError
 
 _log = structlog.get_logger()
 _BY_COMMAND = "command line"
@@ -48,9 +48,11 @@ class Eraser:
         sessions: Sessions,
         store: Store,
         clock: Clock,
+        settings: PrivacySettings,
         erased: Callable[[str], None] | None = None,
     ) -> None:
         """`erased` is called with the id of each erased user: other rooms may name them."""
+        self._settings = settings
         self._erased = erased
         self._sessions = sessions
         self._store = store
@@ -69,6 +71,7 @@ class Eraser:
         _log.info("user_erased", tombstone=tombstone)
         if not await privacy.wipe():
             _log.warning("log_not_cut", advice="a long read keeps old pages; tried again daily")
+        await _clear_free_space(privacy, user_id, self._settings, tombstone)
         return tombstone
 
 
@@ -130,3 +133,12 @@ async def _erase(
     await store.commit(lobby.changes(), lease)
     await store.audit.record(by, "erase", tombstone, "", now)
     await store.privacy.wipe()
+    await _clear_free_space(store.privacy, user_id, settings.privacy, tombstone)
+
+
+async def _clear_free_space(
+    privacy: Privacy, user_id: str, settings: PrivacySettings, tombstone: str
+) -> None:
+    if not await privacy.clear_free_space(user_id, settings.rewrite_mb):
+        advice = "the database is large: run VACUUM on it when the server is stopped"
+        _log.warning("free_space_not_cleared", tombstone=tombstone, advice=advice)

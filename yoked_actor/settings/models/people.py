@@ -16,7 +16,10 @@ class PrivacySettings(SettingsModel):
     """How long data about users is kept."""
 
     RELOADS = frozenset(
-        {"keep_reports_days", "keep_quality_days", "keep_audit_days", "export_every_s"}
+        {
+            *("keep_reports_days", "keep_quality_days", "keep_audit_days", "export_every_s"),
+            "rewrite_mb",
+        }
     )
 
     keep_reports_days: Days = Field(
@@ -30,6 +33,11 @@ class PrivacySettings(SettingsModel):
     )
     export_every_s: DurationOrZero = Field(
         60.0, description="The shortest time between two data exports of a user."
+    )
+    rewrite_mb: Count = Field(
+        64,
+        description="A SQLite file of up to so many megabytes is rewritten when SQLite has left a"
+        " copy of an erased user in free space; nothing is written meanwhile.",
     )
 
 

@@ -79,6 +79,14 @@ class Database(Protocol):
         """Make the engine drop deleted content from its log; False while that is not possible."""
         ...
 
+    async def clear_free_space(self, text: str, most_bytes: int) -> bool:
+        """Rewrite the database if a deleted text is in its free space.
+
+        False if the database is larger than `most_bytes`, and has the text. Truncate the log before
+        and after it.
+        """
+        ...
+
     async def ping(self) -> None:
         """Read one row, or raise `StoreUnavailable`."""
         ...

@@ -17,6 +17,7 @@ from yoked_actor.store.people.erasure import Traces, find_traces
 from yoked_actor.store.people.export import export_in
 
 _WIPE_WAIT_S = 30.0
+_MB = 1_000_000
 _PRUNED = {
     "reports": ("number", "at"),
     "warnings": ("number", "at"),
@@ -67,6 +68,17 @@ class Privacy:
                         return True
                 await trio.sleep(0.1)
         return False
+
+    async def clear_free_space(self, user_id: str, most_mb: int) -> bool:
+        """Overwrite the copies of an erased user's rows that the engine left in free space.
+
+        For that a small database is rewritten. Returns False if one that is larger than `most_mb`
+        has such a copy; it stays. Raises `StoreUnavailable`. Call `wipe` before it.
+        """
+        if not await self._database.clear_free_space(user_id, most_mb * _MB):
+            return False
+        await self.wipe()
+        return True
 
     async def prune(self, table: str, before: Instant, limit: int) -> int:
         """Delete up to `limit` rows of a table that ended before an instant; returns how many."""

@@ -16,6 +16,7 @@ import trio
 from yoked_actor.store.engine.errors import StoreError
 from yoked_actor.store.engine.runners import Runner
 from yoked_actor.store.engine.sqlite.connections import connect, explained
+from yoked_actor.store.engine.sqlite.free_space import is_in_free_space
 from yoked_actor.store.engine.sqlite.open_files import OpenFiles
 from yoked_actor.store.engine.transaction import Tx
 from yoked_actor.store.engine.turns import Turn
@@ -24,6 +25,8 @@ from yoked_actor.store.engine.writer import Writer
 T = TypeVar("T")
 _CHECKPOINT_WAIT_S = 0.02
 """How long a truncating checkpoint waits for readers: nothing can be written meanwhile."""
+_REWRITE_WAIT_S = 1.0
+"""How long VACUUM waits for a write in progress."""
 
 
 class SqliteDatabase:
@@ -116,6 +119,31 @@ class SqliteDatabase:
                 connection.close()
 
         with explained(self._path):
+            return await self._reader_runner.beside().run(run)
+
+    async def clear_free_space(self, text: str, most_bytes: int) -> bool:
+        """Rewrite the file if a deleted text is in its free space; nothing is written meanwhile.
+
+        False if the file is larger than `most_bytes`, and has the text.
+        """
+        path = self._path
+        if path is None:
+            return True
+        self._files.check()
+
+        def run() -> bool:
+            if not is_in_free_space(path, text.encode()):
+                return True
+            if path.stat().st_size > most_bytes:
+                return False
+            connection = connect(path, busy_timeout_s=_REWRITE_WAIT_S)
+            try:
+                connection.execute("VACUUM")
+            finally:
+                connection.close()
+            return True
+
+        with explained(path):
             return await self._reader_runner.beside().run(run)
 
     async def ping(self) -> None:
