@@ -374,6 +374,7 @@ MUTANTS = (
         "domain/lobby/floor/floor.py",
         "            blocks=between.blocked_by(user_id),\n",
         "",
+        seed=8,
     ),
     _one(
         "forced-not-strict",

@@ -104,3 +104,20 @@ def test_the_disk_knows_whether_commits_are_synced(
         connection.execute("CREATE TABLE t (a)")
         connection.close()
     assert disk.is_synced is is_synced
+
+
+def test_the_disk_notices_a_claim_that_has_changed_rows(tmp_path: Path) -> None:
+    disk, noticed = Disk(), list[str]()
+    with installed(lambda: disk):
+        connection = sqlite3.connect(tmp_path / "some.db", isolation_level=None)
+        connection.execute("CREATE TABLE jobs (id, status)")
+        claim = f"UPDATE jobs SET {CLAIM} id = id RETURNING id"
+        disk.when_changed(CLAIM, lambda: noticed.append("claimed"))
+        connection.execute(claim).fetchall()
+        connection.execute("SELECT 1")
+        assert not noticed, "there was nothing to claim"
+        connection.execute("INSERT INTO jobs VALUES (1, 'pending')")
+        connection.execute(claim).fetchall()
+        connection.execute("SELECT 1")
+        assert noticed == ["claimed"]
+        connection.close()

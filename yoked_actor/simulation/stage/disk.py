@@ -91,7 +91,7 @@ class Disk:
         return execute()
 
     def changed(self, sql: str) -> None:
-        """A statement has changed rows."""
+        """A statement has changed rows, and another one follows it."""
         if self._awaited is not None and self._awaited[0] in sql:
             (_, then), self._awaited = self._awaited, None
             then()
@@ -115,6 +115,8 @@ class Disk:
 class _Connection(sqlite3.Connection):
     disk: Disk
     is_checked = False
+    known_changes = 0
+    last_sql = ""
 
     def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
         plain = super().execute
@@ -122,11 +124,12 @@ class _Connection(sqlite3.Connection):
             self.is_checked = True
             (level,) = plain("PRAGMA synchronous").fetchone()
             self.disk.is_synced = self.disk.is_synced and level >= _FULL
-        before = self.total_changes
-        cursor = self.disk.run(sql, lambda: plain(sql, *args))
-        if self.total_changes != before:
-            self.disk.changed(sql)
-        return cursor
+        # SQLite counts the changes of a statement when its last row was fetched.
+        if self.total_changes != self.known_changes:
+            self.known_changes = self.total_changes
+            self.disk.changed(self.last_sql)
+        self.last_sql = sql
+        return self.disk.run(sql, lambda: plain(sql, *args))
 
     def executemany(self, sql: str, *args: Any) -> sqlite3.Cursor:
         plain = super().executemany
