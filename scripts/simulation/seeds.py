@@ -12,6 +12,7 @@ SEEDS = (
     Wish(seed=10, people=40, days=2, faults=("clock", "suspend", "reload")),
     Wish(seed=23, people=40, days=2, faults=("socket", "disk", "statement")),
     Wish(seed=12, people=40, days=2, faults=("crash", "statement", "side_task", "worker")),
+    Wish(seed=42, people=30, days=2, faults=("worker",)),
 )
 """A calm run, one with everything that goes wrong, and some in which a few kinds of faults come
 often."""

@@ -143,8 +143,8 @@ class Faults:
             self._note("worker", f"the worker is {'killed' if dropped else 'stopped'}")
             self._weather.disturb(120.0)
         else:
-            stall_s = random.choice((None, 70.0, 100.0))
-            self._stage.start_worker(stall_s)
+            stall = (random.randrange(5), random.choice((70.0, 80.0)))
+            self._stage.start_worker(stall if random.random() < 0.7 else None)
             self._note("worker", "a worker is started beside the server")
             self._later(random.uniform(3600, 86_400), self._end_worker)
 

@@ -35,6 +35,11 @@ _RULES = {
     ),
 }
 
+_BEGUN_AFTER_ITS_END = (
+    "SELECT id, type, started_at, completed_at FROM jobs WHERE status = 'completed'"
+    " AND completed_at < started_at"
+)
+
 
 class WorkJudge:
     """Looks at jobs, at readiness, and at alerts."""
@@ -66,6 +71,11 @@ class WorkJudge:
                 rows = books.execute(query).fetchmany(3)
                 if rows:
                     self._bench.report("jobs", f"{rule}: {rows}")
+            if not self._weather.has_stepped_since(0.0):
+                rows = books.execute(_BEGUN_AFTER_ITS_END).fetchmany(3)
+                if rows:
+                    text = f"completed before the attempt that completed it began: {rows}"
+                    self._bench.report("jobs", text)
             late = books.execute(
                 "SELECT id, type, status, attempts, scheduled_for FROM jobs"
                 " WHERE status IN ('pending', 'failed', 'in_progress') AND scheduled_for < ?",

@@ -15,6 +15,8 @@ from yoked_actor.simulation.stage.disk import CLAIM, Disk
 from yoked_actor.simulation.stage.errors import describe, leaves
 from yoked_actor.store import StoreUnavailable
 
+Stall = tuple[int, float]
+"""After how many calls of the store a worker that has a job stands still, and for how long."""
 _in_worker: ContextVar[bool] = ContextVar("in_worker", default=False)
 
 
@@ -45,10 +47,10 @@ class WorkerBeside:
         wait_up: Callable[[], Awaitable[None]],
         make_clock: Callable[[str], Clock],
         disk: Disk,
-        stall_s: float | None,
+        stall: Stall | None,
         ended_by_itself: Callable[[str], None],
     ) -> None:
-        """Run jobs until it is stopped. With `stall_s` it stands still once, after a claim."""
+        """Run jobs until it is stopped. With `stall` it stands still once, after a claim."""
         _in_worker.set(True)
         self.disk = disk
         self._gone = trio.Event()
@@ -56,14 +58,11 @@ class WorkerBeside:
             try:
                 await wait_up()
                 clock = make_clock("worker")
-                async with (
-                    trio.open_nursery() as nursery,
-                    open_worker(
-                        settings, self._database, clock=clock, name="worker", threads=False
-                    ),
+                async with open_worker(
+                    settings, self._database, clock=clock, name="worker", threads=False
                 ):
-                    if stall_s is not None:
-                        disk.when_changed(CLAIM, lambda: self._stall(nursery, stall_s))
+                    if stall is not None:
+                        disk.when_changed(CLAIM, lambda: self._stall_soon(stall))
                     await trio.sleep_forever()
             except* Exception as error:
                 if not disk.is_dead and not self._is_excused(error):
@@ -71,17 +70,9 @@ class WorkerBeside:
         self._scope = None
         self._gone.set()
 
-    def _stall(self, nursery: trio.Nursery, seconds: float) -> None:
-        """Stand still: nothing that the worker does reaches the file for so long."""
-        disk = self.disk
-
-        async def resume() -> None:
-            await trio.sleep(seconds)
-            disk.slow_s = 0.0
-
-        disk.slow_s = seconds
-        nursery.start_soon(resume)
-        self.was_stalled(seconds)
+    def _stall_soon(self, stall: Stall) -> None:
+        calls, seconds = stall
+        self.disk.stall_in(calls, seconds, lambda: self.was_stalled(seconds))
 
     def _is_excused(self, error: BaseException) -> bool:
         return self.disk.refused > 0 and all(

@@ -60,6 +60,8 @@ class Disk:
         self._drop: Drop | None = None
         self._is_torn = False
         self._awaited: tuple[str, Callable[[], None]] | None = None
+        self._stall: tuple[int, float, Callable[[], None]] | None = None
+        self._stalled_until_s = -1.0
 
     def fail_statement(self, after: int, code: str) -> None:
         """Refuse one statement, the one after so many others; `code` such as SQLITE_IOERR."""
@@ -71,6 +73,23 @@ class Disk:
         `torn`: the statement still runs, and only a part of what it writes reaches the disk.
         """
         self._drop_in, self._drop, self._is_torn = after, drop, torn
+
+    def stall_in(self, calls: int, seconds: float, was_stalled: Callable[[], None]) -> None:
+        """Let a few calls of the store pass; then none for so long, as in a stopped process."""
+        self._stall = (calls, seconds, was_stalled)
+
+    async def wait(self) -> None:
+        """Wait as long as a call of the store has to wait before it runs."""
+        if self._stall is not None:
+            calls, seconds, was_stalled = self._stall
+            self._stall = (calls - 1, seconds, was_stalled) if calls else None
+            if self._stall is None:
+                self._stalled_until_s = trio.current_time() + seconds
+                was_stalled()
+        if self.slow_s:
+            await trio.sleep(self.slow_s)
+        if self._stalled_until_s > trio.current_time():
+            await trio.sleep_until(self._stalled_until_s)
 
     def when_changed(self, text: str, then: Callable[[], None]) -> None:
         """Call something after the next statement that contains a text and has changed rows."""
@@ -163,9 +182,7 @@ def installed(find: Callable[[], Disk]) -> Iterator[None]:
         return connection
 
     async def run_slowly(runner: InlineRunner, fn: Callable[[], T]) -> T:
-        slow_s = find().slow_s
-        if slow_s:
-            await trio.sleep(slow_s)
+        await find().wait()
         return await run(runner, fn)
 
     setattr(sqlite3, "connect", connect_through)  # noqa: B010

@@ -21,7 +21,7 @@ from yoked_actor.app.server import Server, open_server
 from yoked_actor.domain.time import MICROSECONDS, Instant, MachineTime
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.settings import Settings, load_settings
-from yoked_actor.simulation.stage.beside import WorkerBeside, is_in_worker
+from yoked_actor.simulation.stage.beside import Stall, WorkerBeside, is_in_worker
 from yoked_actor.simulation.stage.clocks import Wall
 from yoked_actor.simulation.stage.disk import CLAIM, Disk, Files, Image, installed
 from yoked_actor.simulation.stage.errors import describe, leaves
@@ -194,10 +194,10 @@ class Stage:
             reload(self._server.base.settings, self._load)
             self._server.settings_changed()
 
-    def start_worker(self, stall_s: float | None = None) -> None:
-        """Run a worker beside the server; with `stall_s` it stands still once, after a claim."""
+    def start_worker(self, stall: Stall | None = None) -> None:
+        """Run a worker beside the server; with `stall` it stands still once, after a claim."""
         if self._nursery is not None and not self.worker.is_running:
-            self._nursery.start_soon(self._work, stall_s)
+            self._nursery.start_soon(self._work, stall)
 
     async def wait_up(self) -> None:
         """Wait until the server serves."""
@@ -284,11 +284,11 @@ class Stage:
         is_store = all(isinstance(one, StoreUnavailable) for one in leaves(error))
         return is_store and self.disk.refused > 0
 
-    async def _work(self, stall_s: float | None) -> None:
+    async def _work(self, stall: Stall | None) -> None:
         disk = Disk()
         disk.on_refuse = self.was_refused
         await self.worker.run(
-            self._load(), self.wait_up, self._clock, disk, stall_s, self.ended_by_itself
+            self._load(), self.wait_up, self._clock, disk, stall, self.ended_by_itself
         )
         self._clocks.pop("worker", None)
 
