@@ -10,8 +10,8 @@ from __future__ import annotations
 from yoked_actor.domain.lobby.machine.pairing import nothing_between
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import Nudge
-from yoked_actor.domain.matching import Ticket, Tier, admits
-from yoked_actor.domain.people import distance_km
+from yoked_actor.domain.matching import Limits, Ticket, Tier, admits
+from yoked_actor.domain.people import Person, distance_km
 from yoked_actor.domain.time import after
 
 MOST_NUDGED = 5
@@ -31,12 +31,13 @@ def nudge_idlers(step: Step) -> None:
 def _nudge_for(step: Step, seeker: Ticket) -> None:
     floor, now = step.floor, step.now
     expires_at = after(now, floor.rules.nudge_good_for_s)
+    own = floor.tiers.limits(seeker.person, Tier.WIDEST)
     left = MOST_NUDGED
     for user_id in floor.idlers.next_for(seeker.person, MOST_CHECKED):
         last = floor.nudged_at.get(user_id)
         if last is not None and after(last, floor.rules.nudge_every_s) > now:
             continue
-        if not _would_suit(step, seeker, Ticket(floor.person(user_id), now)):
+        if not _would_suit(step, seeker, own, floor.person(user_id)):
             continue
         floor.nudged_at.put(user_id, now)
         step.tell(user_id, Nudge(expires_at))
@@ -45,11 +46,13 @@ def _nudge_for(step: Step, seeker: Ticket) -> None:
             return
 
 
-def _would_suit(step: Step, seeker: Ticket, idler: Ticket) -> bool:
+def _would_suit(step: Step, seeker: Ticket, own: Limits, idler: Person) -> bool:
+    """Whether an idle user suits a seeker with these limits. Most are refused by the distance."""
     floor, now = step.floor, step.now
-    if not nothing_between(floor, seeker, idler, now):
+    km = distance_km(seeker.person, idler)
+    if km > own.max_km or not admits(own, idler, km, now):
         return False
-    km = distance_km(seeker.person, idler.person)
-    theirs = floor.tiers.limits(idler.person, Tier.WIDEST)
-    own = floor.tiers.limits(seeker.person, Tier.WIDEST)
-    return admits(own, idler.person, km, now) and admits(theirs, seeker.person, km, now)
+    theirs = floor.tiers.limits(idler, Tier.WIDEST)
+    return admits(theirs, seeker.person, km, now) and nothing_between(
+        floor, seeker, Ticket(idler, now), now
+    )
