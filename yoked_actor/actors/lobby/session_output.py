@@ -6,8 +6,6 @@ reply to a command is kept too: a repeated command gets the same reply and has n
 
 from __future__ import annotations
 
-from collections import deque
-
 from yoked_actor.actors.lobby.ice import ice_servers
 from yoked_actor.actors.lobby.moved import RoomMoved
 from yoked_actor.actors.lobby.room_link import RoomLink
@@ -48,7 +46,8 @@ class SessionOutput:
         self.is_warned = False
         """Whether the user was notified that the server is about to stop."""
         self.unsent = False
-        self._kept: deque[bytes] | None = None
+        self._kept: list[bytes] | None = None
+        """The last events. A list is small for the many users who get few events."""
         self._replies: dict[str, bytes] = {}
         self._pending: dict[str, int] = {}
         """How often each command that awaits its reply was received."""
@@ -81,8 +80,10 @@ class SessionOutput:
         text = wire.encode(event)
         self.seq += 1
         if self._kept is None:
-            self._kept = deque(maxlen=self._context.settings.session.kept_events)
+            self._kept = []
         self._kept.append(text)
+        if len(self._kept) > self._context.settings.session.kept_events:
+            del self._kept[0]
         self._send(text)
 
     def _ice_servers(self, now: Instant) -> wire.IceServers:
@@ -195,4 +196,4 @@ class SessionOutput:
         kept = self._kept or ()
         if not 0 <= behind <= len(kept):
             return None
-        return list(kept)[len(kept) - behind :]
+        return list(kept[len(kept) - behind :])

@@ -18,6 +18,7 @@ from yoked_actor.domain.people.person import (
     distance_km,
     is_user_id,
     latest_adult,
+    shared_genders,
     strict_limits,
 )
 from yoked_actor.domain.people.personal_data import (
@@ -97,5 +98,6 @@ __all__ = [
     "distance_km",
     "is_user_id",
     "latest_adult",
+    "shared_genders",
     "strict_limits",
 ]

@@ -23,7 +23,7 @@ from yoked_actor.domain.lobby import (
     Vote,
 )
 from yoked_actor.domain.matching import GroupQuality, Percentiles, Tier
-from yoked_actor.domain.people import Person, ShownPlace, strict_limits
+from yoked_actor.domain.people import Person, ShownPlace, shared_genders, strict_limits
 from yoked_actor.store.engine import read_row
 
 Row = tuple[Any, ...]
@@ -149,7 +149,7 @@ def person_of(row: Row) -> Person:
         lon=row[5],
         time_zone=row[6],
         interests=_decode_tags(row[7]),
-        seeking=frozenset(_decode_tags(row[8])),
+        seeking=shared_genders(frozenset(_decode_tags(row[8]))),
         min_age=row[9],
         max_age=row[10],
         max_distance_km=row[11],

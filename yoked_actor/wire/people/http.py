@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from sys import intern
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from yoked_actor.domain.people import (
     ADULT_AGE,
@@ -16,6 +18,7 @@ from yoked_actor.domain.people import (
     check_person,
     check_text,
     clean_name,
+    shared_genders,
     strict_limits,
 )
 from yoked_actor.domain.time import Instant, zone_names
@@ -152,7 +155,7 @@ def person_of(
         gender=profile.gender,
         lat=profile.location.lat,
         lon=profile.location.lon,
-        time_zone=profile.time_zone,
+        time_zone=intern(profile.time_zone),
         interests=interests,
         seeking=frozenset(wanted.seeking),
         min_age=wanted.min_age,
@@ -161,7 +164,7 @@ def person_of(
         strict=strict_limits(wanted.strict),
     )
     check_person(person, now, genders)
-    return person
+    return replace(person, seeking=shared_genders(person.seeking))
 
 
 def profile_of(person: Person) -> Profile:

@@ -12,6 +12,7 @@ from yoked_actor.domain.matching import NOBODY, Apart, Numbers
 from yoked_actor.domain.time import MICROSECONDS, Instant
 
 _DAY = 86_400 * MICROSECONDS
+_NONE: frozenset[str] = frozenset()
 
 
 class Acquaintance:
@@ -29,7 +30,8 @@ class Acquaintance:
         """For each user in memory exactly the others in memory whom something keeps apart."""
         # The keys to drop when a user leaves memory.
         self._others: dict[str, set[str]] = {}
-        self._blocked: dict[str, set[str]] = {}
+        self._blocked: dict[str, frozenset[str]] = {}
+        """The users whom each user in memory has blocked; most have blocked nobody."""
         self._blockers: dict[str, set[str]] = {}
 
     def learn(self, known: Known) -> None:
@@ -45,7 +47,7 @@ class Acquaintance:
         for other, at in known.blocks.items():
             self.blocks.rows.setdefault((user_id, other), at)
             self._blockers.setdefault(other, set()).add(user_id)
-        self._blocked[user_id] = set(known.blocks)
+        self._blocked[user_id] = frozenset(known.blocks)
         for other in (*known.met, *known.bars, *known.blocks, *self._blockers.get(user_id, ())):
             self._compare(user_id, other)
 
@@ -80,7 +82,8 @@ class Acquaintance:
         """Drop everything between an erased user and all others, on both sides."""
         for blocker in self._blockers.pop(user_id, set()):
             self.blocks.rows.pop((blocker, user_id), None)
-            self._blocked.get(blocker, set()).discard(user_id)
+            if blocker in self._blocked:
+                self._blocked[blocker] -= {user_id}
         for other in self._others.pop(user_id, set()):
             pair = pair_of(user_id, other)
             self.met.rows.pop(pair, None)
@@ -142,12 +145,11 @@ class Acquaintance:
 
     def around(self, user_id: str) -> set[str]:
         """All users who may have a block, a meeting or a bar with this user."""
-        nobody: set[str] = set()
-        return (
-            self._others.get(user_id, nobody)
-            | self._blocked.get(user_id, nobody)
-            | self._blockers.get(user_id, nobody)
-        )
+        return {
+            *self._others.get(user_id, ()),
+            *self._blocked.get(user_id, ()),
+            *self._blockers.get(user_id, ()),
+        }
 
     def count_settled_blocks(self, user_id: str) -> int:
         """How many blocks of a user are stored."""
@@ -166,7 +168,7 @@ class Acquaintance:
     def block(self, blocker: str, blocked: str, at: Instant) -> None:
         """Record a block."""
         self.blocks.put((blocker, blocked), at)
-        self._blocked.setdefault(blocker, set()).add(blocked)
+        self._blocked[blocker] = self._blocked.get(blocker, _NONE) | {blocked}
         self._blockers.setdefault(blocked, set()).add(blocker)
         self._compare(blocker, blocked)
 
