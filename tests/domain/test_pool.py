@@ -40,6 +40,7 @@ from yoked_actor.domain.matching import (
     Tier,
     Tiers,
     Weighted,
+    group,
     search,
 )
 from yoked_actor.domain.matching.fairness import FairQueue, Policy
@@ -61,11 +62,12 @@ LATER_S = (0.0, 0.000001, 1.0, 30.0, 59.999999, 60.0, 4_999.0, 5_000.0, 86_400.0
 
 
 @contextmanager
-def _thresholds(walk: int, lines: int, cells: int) -> Iterator[None]:
+def _thresholds(walk: int, lines: int, cells: int, few: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "_SHORT_WALK", walk)
         patch.setattr(search, "_MOST_LINES", lines)
         patch.setattr(search, "_MOST_CELLS", cells)
+        patch.setattr(group, "_FEW", few)
         yield
 
 
@@ -73,6 +75,7 @@ thresholds = st.tuples(
     st.sampled_from((0, 1, 3, 10_000)),
     st.sampled_from((0, 4, 10_000)),
     st.sampled_from((0, 9, 100_000)),
+    st.sampled_from((0, 2, 16)),
 )
 
 
@@ -144,7 +147,7 @@ def test_the_best_partner_is_the_best_of_a_full_scan(
     later_s: float,
     in_pool: bool,
     beyond: Tier | None,
-    paths: tuple[int, int, int],
+    paths: tuple[int, int, int, int],
 ) -> None:
     everybody = [*crowd, seeker] if in_pool else crowd
     pool, now = _pool(policy, *everybody), after(START, later_s)
@@ -154,34 +157,34 @@ def test_the_best_partner_is_the_best_of_a_full_scan(
 
 @given(data=st.data(), policy=policies, seeker=tickets("me"), paths=thresholds)
 def test_any_history_of_the_pool_leaves_what_a_dictionary_would_hold(
-    data: st.DataObject, policy: str, seeker: Ticket, paths: tuple[int, int, int]
+    data: st.DataObject, policy: str, seeker: Ticket, paths: tuple[int, int, int, int]
 ) -> None:
     pool, model, now = _pool(policy), dict[str, Ticket](), START
-    for user_id in data.draw(st.lists(st.sampled_from(crowd_ids(8)), max_size=25)):
-        match data.draw(st.integers(0, 5)):
-            case 0:
-                pool.discard(user_id)
-                model.pop(user_id, None)
-            case 1 if user_id in model:
-                # As the lobby does it: one more skip, another tier.
-                placed = model[user_id]
-                placed = replace(placed, skips=placed.skips + 1, tier=data.draw(tiers))
-                pool.put(placed, now)
-                model[user_id] = placed
-            case 2:
-                now = after(now, data.draw(st.sampled_from(LATER_S)))
-            case 3:
-                with _thresholds(*paths):
-                    _check(pool, policy, list(model.values()), seeker, now)
-            case _:
-                placed = data.draw(tickets(user_id))
-                pool.put(placed, now)
-                model[user_id] = placed
-        assert len(pool) == len(model)
-        assert {each.user_id: each for each in pool.tickets()} == model
-        assert (user_id in pool) == (user_id in model)
-        assert pool.get(user_id) == model.get(user_id)
     with _thresholds(*paths):
+        for user_id in data.draw(st.lists(st.sampled_from(crowd_ids(8)), max_size=25)):
+            match data.draw(st.integers(0, 5)):
+                case 0:
+                    pool.discard(user_id)
+                    model.pop(user_id, None)
+                case 1 if user_id in model:
+                    # As the lobby does it: one more skip, another tier, or both.
+                    placed = model[user_id]
+                    skips = placed.skips + data.draw(st.integers(0, 1))
+                    placed = replace(placed, skips=skips, tier=data.draw(tiers))
+                    pool.put(placed, now)
+                    model[user_id] = placed
+                case 2:
+                    now = after(now, data.draw(st.sampled_from(LATER_S)))
+                case 3:
+                    _check(pool, policy, list(model.values()), seeker, now)
+                case _:
+                    placed = data.draw(tickets(user_id))
+                    pool.put(placed, now)
+                    model[user_id] = placed
+            assert len(pool) == len(model)
+            assert {each.user_id: each for each in pool.tickets()} == model
+            assert (user_id in pool) == (user_id in model)
+            assert pool.get(user_id) == model.get(user_id)
         _check(pool, policy, list(model.values()), seeker, now)
     for user_id in list(model):
         pool.discard(user_id)
@@ -233,9 +236,11 @@ def _random_ticket(draw: Random, user_id: str, spread: float = 0.3) -> Ticket:
 
 
 @both_policies
-@pytest.mark.parametrize("paths", [(160, 48, 400), (0, 48, 400), (2, 0, 0), (10**6, 10**6, 10**6)])
+@pytest.mark.parametrize(
+    "paths", [(160, 48, 400, 16), (0, 48, 400, 0), (2, 0, 0, 0), (10**6, 10**6, 10**6, 10**6)]
+)
 def test_crowds_of_hundreds_are_searched_exactly_on_every_path(
-    policy: str, paths: tuple[int, int, int]
+    policy: str, paths: tuple[int, int, int, int]
 ) -> None:
     draw = Random(f"{policy} {paths}")
     held = {f"u{number}": _random_ticket(draw, f"u{number}") for number in range(400)}
@@ -276,11 +281,11 @@ def test_a_crowd_of_thousands_is_searched_exactly(policy: str) -> None:
 
 
 @both_policies
-@pytest.mark.parametrize("paths", [(160, 48, 400), (0, 0, 0)])
+@pytest.mark.parametrize("paths", [(160, 48, 400, 16), (0, 0, 0, 0)])
 @pytest.mark.parametrize("refuse", [0, 1, 64, 300])
 @pytest.mark.parametrize("apart_s", [0.0, 0.000001])
 def test_in_a_burst_a_microsecond_decides_or_else_the_user_id(
-    policy: str, paths: tuple[int, int, int], refuse: int, apart_s: float
+    policy: str, paths: tuple[int, int, int, int], refuse: int, apart_s: float
 ) -> None:
     crowd = [
         ticket(woman(f"w{number:03d}"), 30.0 + (300 - number) * apart_s) for number in range(301)
@@ -295,8 +300,10 @@ def test_in_a_burst_a_microsecond_decides_or_else_the_user_id(
 
 
 @both_policies
-@pytest.mark.parametrize("paths", [(160, 48, 400), (0, 0, 0)])
-def test_when_everyone_refuses_nobody_is_found(policy: str, paths: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("paths", [(160, 48, 400, 16), (0, 0, 0, 0)])
+def test_when_everyone_refuses_nobody_is_found(
+    policy: str, paths: tuple[int, int, int, int]
+) -> None:
     draw = Random(3)
     crowd = [_random_ticket(draw, f"u{number}") for number in range(500)]
     pool, seeker = _pool(policy, *crowd), ticket(man("me"), tier=Tier.FORCED)
@@ -316,7 +323,7 @@ def test_the_tiniest_distances_are_told_apart(policy: str, km: float, far_east: 
         moved = {**here, "lon": 13.0 + number * far_east}
         crowd.append(ticket(woman(f"w{number}", **moved), 1.0 + number / 1e9))
     pool, seeker = _pool(policy, *crowd), ticket(man("me", **here))
-    for paths in ((160, 48, 400), (0, 0, 0)):
+    for paths in ((160, 48, 400, 16), (0, 0, 0, 0)):
         with _thresholds(*paths):
             _check(pool, policy, crowd, seeker, START)
 
@@ -332,7 +339,7 @@ def test_steps_of_nearness_finer_than_a_chord_can_tell_are_told_apart() -> None:
             who = woman(f"w{number}", lat=lat + north, lon=lon + east, max_distance_km=km)
             crowd.append(ticket(who, 1.0))
         me = ticket(man("me", lat=lat, lon=lon, max_distance_km=km))
-        with _thresholds(0, 0, 0):
+        with _thresholds(0, 0, 0, 0):
             _check(_pool("weighted", *crowd), "weighted", crowd, me, START)
 
 
@@ -369,15 +376,17 @@ def test_antipodes_are_reached_by_those_who_would_go_so_far(policy: str, km: flo
     ]
     pool = _pool(policy, *crowd)
     seeker = ticket(man("me", lat=10.0, lon=10.0, max_distance_km=km))
-    for paths in ((160, 48, 400), (0, 0, 0)):
+    for paths in ((160, 48, 400, 16), (0, 0, 0, 0)):
         with _thresholds(*paths):
             _check(pool, policy, crowd, seeker, START)
 
 
 @both_policies
 @pytest.mark.parametrize("year", [1970, 1999, 2020, 2026, 2092, 2100])
-@pytest.mark.parametrize("paths", [(160, 48, 400), (0, 0, 0)])
-def test_the_clock_may_stand_anywhere(policy: str, year: int, paths: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("paths", [(160, 48, 400, 16), (0, 0, 0, 0)])
+def test_the_clock_may_stand_anywhere(
+    policy: str, year: int, paths: tuple[int, int, int, int]
+) -> None:
     draw, now = Random(year), from_datetime(datetime(year, 2, 28, 23, 59, 59, tzinfo=UTC))
     moved = now - START
     crowd = []
@@ -442,9 +451,9 @@ def test_a_full_boost_is_overtaken_by_points_that_still_grow() -> None:
     assert _check(pool, "weighted", held, me, after(START, 60)) == grows
 
 
-@pytest.mark.parametrize("paths", [(160, 32, 400), (0, 0, 0)])
+@pytest.mark.parametrize("paths", [(160, 32, 400, 16), (0, 0, 0, 0)])
 def test_a_better_fit_wins_and_those_passed_over_for_it_are_named(
-    paths: tuple[int, int, int],
+    paths: tuple[int, int, int, int],
 ) -> None:
     me = ticket(man("me", min_age=20, max_age=40))
     fits = ticket(woman("fits", min_age=20, max_age=40), 10.0)
@@ -458,9 +467,9 @@ def test_a_better_fit_wins_and_those_passed_over_for_it_are_named(
     assert (choice.ticket, choice.passed_over) == (fits, ["waits"])
 
 
-@pytest.mark.parametrize("paths", [(160, 32, 400), (3, 32, 400), (0, 0, 0)])
+@pytest.mark.parametrize("paths", [(160, 32, 400, 16), (3, 32, 400, 2), (0, 0, 0, 0)])
 def test_among_rivals_whom_only_the_fit_tells_apart_all_passed_over_are_named(
-    paths: tuple[int, int, int],
+    paths: tuple[int, int, int, int],
 ) -> None:
     draw, held = Random(f"rivals {paths}"), dict[str, Ticket]()
     for number in range(300):

@@ -7,10 +7,9 @@ line between two positions, on a globe of radius 1.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import asin, cos, degrees, floor, inf, pi, radians, sin, sqrt
+from typing import TypeVar
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ EARTH_RADIUS_KM = 6371.0088
 KM_PER_DEGREE = EARTH_RADIUS_KM * pi / 180
 """Along a meridian."""
 
+V = TypeVar("V")
 Angles = tuple[float, float, float]
 Cell = int
 """The number of a cell of a `Grid`."""
@@ -61,10 +61,20 @@ def kms_of(chords2: NDArray[np.float64]) -> NDArray[np.float64]:
     return kms
 
 
-class Grid(msgspec.Struct, frozen=True):
+Box = tuple[int, int, int, int]
+"""Cells of a `Grid`: the first and the last row, and the first and the last column.
+
+The columns are not reduced to one turn: the last one may be beyond the end of a row.
+"""
+
+
+class Grid:
     """Cells of equal sides in degrees, numbered row by row from the south, eastwards from 0."""
 
-    per_degree: int
+    __slots__ = ("per_degree",)
+
+    def __init__(self, per_degree: int) -> None:
+        self.per_degree = per_degree
 
     @property
     def columns(self) -> int:
@@ -76,14 +86,40 @@ class Grid(msgspec.Struct, frozen=True):
         around = 360 * self.per_degree
         return floor(lat * self.per_degree) * around + floor(lon * self.per_degree) % around
 
-    def around_position(
-        self, lat: float, lon: float, km: float, most: int
-    ) -> frozenset[Cell] | None:
+    def around_position(self, lat: float, lon: float, km: float, most: int) -> Box | None:
         """All cells within a distance of a position, and perhaps some more.
 
         None when there would be more than `most`, or when the circle comes near a pole.
         """
-        return _around(self.per_degree, lat, lon, km, most)
+        width = _half_width(lat, km)
+        if width == inf:
+            return None
+        per = self.per_degree
+        high, wide = degrees(km / EARTH_RADIUS_KM) * _SLACK + 1e-9, width * _SLACK + 1e-9
+        south, north = floor((lat - high) * per), floor((lat + high) * per)
+        west, east = floor((lon - wide) * per), floor((lon + wide) * per)
+        if (north - south + 1) * (east - west + 1) > most or east - west >= 360 * per - 1:
+            return None
+        return south, north, west, east
+
+    def among(self, box: Box, occupied: dict[Cell, V]) -> list[V]:
+        """The values of the cells of a box that have one."""
+        south, north, west, east = box
+        around = 360 * self.per_degree
+        first, last = south * around, (north + 1) * around
+        if len(occupied) < (north - south + 1) * (east - west + 1):
+            return [
+                value
+                for cell, value in occupied.items()
+                if first <= cell < last and (cell - west) % around <= east - west
+            ]
+        columns = [column % around for column in range(west, east + 1)]
+        return [
+            occupied[row + column]
+            for row in range(first, last, around)
+            for column in columns
+            if row + column in occupied
+        ]
 
     def around_cell(self, cell: Cell, km: float) -> list[Cell]:
         """All cells within a distance of some position of a cell, and some more."""
@@ -101,28 +137,6 @@ class Grid(msgspec.Struct, frozen=True):
             for one in range(row - up, row + up + 1)
             for other in columns
         ]
-
-
-# The same people search again and again, from the same place and with the same limits.
-@lru_cache(maxsize=4096)
-def _around(
-    per_degree: int, lat: float, lon: float, km: float, most: int
-) -> frozenset[Cell] | None:
-    width = _half_width(lat, km)
-    if width == inf:
-        return None
-    around = 360 * per_degree
-    high, wide = degrees(km / EARTH_RADIUS_KM) * _SLACK + 1e-9, width * _SLACK + 1e-9
-    south, north = floor((lat - high) * per_degree), floor((lat + high) * per_degree)
-    west, east = floor((lon - wide) * per_degree), floor((lon + wide) * per_degree)
-    if (north - south + 1) * (east - west + 1) > most or east - west >= around - 1:
-        return None
-    columns = range(west, east + 1)
-    return frozenset(
-        row + column % around
-        for row in range(south * around, (north + 1) * around, around)
-        for column in columns
-    )
 
 
 def _half_width(lat: float, km: float) -> float:

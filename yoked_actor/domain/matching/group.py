@@ -1,205 +1,32 @@
 """The index of the waiting users of one gender who seek the same genders.
 
-Each ticket is in three lists, ordered by key: that of the group, that of its cell of one degree,
-and that of its cell and birth year. It is also a row of numbers (`Columns`). The list of the group
-and the rows are for searches that read the whole group; most tickets leave before one does, so both
-are brought up to date when they are read, or when too many tickets wait for it.
+Each ticket is in two lists, ordered by key: that of the group and that of its cell of one degree.
+A cell of many tickets has a list for each birth year, too. Each ticket is also a row of numbers
+(`Columns`). The list of the group and the rows are for searches that read the whole group; most
+tickets leave before one does, so both are brought up to date when they are read, or when too many
+tickets wait for it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sortedcontainers import SortedList
 
-from yoked_actor.domain.geometry import Cell, Grid, angles_of, chord_of, unit_vector
+from yoked_actor.domain.geometry import Cell
+from yoked_actor.domain.matching.columns import MOST_UNWRITTEN, Columns, Entry, Item
 from yoked_actor.domain.matching.fairness import Standing, Ticket
 from yoked_actor.domain.matching.tiers import Limits
-from yoked_actor.domain.people import born_number
 
-CELLS = Grid(per_degree=1)
 ALL_YEARS = 0
-EXACT = ("x", "y", "z")
-SHOWN = ("shown_x", "shown_y", "shown_z")
-"""The columns of exact and of shown positions."""
-
-Item = tuple[int, str, "Entry"]
-"""Sorts by descending key, then by user id, which is unique."""
 Phases = tuple[list[Item], list[Item]]
 Line = tuple[Sequence[Item], Sequence[Item]]
 """Ordered lists of tickets, by phase."""
 
-_SLACK = 1 + 1e-9
-_LONGEST_CHORD2 = 4.001
-_ANY_AGE = 30_000
-_MOST_UNWRITTEN = 32
-
-
-def reach2(km: float) -> float:
-    """The squared chord of a distance, on a globe of radius 1, slightly increased."""
-    return min(chord_of(km) ** 2 * _SLACK + 1e-18, _LONGEST_CHORD2)
-
-
-class Entry:
-    """A ticket with its precomputed numbers."""
-
-    # For mypyc: `del` of this attribute is allowed.
-    __deletable__ = ("item",)
-    __slots__ = (
-        "angles",
-        "born",
-        "cell",
-        "item",
-        "max_age",
-        "max_km",
-        "min_age",
-        "number",
-        "row",
-        "shown",
-        "standing",
-        "ticket",
-        "user_id",
-    )
-
-    def __init__(
-        self,
-        ticket: Ticket,
-        limits: Limits,
-        standing: Standing,
-        shown: tuple[float, float],
-        number: int,
-    ) -> None:
-        """`shown` is the shown place of the user, in degrees: for `explain`, not for pairing."""
-        person = ticket.person
-        self.shown = angles_of(*shown)
-        self.ticket = ticket
-        self.number = number
-        self.user_id = person.user_id
-        self.born = born_number(person.birth_date)
-        self.angles = angles_of(person.lat, person.lon)
-        self.min_age = limits.min_age
-        self.max_age = limits.max_age
-        self.max_km = limits.max_km
-        self.cell = CELLS.cell_of(person.lat, person.lon)
-        self.row = -1
-        self.stand(standing)
-
-    def stand(self, standing: Standing) -> None:
-        """Set the standing."""
-        self.standing = standing
-        self.item: Item = (-standing.key, self.user_id, self)
-
-
-_TYPES: dict[str, Any] = {
-    "number": np.int32,
-    "born": np.int32,
-    "min_age": np.int16,
-    "max_age": np.int16,
-    "x": np.float64,
-    "y": np.float64,
-    "z": np.float64,
-    "shown_x": np.float64,
-    "shown_y": np.float64,
-    "shown_z": np.float64,
-    "reach2": np.float64,
-    "key": np.int64,
-    "phase": np.int8,
-    "strict_age": np.bool_,
-    "strict_distance": np.bool_,
-    "wanted_ages": np.int64,
-    "wanted_span": np.int64,
-    "wanted_km": np.float64,
-}
-
-
-class Columns:
-    """Rows of numbers without gaps: the last row replaces a removed one."""
-
-    __slots__ = ("_columns", "_unwritten", "size")
-
-    def __init__(self) -> None:
-        self.size = 0
-        self._unwritten: dict[int, Entry] = {}
-        self._columns: dict[str, NDArray[Any]] = {}
-        """Empty until the first row is written."""
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        if self._unwritten or not self._columns:
-            self._write()
-        return self._columns[name][: self.size]
-
-    def append(self, entry: Entry) -> None:
-        """Add a row for an entry."""
-        entry.row = self.size
-        self._unwritten[self.size] = entry
-        self.size += 1
-        if len(self._unwritten) > _MOST_UNWRITTEN:
-            self._write()
-
-    def _write(self) -> None:
-        columns = self._columns
-        if not columns:
-            columns.update((name, np.zeros(8, kind)) for name, kind in _TYPES.items())
-        while self.size > len(columns["born"]):
-            for name, column in columns.items():
-                columns[name] = np.concatenate([column, np.zeros_like(column)])
-        unwritten, self._unwritten = self._unwritten, {}
-        for entry in unwritten.values():
-            self._write_row(entry)
-
-    def _write_row(self, entry: Entry) -> None:
-        columns, row, person = self._columns, entry.row, entry.ticket.person
-        columns["number"][row] = entry.number
-        columns["born"][row] = entry.born
-        columns["min_age"][row] = entry.min_age
-        columns["max_age"][row] = min(entry.max_age, _ANY_AGE)
-        columns["x"][row], columns["y"][row], columns["z"][row] = unit_vector(*entry.angles)
-        x, y, z = unit_vector(*entry.shown)
-        columns["shown_x"][row], columns["shown_y"][row], columns["shown_z"][row] = x, y, z
-        columns["reach2"][row] = reach2(entry.max_km)
-        columns["wanted_ages"][row] = person.min_age + person.max_age
-        columns["wanted_span"][row] = person.max_age - person.min_age + 2
-        columns["wanted_km"][row] = person.max_distance_km
-        columns["strict_age"][row] = "age" in person.strict
-        columns["strict_distance"][row] = "distance" in person.strict
-        self.stand(entry)
-
-    def chords2(
-        self, axes: Iterable[str], rows: NDArray[np.intp], vector: Iterable[float]
-    ) -> NDArray[np.float64]:
-        """The squared chords between a position and the positions of some rows."""
-        x, y, z = (self[name][rows] - own for name, own in zip(axes, vector, strict=True))
-        chords2: NDArray[np.float64] = x * x + y * y + z * z
-        return chords2
-
-    def aged(self, before: int, today: int) -> NDArray[np.intp]:
-        """The rows whose age is not the same on two days, given as `born_number` does."""
-        born = self["born"]
-        return np.flatnonzero((before - born) // 10_000 != (today - born) // 10_000)
-
-    def stand(self, entry: Entry) -> None:
-        """Set the standing of an entry."""
-        if entry.row not in self._unwritten:
-            self._columns["key"][entry.row] = entry.standing.key
-            self._columns["phase"][entry.row] = entry.standing.phase
-
-    def remove(self, row: int) -> None:
-        """Remove a row; the last row gets its number."""
-        self.size -= 1
-        last = self._unwritten.pop(self.size, None)
-        if row == self.size:
-            return
-        if last is not None:
-            self._unwritten[row] = last
-            return
-        self._unwritten.pop(row, None)
-        for column in self._columns.values():
-            column[row] = column[self.size]
+_FEW = 16
+"""A cell of so many tickets has no lists by year: reading all of them is faster."""
 
 
 class Group:
@@ -214,6 +41,7 @@ class Group:
         self._unordered: dict[str, Entry] = {}
         """The entries that are not in `_order` yet, by user."""
         self.cells: dict[Cell, dict[int, Phases]] = {}
+        """The list of each cell, and those of its years if it has had more than a few tickets."""
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -240,6 +68,11 @@ class Group:
             last.row = entry.row
             self.entries[entry.row] = last
 
+    def widen(self, entry: Entry, ticket: Ticket, limits: Limits) -> None:
+        """Change the tier of an entry, and with it the limits."""
+        entry.widen(ticket, limits)
+        self.columns.widen(entry)
+
     def stand(self, entry: Entry, standing: Standing) -> None:
         """Change the standing of an entry."""
         self._step_out(entry)
@@ -250,14 +83,18 @@ class Group:
     def _line_up(self, entry: Entry) -> None:
         phase, item = entry.standing.phase, entry.item
         self._unordered[entry.user_id] = entry
-        if len(self._unordered) > _MOST_UNWRITTEN:
+        if len(self._unordered) > MOST_UNWRITTEN:
             self._sort()
-        years = self.cells.setdefault(entry.cell, {})
-        for year in (ALL_YEARS, entry.born // 10_000):
-            phases = years.get(year)
-            if phases is None:
-                phases = years[year] = ([], [])
-            insort(phases[phase], item)
+        years = self.cells.get(entry.cell)
+        if years is None:
+            years = self.cells[entry.cell] = {ALL_YEARS: ([], [])}
+        everybody = years[ALL_YEARS]
+        insort(everybody[phase], item)
+        if len(years) > 1:
+            insort(_of_year(years, entry)[phase], item)
+        elif len(everybody[0]) + len(everybody[1]) > _FEW:
+            for _, _, other in (*everybody[0], *everybody[1]):
+                insort(_of_year(years, other)[other.standing.phase], other.item)
 
     def _sort(self) -> tuple[SortedList[Item], SortedList[Item]]:
         order = self._order
@@ -274,14 +111,26 @@ class Group:
             assert self._order is not None
             self._order[phase].remove(item)
         years = self.cells[entry.cell]
-        for year in (ALL_YEARS, entry.born // 10_000):
-            phases = years[year]
+        everybody = years[ALL_YEARS]
+        line = everybody[phase]
+        del line[bisect_left(line, item)]
+        if not everybody[0] and not everybody[1]:
+            del self.cells[entry.cell]
+        elif len(years) > 1:
+            phases = _of_year(years, entry)
             line = phases[phase]
             del line[bisect_left(line, item)]
             if not phases[0] and not phases[1]:
-                del years[year]
-        if not years:
-            del self.cells[entry.cell]
+                del years[entry.born // 10_000]
+
+
+def _of_year(years: dict[int, Phases], entry: Entry) -> Phases:
+    """The list of an entry's year in its cell."""
+    year = entry.born // 10_000
+    phases = years.get(year)
+    if phases is None:
+        phases = years[year] = ([], [])
+    return phases
 
 
 def walk(lines: Sequence[Line], lifts: tuple[int, int]) -> Iterator[tuple[int, Entry]]:

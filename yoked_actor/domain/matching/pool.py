@@ -13,8 +13,9 @@ from heapq import heapify, heappop, heappush
 import msgspec
 
 from yoked_actor.domain.matching.apart import Apart, Numbers
+from yoked_actor.domain.matching.columns import Entry
 from yoked_actor.domain.matching.fairness import EPOCH, Policy, Ticket
-from yoked_actor.domain.matching.group import Entry, Group
+from yoked_actor.domain.matching.group import Group
 from yoked_actor.domain.matching.search import Search
 from yoked_actor.domain.matching.tiers import Limits, Tiers
 from yoked_actor.domain.people import (
@@ -113,6 +114,10 @@ class Pool:
         before = self._entries.get(ticket.user_id)
         if before is not None:
             if before.ticket == ticket:
+                return
+            if _differ_in_tier(before.ticket, ticket):
+                limits = self._tiers.limits(ticket.person, ticket.tier)
+                self._groups[_group_of(ticket.person)].widen(before, ticket, limits)
                 return
             self.discard(ticket.user_id)
         limits = self._tiers.limits(ticket.person, ticket.tier)
@@ -219,6 +224,16 @@ class Pool:
 
 def _group_of(person: Person) -> GroupKey:
     return (person.gender, person.seeking)
+
+
+def _differ_in_tier(before: Ticket, ticket: Ticket) -> bool:
+    """Whether two tickets differ in nothing but the tier, which has no part in the standing."""
+    return (
+        before.person is ticket.person
+        and before.waiting_since == ticket.waiting_since
+        and before.credit == ticket.credit
+        and before.skips == ticket.skips
+    )
 
 
 def _may_suit(seeker: Person, group: GroupKey) -> bool:

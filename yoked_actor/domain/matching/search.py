@@ -19,17 +19,9 @@ from numpy.typing import NDArray
 
 from yoked_actor.domain.geometry import angles_of, haversine_km, kms_of, unit_vector
 from yoked_actor.domain.matching.apart import Apart
+from yoked_actor.domain.matching.columns import CELLS, EXACT, Entry, reach2
 from yoked_actor.domain.matching.fairness import EPOCH, Policy, Ticket
-from yoked_actor.domain.matching.group import (
-    ALL_YEARS,
-    CELLS,
-    EXACT,
-    Entry,
-    Group,
-    Line,
-    reach2,
-    walk,
-)
+from yoked_actor.domain.matching.group import ALL_YEARS, Group, Line, walk
 from yoked_actor.domain.matching.tiers import Limits
 from yoked_actor.domain.people import ADULT_AGE, age_on, born_number
 from yoked_actor.domain.time import Instant, utc_date
@@ -141,19 +133,19 @@ class Search:
         """Ordered lists that together contain all tickets inside the limits."""
         if self._cells is None:
             return [group.order]
-        cells, occupied = self._cells, group.cells
-        if len(occupied) < len(cells):
-            places = [years for cell, years in occupied.items() if cell in cells]
-        else:
-            places = [occupied[cell] for cell in cells if cell in occupied]
+        places = CELLS.among(self._cells, group.cells)
         first_year, last_year = self._born_after // 10_000, self._born_by // 10_000
         if (last_year - first_year + 1) * len(places) <= _MOST_LINES:
-            return [
-                phases
-                for years in places
-                for year in range(first_year, last_year + 1)
-                if (phases := years.get(year)) is not None
-            ]
+            lines: list[Line] = []
+            for years in places:
+                if len(years) == 1:
+                    lines.append(years[ALL_YEARS])
+                    continue
+                for year in range(first_year, last_year + 1):
+                    phases = years.get(year)
+                    if phases is not None:
+                        lines.append(phases)
+            return lines
         if len(places) > _MOST_LINES:
             return [group.order]
         return [years[ALL_YEARS] for years in places]
