@@ -95,7 +95,8 @@ class HeldJobs:
     def add(self, job: Job) -> HeldJob:
         """Hold a job that was claimed."""
         held = self._held[job.id] = HeldJob(job)
-        self._added.unpark_all()
+        if self._added:
+            self._added.unpark_all()
         return held
 
     def release(self, jobs: list[Job]) -> None:

@@ -141,7 +141,7 @@ class JobType:
             await trio.lowlevel.checkpoint()
         else:
             result = await trio.to_thread.run_sync(self._compute, run, limiter=limiter)
-        if not isinstance(result, Snooze | Cancel | None):
+        if result is not None and not isinstance(result, Snooze | Cancel):
             raise TypeError(f"a handler returns None, Snooze or Cancel, not {result!r}")
         return result
 
