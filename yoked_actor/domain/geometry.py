@@ -7,6 +7,7 @@ line between two positions, on a globe of radius 1.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import asin, cos, degrees, floor, inf, pi, radians, sin, sqrt
 from typing import TypeVar
 
@@ -91,16 +92,7 @@ class Grid:
 
         None when there would be more than `most`, or when the circle comes near a pole.
         """
-        width = _half_width(lat, km)
-        if width == inf:
-            return None
-        per = self.per_degree
-        high, wide = degrees(km / EARTH_RADIUS_KM) * _SLACK + 1e-9, width * _SLACK + 1e-9
-        south, north = floor((lat - high) * per), floor((lat + high) * per)
-        west, east = floor((lon - wide) * per), floor((lon + wide) * per)
-        if (north - south + 1) * (east - west + 1) > most or east - west >= 360 * per - 1:
-            return None
-        return south, north, west, east
+        return _box_around(self.per_degree, lat, lon, km, most)
 
     def among(self, box: Box, occupied: dict[Cell, V]) -> list[V]:
         """The values of the cells of a box that have one."""
@@ -137,6 +129,20 @@ class Grid:
             for one in range(row - up, row + up + 1)
             for other in columns
         ]
+
+
+# Users who are active search again and again from the same place. Few are kept: many only wait.
+@lru_cache(maxsize=1024)
+def _box_around(per: int, lat: float, lon: float, km: float, most: int) -> Box | None:
+    width = _half_width(lat, km)
+    if width == inf:
+        return None
+    high, wide = degrees(km / EARTH_RADIUS_KM) * _SLACK + 1e-9, width * _SLACK + 1e-9
+    south, north = floor((lat - high) * per), floor((lat + high) * per)
+    west, east = floor((lon - wide) * per), floor((lon + wide) * per)
+    if (north - south + 1) * (east - west + 1) > most or east - west >= 360 * per - 1:
+        return None
+    return south, north, west, east
 
 
 def _half_width(lat: float, km: float) -> float:
