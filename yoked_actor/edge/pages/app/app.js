@@ -279,6 +279,12 @@ export class App {
     await this.attempt(() => this.client.startDate(connection_id));
   }
 
+  /** The question after a date is answered, or left for later: go on, out of the room if that has closed. */
+  touched() {
+    this.touch = null;
+    return this.rooms.left ? this.rooms.leave(this.rooms.left) : this.router.follow();
+  }
+
   /** @param {string} date_id @param {any} partner @param {"yes"|"no"} answer */
   async stayInTouch(date_id, partner, answer) {
     const reply = await this.attempt(() => this.api.stayInTouch(date_id, answer));

@@ -10,6 +10,9 @@ export class Rooms {
   /** Null until loaded. @type {import("/yoked.js").Room[]|null} */
   list = null;
 
+  /** What to say when the user leaves a room that closed during a date; empty if there is none. */
+  left = "";
+
   /** @param {any} app */
   constructor(app) { this.app = app; }
 
@@ -70,6 +73,9 @@ export class Rooms {
     const isLoaded = await this.load();
     // An event that was missed may be about a room that is open again.
     if (app.rooms !== this || (isLoaded && this.find(this.current)?.is_open)) return;
+    // After a date the user is asked first whether to stay in touch.
+    this.left = app.touch ? notice : "";
+    if (this.left) return;
     if (app.router.place() === null) app.go("/rooms");
     app.notify(notice);
   }

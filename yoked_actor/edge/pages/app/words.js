@@ -65,10 +65,14 @@ export function callNotice(reason, name, incoming) {
 /** The server names a character that a text must not have; not every page shows the name of the field. */
 const BAD_CHARACTERS = /must not contain .*\(U\+|combining marks in a row/;
 
+/** How the server refuses a call to a user who is online in another room. */
+const IN_OTHER_ROOM = "your partner is in another room";
+
 /** Why the server refused a call, as a text. @param {any} error */
 export function refusal(error) {
   const detail = String(error?.message ?? "");
   if (error?.code === "bad_request" && BAD_CHARACTERS.test(detail)) return t("refusal.characters");
+  if (error?.code === "wrong_state" && detail.startsWith(IN_OTHER_ROOM)) return t("refusal.otherRoom");
   return known(`refusal.${error?.code}`) || (detail ? `${detail[0].toUpperCase()}${detail.slice(1)}.`.replace(/\.\.$/, ".") : t("refusal.internal"));
 }
 

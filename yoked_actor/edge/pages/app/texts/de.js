@@ -435,6 +435,7 @@ export default {
   "refusal.not_found": "Das gibt es nicht mehr.",
   "refusal.wrong_state": "Das geht gerade nicht.",
   "refusal.partner_offline": "Die andere Person ist gerade nicht online. Versuch es später noch einmal.",
+  "refusal.otherRoom": "Die andere Person ist in einem anderen Raum. Du kannst sie anrufen, wenn ihr im selben Raum seid.",
   "refusal.unknown_room": "Diesen Raum gibt es nicht mehr.",
   "refusal.room_closed": "Dieser Raum ist geschlossen. Wähl einen anderen.",
   "refusal.room_full": "Dieser Raum ist voll. Versuch es später noch einmal.",

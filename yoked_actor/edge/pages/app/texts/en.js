@@ -435,6 +435,7 @@ export default {
   "refusal.not_found": "That is no longer there.",
   "refusal.wrong_state": "You can't do that right now.",
   "refusal.partner_offline": "They aren't online right now. Try again later.",
+  "refusal.otherRoom": "They are in another room. You can call them when you are in the same room.",
   "refusal.unknown_room": "There is no such room any more.",
   "refusal.room_closed": "This room is closed. Choose another one.",
   "refusal.room_full": "This room is full. Try again later.",

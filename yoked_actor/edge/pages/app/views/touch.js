@@ -10,7 +10,7 @@ import { quietButtons } from "./offers.js";
 export function touch(app) {
   const { date_id, partner, touch_until } = app.touch;
   const name = partner.display_name;
-  const done = () => { app.touch = null; app.router.follow(); };
+  const done = () => app.touched();
   const answer = async (choice) => {
     for (const one of buttons) one.disabled = true;
     if (await app.stayInTouch(date_id, partner, choice)) return done();
