@@ -182,6 +182,31 @@ def test_a_date_outlives_its_room_and_after_the_question_its_end_leads_to_the_ro
     ana.at("/spinning")
 
 
+def test_a_call_to_a_user_in_another_room_says_that_they_are_there(
+    new_person: Callable[..., Person],
+) -> None:
+    ana = new_person("ana")
+    ana.has_profile()
+    ben = Caller(ana.server, "ben", gender="man", seeking=["woman"])
+    ana.arrive()
+    ana.spin()
+    ana.at("/spinning")
+    match_id = ben.spin()
+    ben.acknowledge(match_id)
+    ana.vote("yes")
+    ben.vote(match_id, "yes")
+    ana.at("/video-date")
+    ana.advance(40)
+    date_id = ben.call("GET", "/api/match/status")["date"]["date_id"]
+    ana.press("End date")
+    ana.press("Yes, stay in touch")
+    ben.call("POST", f"/api/dates/{date_id}/stay_in_touch", {"answer": "yes"})
+    ben.call("POST", "/api/rooms/rock/enter", {})
+    ana.page.get_by_role("navigation").get_by_role("link", name="Connections").click()
+    ana.press("Start a video date with Ben")
+    ana.sees_notice("They are in another room. You can call them when you are in the same room.")
+
+
 def test_a_user_in_line_leaves_it_before_another_room(new_person: Callable[..., Person]) -> None:
     ana = new_person("ana")
     ana.has_profile()
