@@ -39,7 +39,7 @@ MUTANTS = (
             ),
             (_MATCHMAKER, "            self._tell(messages, decided, notices, now)\n", ""),
         ),
-        seed=7,
+        seed=23,
     ),
     _one(
         "no-undo",
@@ -55,7 +55,7 @@ MUTANTS = (
         _MATCHMAKER,
         "        if by:\n",
         "        if by and by == 0:\n",
-        seed=10,
+        seed=51,
     ),
     _one(
         "lost-wake-up",
@@ -201,7 +201,7 @@ MUTANTS = (
         _SESSION_OUTPUT,
         "        if known is not None:\n            self._send(known)\n        elif",
         "        if known is not None:\n            return False\n        elif",
-        seed=10,
+        seed=51,
     ),
     _one(
         "leak",

@@ -9,7 +9,7 @@ SEEDS = (
     Wish(seed=31, people=30, days=2, faults=ALL_FAULTS),
     Wish(seed=7, people=40, days=2, faults=("crash", "power", "drain")),
     Wish(seed=8, people=40, days=2, faults=("crash", "power", "drain")),
-    Wish(seed=10, people=40, days=2, faults=("clock", "suspend", "reload")),
+    Wish(seed=51, people=40, days=2, faults=("clock", "suspend", "reload")),
     Wish(seed=23, people=40, days=2, faults=("socket", "disk", "statement")),
     Wish(seed=12, people=40, days=2, faults=("crash", "statement", "side_task", "worker")),
     Wish(seed=42, people=30, days=2, faults=("worker",)),

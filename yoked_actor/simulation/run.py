@@ -123,7 +123,7 @@ class _Run:
         self.ledger = Ledger()
         self.books = Books(stage.database, self.ledger, self.bench)
         self.erasures = Erasures(stage, self.bench, self.weather)
-        self.memory = MemoryJudge(stage, self.bench, self.tally)
+        self.memory = MemoryJudge(stage, self.bench, self.tally, plan.wish.people)
         machine = stage.wall.machine
         self.rooms = RoomJudge(self.ledger, self.bench, self.weather, machine, self._posters)
         self.contacts = ContactWitness(self.ledger, self.bench)

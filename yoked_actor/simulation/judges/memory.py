@@ -43,8 +43,10 @@ _OTHERS = (
 """Modules whose objects are not followed: caches of libraries, and the simulation itself."""
 _LEAK = 0.6
 """Objects that each connection leaves behind, above which it is a leak."""
-_SLACK = 150
-"""Windows of metrics and the sets of the last morning come and go."""
+_SLACK = 80
+"""Windows of metrics come and go."""
+_SET = 5
+"""Objects of one set: the sets of the last mornings come and go, one for each person."""
 _WARM = 60
 """Connections after which all that is made once has been made."""
 
@@ -52,12 +54,15 @@ _WARM = 60
 class MemoryJudge:
     """Compares the levels of quiet hours."""
 
-    def __init__(self, stage: Stage, bench: Bench, tally: Tally) -> None:
+    def __init__(self, stage: Stage, bench: Bench, tally: Tally, people: int) -> None:
         self._stage = stage
         self._bench = bench
         self._tally = tally
+        self._slack = _SLACK + _SET * people
         self._start = 0
         self._visits = 0
+        self._rooms: set[str] = set()
+        """The rooms that were in use: one that is open stays in use, with objects of its own."""
         self._level: int | None = None
         """The objects at the first quiet hour of this process, when it was warm."""
 
@@ -69,14 +74,19 @@ class MemoryJudge:
         objects, visits = count_reachable(server), self._tally.connections
         self._bench.count("memory")
         self._tally.levels.append(Level(self._stage.wall.true(), objects, visits))
+        rooms = set(server.live.rooms.rooms)
         if self._start != self._stage.starts:
             self._start, self._visits, self._level = self._stage.starts, visits, None
+            self._rooms = rooms
+        if not rooms <= self._rooms:
+            self._rooms |= rooms
+            self._level = None if self._level is None else objects
         if self._level is None:
             if visits - self._visits >= _WARM:
                 self._level, self._visits = objects, visits
             return
         grown, visited = objects - self._level, visits - self._visits
-        if grown > _SLACK + _LEAK * visited:
+        if grown > self._slack + _LEAK * visited:
             text = f"{grown} more objects than on the first night, after {visited} connections"
             self._bench.report("memory", text)
 
