@@ -245,13 +245,18 @@ class Faults:
 
     def _set_clock(self, error_s: float) -> None:
         self._weather.stepped()
+        self._doubt_ends()
+        self._stage.set_clock(error_s)
+
+    def _doubt_ends(self) -> None:
+        """Suspensions of people with an end may end at another time than the judges expect."""
         for account in self._ledger.accounts.values():
             if account.suspended_until is not None and account.suspended_s is not None:
                 account.suspension_unsure = True
-        self._stage.set_clock(error_s)
 
     def _suspend(self, random: Random) -> None:
         self._weather.stepped()
+        self._doubt_ends()
         self._weather.disturb(120.0)
         self._stage.suspend(3600.0)
         self._note("suspend", "the machine was suspended for an hour")

@@ -22,7 +22,9 @@ class Operator:
         self._company = company
         self._random = Random(f"operator {seed}")
         self._api = Api(company, "operator", admin=True)
-        self._suspended: list[str] = []
+        self._suspended: dict[str, int] = {}
+        """Who is suspended, and by which suspension."""
+        self._suspensions = 0
 
     async def work(self) -> None:
         """Work until the run ends."""
@@ -72,19 +74,21 @@ class Operator:
                 self._company.calls.freed(user_id)
             return
         self._company.calls.suspended(user_id, until)
-        self._suspended.append(user_id)
+        self._suspensions += 1
+        number = self._suspended[user_id] = self._suspensions
         if until is not None:
-            self._company.nursery.start_soon(self._end_later, user_id, now + hours * _HOUR)
+            at = now + hours * _HOUR
+            self._company.nursery.start_soon(self._end_later, user_id, number, at)
 
-    async def _end_later(self, user_id: str, at: int) -> None:
-        """A suspension with an end ends by itself."""
+    async def _end_later(self, user_id: str, number: int, at: int) -> None:
+        """A suspension with an end ends by itself, unless the operator has ended it before."""
         wall = self._company.stage.wall
         await wall.sleep_until(at)
-        if user_id in self._suspended:
+        if self._suspended.get(user_id) == number:
             self._company.calls.freeing(user_id)
             await trio.sleep(2.0 + 2 * abs(wall.error_s))
-            if user_id in self._suspended:
-                self._suspended.remove(user_id)
+            if self._suspended.get(user_id) == number:
+                del self._suspended[user_id]
                 self._company.calls.freed(user_id)
 
     async def _restore(self, user_id: str) -> None:
@@ -92,8 +96,7 @@ class Operator:
         path = f"/api/admin/users/{user_id}/unsuspend"
         answer = await self._api.call("POST", path, tries=20)
         if answer is not None and answer.status < 500:
-            if user_id in self._suspended:
-                self._suspended.remove(user_id)
+            self._suspended.pop(user_id, None)
             self._company.calls.freed(user_id)
 
 
