@@ -476,24 +476,6 @@ def test_an_undone_round_never_happened_and_can_be_handled_anew() -> None:
     assert lobby.changes().matches[0].users == ("ana", "ben")
 
 
-def test_tier_edges_of_one_moment_share_a_round_and_no_other_deadline_waits_for_them() -> None:
-    lobby = Lobby(Rules(liveness_s=60.0))
-    for one, later_s in ((ANA, 0.001), (CLEO, 0.013), (woman("dora"), 0.021)):
-        lobby.handle(ev.Entered(one.user_id, Known(one.user_id, one)), START)
-        lobby.handle(ev.Attached(one.user_id, 1), START)
-        lobby.handle(ev.Spin(one.user_id), after(START, later_s))
-    lobby.settle()
-    assert lobby.next_deadline() == after(START, 2.001)
-    due = lobby.next_round()
-    assert due == after(START, 2.02)
-    assert [user_id for user_id, _ in lobby.wake(due)] == [ANA.user_id, CLEO.user_id]
-    lobby.settle()
-    assert lobby.next_round() == after(START, 2.04)
-    lobby.floor.bar("eve", "fay", after(START, 2.03))
-    lobby.settle()
-    assert lobby.next_round() == after(START, 2.03)
-
-
 def test_an_undone_wake_is_due_again() -> None:
     lobby = Lobby(Rules())
     lobby.handle(ev.Entered("ana", Known("ana", ANA)), START)

@@ -176,7 +176,7 @@ class Matchmaker:
             if self._deferred or self._is_moved or self.mailbox:
                 return
             self._note_signs_of_life(self._clock.now())
-            next_at = self._lobby.next_round()
+            next_at = self._lobby.next_deadline()
             if next_at is not None and next_at <= self._clock.now():
                 return
             with self._clock.until(next_at):

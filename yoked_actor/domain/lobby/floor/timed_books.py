@@ -23,8 +23,6 @@ from yoked_actor.domain.matching import Tier, Tiers
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, microseconds
 
-_EDGES_EVERY = microseconds(0.02)
-"""How often tier edges need a round, at most."""
 _WINDOW = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.VOTE}
 
 
@@ -112,21 +110,6 @@ class TimedBooks(Books):
                 return
             deadlines.pop_due(at)
             self.liveness_fired(user_id, at)
-
-    def next_round(self) -> Instant | None:
-        """When to run the deadlines next.
-
-        Tier edges wait for the next multiple of 20 ms, so that one round is enough for many users.
-        A user who is lost may wait for them too; every other deadline has its own instant.
-        """
-        first = self.deadlines.first()
-        if first is None or first[1] is not Due.TIER:
-            return None if first is None else first[0]
-        until = -(-first[0] // _EDGES_EVERY) * _EDGES_EVERY
-        for at, due, _, _ in self.deadlines.due_by(until):
-            if at < until and due is not Due.TIER and due is not Due.LIVENESS:
-                until = at
-        return until
 
     def _is_lost(self, user_id: str, at: Instant) -> bool:
         seat = self.seats.rows.get(user_id)

@@ -4,7 +4,7 @@ The lobby owns the waiting pool and every deadline, and is the only code that ma
 cancels matches. It reads no clock, uses no randomness and does no I/O: events and instants come
 in, effects come out. Its driver, the matchmaker,
 
-- handles events in the order of their arrival, and calls `wake` at the instant `next_round`;
+- handles events in the order of their arrival, and calls `wake` at the instant `next_deadline`;
 - stores the `changes` of a round before it delivers the effects (R17);
 - then calls `settle`, or `undo` if the round could not be stored. After an undo the lobby is what
   it was before the round, and the same events can be handled again.
@@ -156,18 +156,9 @@ class Lobby:
         return self.floor.silent_by(now)
 
     def next_deadline(self) -> Instant | None:
-        """When the next deadline is due. The lobby must be settled."""
+        """When `wake` must be called next. The lobby must be settled."""
         self.floor.move_liveness()
         return self.floor.deadlines.next_at()
-
-    def next_round(self) -> Instant | None:
-        """When `wake` must be called next: the edges of many users share a round.
-
-        It is at most 20 ms after `next_deadline`.
-        """
-        if self.next_deadline() is None:
-            return None
-        return self.floor.next_round()
 
     def step_clock(self, by: int, now: Instant) -> None:
         """Follow a step of the clock by so many microseconds. The lobby must be settled.
