@@ -16,14 +16,18 @@ from yoked_actor.wire.call import Condition
 from yoked_actor.wire.contract import asyncapi, openapi
 from yoked_actor.wire.lobby import encode
 
-_STATED = {"edge", "matching", "date", "session"}
-"""The sections of the settings whose values the documents state."""
-_SECRETS = {"date": {"turn_secret"}}
+_STATED: dict[str, bool | set[str]] = {
+    "edge": True,
+    "matching": True,
+    "session": True,
+    "date": {"signals_per_s", "signals_burst", "max_signal_bytes"},
+}
+"""The settings whose values the documents state. Secrets and what goes with them are not there."""
 
 
 @lru_cache(maxsize=4)
 def _documents(stated: str, only: tuple[Condition, ...], dev: bool) -> tuple[str, str, str]:
-    """Both documents and the page, of these sections of the settings.
+    """Both documents and the page, of these settings.
 
     It takes a quarter of a second, so it is done at the start and not at a request, and once for
     all servers of a process that have the same settings.
@@ -42,7 +46,7 @@ def add_contract_calls(app: QuartTrio, api: Api, *, has_mock_clock: bool) -> Non
 
     def current() -> tuple[str, str, str]:
         # Rendered again after a reload has changed what the documents state.
-        stated = api.settings.model_dump_json(include=_STATED, exclude=_SECRETS)
+        stated = api.settings.model_dump_json(include=_STATED)
         return _documents(stated, tuple(only), api.dev)
 
     current()
