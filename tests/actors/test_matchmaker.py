@@ -34,7 +34,7 @@ from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.client import CallRefused
 from yoked_actor.domain.lobby import Known, Lobby, Notice, Reply, State
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby.notices import Done
+from yoked_actor.domain.lobby.notices import Done, NowWaiting, TierReached
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant
@@ -168,8 +168,13 @@ class Listener:
     def __init__(self) -> None:
         self.answers: list[tuple[str, Reply]] = []
 
+        self.edges: list[tuple[str, Instant]] = []
+
     def tell(self, user_id: str, notice: Notice, now: Instant) -> None:
-        raise AssertionError(f"{user_id} was told {notice}")
+        if isinstance(notice, TierReached):
+            self.edges.append((user_id, now))
+        elif not isinstance(notice, NowWaiting):
+            raise AssertionError(f"{user_id} was told {notice}")
 
     def answer(self, message: Message, reply: Reply, now: Instant) -> None:
         if type(message.event) is not ev.Entered:
@@ -188,12 +193,20 @@ class Listener:
         pass
 
 
+class ClockOfAServer(Clock):
+    """Passes for the time of day."""
+
+    @property
+    def is_real(self) -> bool:
+        return True
+
+
 @asynccontextmanager
-async def open_matchmaker():
+async def open_matchmaker(clock_type: type[Clock] = Clock):
     """A matchmaker on a store in memory, and the connection behind that store."""
     async with open_store(None, runner=InlineRunner()) as store:
         lobby, listener = Lobby(Rules()), Listener()
-        clock = Clock.starting(datetime(2026, 1, 1, tzinfo=UTC))
+        clock = clock_type.starting(datetime(2026, 1, 1, tzinfo=UTC))
         matchmaker = Matchmaker(Mailbox(1000), lobby, store, clock, listener, Metrics(), Settings())
         async with trio.open_nursery() as nursery:
             nursery.start_soon(matchmaker.run)
@@ -378,3 +391,39 @@ async def test_an_idle_server_does_nothing_at_all(autojump_clock):
         before = _value(world.server.base.metrics, "yoked_rounds_total", room="main")
         await trio.sleep(3600)
         assert _value(world.server.base.metrics, "yoked_rounds_total", room="main") == before
+
+
+async def _edges_of_a_crowd(clock_type: type[Clock]) -> tuple[list[float], float]:
+    """When the first tier edges of 30 users who come 4 ms apart run, in seconds after the first
+    spin; and how many rounds they take."""
+    async with open_matchmaker(clock_type) as (matchmaker, _, listener, _, _):
+        began_at = matchmaker._clock.now()
+        for n in range(30):
+            name = f"user{n:02}"
+            matchmaker.mailbox.put_nowait(Message(ev.Entered(name, Known(name)), None))
+            matchmaker.mailbox.put_nowait(Message(ev.ProfileChanged(name, talkative(name)), None))
+            matchmaker.mailbox.put_nowait(Message(ev.Attached(name, n + 1), None))
+            matchmaker.mailbox.put_nowait(Message(ev.Spin(name), None))
+            await trio.sleep(0.004)
+        before = _value(matchmaker._metrics, "yoked_rounds_total", room="main")
+        await trio.sleep(2.5)
+        rounds = _value(matchmaker._metrics, "yoked_rounds_total", room="main") - before
+        edges = sorted(listener.edges)
+        assert [user_id for user_id, _ in edges] == [f"user{n:02}" for n in range(30)]
+        return [(at - began_at) / 1e6 for _, at in edges], rounds
+
+
+async def test_on_a_mock_clock_every_tier_edge_runs_at_its_own_instant(autojump_clock):
+    edges, rounds = await _edges_of_a_crowd(Clock)
+    assert edges == pytest.approx([2 + 0.004 * n for n in range(30)], abs=1e-5)
+    assert rounds == 30
+
+
+async def test_in_a_crowd_tier_edges_share_rounds_and_none_is_late(autojump_clock):
+    edges, rounds = await _edges_of_a_crowd(ClockOfAServer)
+    due = [2 + 0.004 * n for n in range(30)]
+    every_s = Settings().matchmaker.edges_every_s
+    # The first one comes after a quiet time, and waits for nobody.
+    assert edges[0] == pytest.approx(due[0], abs=1e-5)
+    assert all(0 <= at - own <= every_s + 1e-5 for at, own in zip(edges, due, strict=True))
+    assert rounds == 4

@@ -70,6 +70,19 @@ def test_what_is_due_comes_out_sorted_and_the_rest_stays(added: list[Deadline], 
     assert len(deadlines) == sum(row[0] > now for row in added)
 
 
+def test_tier_edges_may_wait_for_each_other_and_nothing_else_waits() -> None:
+    deadlines = Deadlines()
+    deadlines.add(10, Due.TIER, "ana")
+    deadlines.add(12, Due.TIER, "ben")
+    deadlines.add(30, Due.TIER, "cleo")
+    assert deadlines.next_at(edges_from=5) == 10
+    assert deadlines.next_at(edges_from=20) == 20
+    deadlines.add(15, Due.VOTE, "ben", "m1")
+    assert deadlines.next_at(edges_from=20) == 15
+    deadlines.add(9, Due.LIVENESS, "cleo")
+    assert deadlines.next_at(edges_from=20) == 9
+
+
 additions = st.tuples(st.integers(0, 4), st.sampled_from(Due), st.sampled_from(("ana", "ben")))
 
 

@@ -73,6 +73,11 @@ class Clock:
 
     # Reading
 
+    @property
+    def is_real(self) -> bool:
+        """Whether it shows the time of day; False if a test or a developer sets it."""
+        return False
+
     def now(self) -> Instant:
         """The present instant. It steps only inside `check`, never between two checkpoints."""
         return self._start_at + self._elapsed()
@@ -159,6 +164,10 @@ class Clock:
 
 class _RealClock(Clock):
     """The clock of a process that is not a test."""
+
+    @property
+    def is_real(self) -> bool:
+        return True
 
     def machine_time(self) -> MachineTime:
         """The machine's time since its start, without the time that it was suspended."""

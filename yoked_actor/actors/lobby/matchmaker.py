@@ -50,7 +50,7 @@ from yoked_actor.domain.lobby import (
     explain,
 )
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.time import Instant
+from yoked_actor.domain.time import Instant, microseconds
 from yoked_actor.settings import Settings
 from yoked_actor.store import RoomLeaseLost, Store, StoreUnavailable
 from yoked_actor.telemetry import Metrics
@@ -110,6 +110,12 @@ class Matchmaker:
         """The steps of the clock that the lobby has followed."""
         self._is_moved = False
         """Whether a step of the clock has moved instants that are not stored yet."""
+        # A crowd has an edge every few milliseconds, and each wake-up costs more than the edge.
+        # A client on a mock clock may rely on the exact instant.
+        edges_every_s = settings.matchmaker.edges_every_s if clock.is_real else 0.0
+        self._edges_every = microseconds(edges_every_s)
+        self._edges_from: Instant = 0
+        """Tier edges before this instant wait for it, or for a round with another reason."""
         self._is_committing = False
         self._questions: list[_Question] = []
         self.stalled = False
@@ -176,8 +182,10 @@ class Matchmaker:
             if self._deferred or self._is_moved or self.mailbox:
                 return
             self._note_signs_of_life(self._clock.now())
-            next_at = self._lobby.next_deadline()
-            if next_at is not None and next_at <= self._clock.now():
+            next_at = self._lobby.next_deadline(self._edges_from)
+            now = self._clock.now()
+            if next_at is not None and next_at <= now:
+                self._edges_from = now + self._edges_every
                 return
             with self._clock.until(next_at):
                 await self.mailbox.wait()
@@ -215,6 +223,7 @@ class Matchmaker:
         by = self._clock.stepped_by - self._stepped_by
         if by:
             self._stepped_by += by
+            self._edges_from = 0
             self._lobby.step_clock(by, self._clock.now())
             if self._lobby.floor.room == MAIN:
                 self._metrics.lobby.recent.shift(by)

@@ -68,9 +68,15 @@ class Deadlines:
         self._by_instant = {at + by: found for at, found in self._by_instant.items()}
         self._open_at = None
 
-    def next_at(self) -> Instant | None:
-        """When the next deadline is due."""
-        return self._instants[0] if self._instants else None
+    def next_at(self, edges_from: Instant = 0) -> Instant | None:
+        """When the next deadline is due; a tier edge before `edges_from` counts as due then."""
+        if not self._instants:
+            return None
+        first = self._instants[0]
+        if first >= edges_from:
+            return first
+        others = (at for at, due, _, _ in self.due_by(edges_from) if due is not Due.TIER)
+        return min(others, default=edges_from)
 
     def first(self) -> Deadline | None:
         """The next deadline."""

@@ -155,10 +155,13 @@ class Lobby:
         """The users who are lost at the next `wake`, unless they are heard before."""
         return self.floor.silent_by(now)
 
-    def next_deadline(self) -> Instant | None:
-        """When `wake` must be called next. The lobby must be settled."""
+    def next_deadline(self, edges_from: Instant = 0) -> Instant | None:
+        """When `wake` must be called next. The lobby must be settled.
+
+        Tier edges before `edges_from` may wait until then. The deadline of another kind may not.
+        """
         self.floor.move_liveness()
-        return self.floor.deadlines.next_at()
+        return self.floor.deadlines.next_at(edges_from)
 
     def step_clock(self, by: int, now: Instant) -> None:
         """Follow a step of the clock by so many microseconds. The lobby must be settled.
