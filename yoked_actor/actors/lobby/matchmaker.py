@@ -23,7 +23,6 @@ from yoked_actor.actors.lobby.messages import (
     NOT_FOR_LOBBY,
     Audience,
     Message,
-    Probe,
     up_to_an_erasure,
 )
 from yoked_actor.actors.lobby.round_report import (
@@ -44,6 +43,7 @@ from yoked_actor.domain.lobby import (
     Forgotten,
     Lobby,
     Notice,
+    Probe,
     Refusal,
     Reply,
     audit_users,

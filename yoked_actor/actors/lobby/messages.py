@@ -5,31 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-import msgspec
-
-from yoked_actor.domain.lobby import Depart, Erase, Event, Forget, Notice, Reply
+from yoked_actor.domain.lobby import Depart, Erase, Event, Forget, Notice, Probe, Reply
 from yoked_actor.domain.time import Instant
 
 Then = Callable[[Reply, Instant], None]
 """Called with the reply to a message, as soon as the decision is stored."""
 
 
-class Message(msgspec.Struct, gc=False):
+class Message:
     """An event for the lobby, its sender, and what to do with the reply."""
 
-    event: Event
-    sender: object
-    then: Then | None = None
-    posted_s: float = -1.0
-    """When it was put, on trio's clock; of spins and votes alone."""
-    re: str | None = None
-    """The id of the command, if it is one: the sender, a session, sends the reply to its client."""
-    session_id: str = ""
-    """The session of the command; a newer session of the same user ignores the reply."""
+    __slots__ = ("event", "posted_s", "re", "sender", "session_id", "then")
 
-
-class Probe(Event, frozen=True):
-    """Changes nothing. Its sender wants a round to be played."""
+    def __init__(
+        self,
+        event: Event,
+        sender: object,
+        then: Then | None = None,
+        posted_s: float = -1.0,
+        re: str | None = None,
+        session_id: str = "",
+    ) -> None:
+        self.event = event
+        self.sender = sender
+        self.then = then
+        self.posted_s = posted_s
+        """When it was put, on trio's clock; of spins and votes alone."""
+        self.re = re
+        """The id of the command, if it is one: the sender, a session, replies to its client."""
+        self.session_id = session_id
+        """The session of the command; a newer session of the same user ignores the reply."""
 
 
 class Audience(Protocol):

@@ -128,7 +128,7 @@ class Session(SessionEvents):
         context = self._context
         if not within_rate:
             self._refuse(id, notices.Code.RATE_LIMITED, "too many commands; slow down")
-        elif len(self._pending) >= context.settings.session.max_pending_commands:
+        elif len(self._pending) >= context.max_pending_commands:
             self._refuse(id, notices.Code.RATE_LIMITED, "too many commands await their reply")
         elif type(command) not in DECIDED_BY_LOBBY:
             return self._handle_here(command, now_s, renew)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import msgspec
-
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.suspensions import Suspensions
 from yoked_actor.domain.lobby import Vote, notices
@@ -69,20 +67,36 @@ class RoomCommands(Protocol):
         ...
 
 
-class SessionContext(msgspec.Struct):
+class SessionContext:
     """What all sessions share."""
 
-    clock: Clock
-    store: Store
-    metrics: Metrics
-    settings: Settings
-    new_session_id: Callable[[], str]
-    offers: OfferCommands
-    contacts: ContactCommands
-    suspensions: Suspensions
-    rooms: RoomCommands | None = None
-    """Lets users enter rooms; None while there is only `main`."""
-    draining: bool = False
+    def __init__(
+        self,
+        clock: Clock,
+        store: Store,
+        metrics: Metrics,
+        settings: Settings,
+        new_session_id: Callable[[], str],
+        offers: OfferCommands,
+        contacts: ContactCommands,
+        suspensions: Suspensions,
+    ) -> None:
+        self.clock = clock
+        self.store = store
+        self.metrics = metrics
+        self.settings = settings
+        self.new_session_id = new_session_id
+        self.offers = offers
+        self.contacts = contacts
+        self.suspensions = suspensions
+        self.rooms: RoomCommands | None = None
+        """Lets users enter rooms; None while there is only `main`."""
+        self.draining = False
+        # Read for each message, and not changed by a reload. An attribute of a section of the
+        # settings takes ten times as long.
+        self.kept_events = settings.session.kept_events
+        self.kept_replies = settings.session.kept_replies
+        self.max_pending_commands = settings.session.max_pending_commands
 
     def report_limits(self) -> ReportLimits:
         """How much one user may report, by the present settings."""

@@ -84,7 +84,7 @@ class SessionOutput:
         if self._kept is None:
             self._kept = []
         self._kept.append(text)
-        if len(self._kept) > self._context.settings.session.kept_events:
+        if len(self._kept) > self._context.kept_events:
             del self._kept[0]
         self._send(text)
 
@@ -113,7 +113,7 @@ class SessionOutput:
         text = wire.encode(reply)
         replies = self._replies
         replies[id] = text
-        if len(replies) > self._context.settings.session.kept_replies:
+        if len(replies) > self._context.kept_replies:
             del replies[next(iter(replies))]
         for _ in range(self._pending.pop(id, 1)):
             self._send(text)

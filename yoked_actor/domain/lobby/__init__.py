@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from yoked_actor.domain.lobby import events, notices
 from yoked_actor.domain.lobby.ballot import Outcome, Vote
-from yoked_actor.domain.lobby.events import Depart, Erase, Event, Forget, Spin
+from yoked_actor.domain.lobby.events import Depart, Erase, Event, Forget, Probe, Spin
 from yoked_actor.domain.lobby.floor.auditor import audit_floor, audit_users
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.floor.settled import HouseView, SettledView
@@ -86,6 +86,7 @@ __all__ = [
     "NowIdle",
     "OfferView",
     "Outcome",
+    "Probe",
     "Quality",
     "Recovered",
     "Refusal",

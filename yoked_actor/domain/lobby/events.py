@@ -165,3 +165,7 @@ class Gone(Event, frozen=True):
 
 class Forget(Event, frozen=True):
     """The user leaves memory, if they are idle and not connected."""
+
+
+class Probe(Event, frozen=True):
+    """Changes nothing. Its sender wants a round to be played."""

@@ -13,7 +13,6 @@ from yoked_actor.domain.matching.compatibility import (
 from yoked_actor.domain.matching.fairness import (
     MOST_CREDIT,
     POINT,
-    Ticket,
     Weighted,
     age_fit,
     density_points,
@@ -22,10 +21,12 @@ from yoked_actor.domain.matching.fairness import (
     terms_of,
 )
 from yoked_actor.domain.matching.idlers import Idlers
+from yoked_actor.domain.matching.limits import EVERYBODY, Limits, Tier, Widening
 from yoked_actor.domain.matching.pool import Choice, Pool
 from yoked_actor.domain.matching.quality import GroupQuality, Percentiles, QualityReport, group_of
 from yoked_actor.domain.matching.relaxation import Rejections, Relaxation, StrictCost
-from yoked_actor.domain.matching.tiers import EVERYBODY, Limits, Tier, Tiers, Widening
+from yoked_actor.domain.matching.tickets import Ticket
+from yoked_actor.domain.matching.tiers import Tiers
 
 __all__ = [
     "EVERYBODY",

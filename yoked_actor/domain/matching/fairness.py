@@ -12,9 +12,7 @@ from __future__ import annotations
 from math import floor
 from typing import Protocol
 
-import msgspec
-
-from yoked_actor.domain.matching.tiers import Tier
+from yoked_actor.domain.matching.tickets import Standing, Ticket
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import MICROSECONDS, Instant
@@ -27,29 +25,6 @@ MOST_CREDIT = (1 << 10) - 1
 
 _SINCE_BITS = 51
 _STARVED = 1 << 62
-
-
-class Ticket(msgspec.Struct, frozen=True, gc=False):
-    """A waiting user who can be paired."""
-
-    person: Person
-    waiting_since: Instant
-    credit: int = 0
-    skips: int = 0
-    tier: Tier = Tier.EXACT
-
-    @property
-    def user_id(self) -> str:
-        """The user of the ticket."""
-        return self.person.user_id
-
-
-class Standing(msgspec.Struct, frozen=True):
-    """The standing of a ticket until `changes_at`."""
-
-    key: int
-    phase: int
-    changes_at: Instant | None
 
 
 class Policy(Protocol):

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from yoked_actor.domain.people.person import (
+from yoked_actor.domain.people.measures import (
     ADULT_AGE,
     OLDEST_AGE,
+    age_at,
+    age_on,
+    born_number,
+    distance_km,
+    latest_adult,
+)
+from yoked_actor.domain.people.person import (
     USER_ID,
     Card,
     Person,
     ProfileProblem,
     ShownPlace,
     StrictLimit,
-    age_at,
-    age_on,
-    born_number,
     check_person,
-    distance_km,
     is_user_id,
-    latest_adult,
     shared_genders,
     strict_limits,
 )

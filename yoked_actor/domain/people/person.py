@@ -1,9 +1,8 @@
-"""Profiles and preferences, age and distance (R1, R2), and the card that a partner sees."""
+"""Profiles and preferences (R1, R2), and the card that a partner sees."""
 
 from __future__ import annotations
 
 import re
-from calendar import isleap
 from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
@@ -11,11 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from yoked_actor.domain.geometry import angles_of, haversine_km
+from yoked_actor.domain.people.measures import ADULT_AGE, age_on
 from yoked_actor.domain.time import Instant, utc_date
 
-ADULT_AGE = 18
-OLDEST_AGE = 100
 USER_ID = r"^[A-Za-z0-9_.:@-]{1,64}$"
 """The pattern of user ids, valid in JSON Schema, too."""
 _USER_ID = re.compile(USER_ID)
@@ -99,36 +96,6 @@ def shared_genders(genders: frozenset[str]) -> frozenset[str]:
 def is_user_id(text: str) -> bool:
     """Whether `text` can be the id of a user."""
     return _USER_ID.fullmatch(text) is not None
-
-
-def age_on(birth_date: date, today: date) -> int:
-    """The age in whole years. A birthday of 29 February is 1 March in other years."""
-    had_birthday = (today.month, today.day) >= (birth_date.month, birth_date.day)
-    return today.year - birth_date.year - (not had_birthday)
-
-
-def age_at(person: Person, now: Instant) -> int:
-    """The age of a person at an instant."""
-    return age_on(person.birth_date, utc_date(now))
-
-
-@lru_cache(maxsize=4)
-def latest_adult(today: date) -> date:
-    """The latest birth date of an adult: a birthday of 29 February is 1 March in other years."""
-    year = today.year - ADULT_AGE
-    if (today.month, today.day) == (2, 29) and not isleap(year):
-        return date(year, 2, 28)
-    return today.replace(year=year)
-
-
-def distance_km(a: Person, b: Person) -> float:
-    """The great-circle distance of two people."""
-    return haversine_km(*angles_of(a.lat, a.lon), *angles_of(b.lat, b.lon))
-
-
-def born_number(day: date) -> int:
-    """A day as the number yyyymmdd: a person is n or older if born by today - n * 10000."""
-    return 10_000 * day.year + 100 * day.month + day.day
 
 
 def check_person(person: Person, now: Instant, genders: frozenset[str]) -> None:

@@ -26,7 +26,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import asin, atan2, cos, degrees, floor, pi, radians, sin
 
-import msgspec
+from msgspec.structs import replace
 
 from yoked_actor.domain.geometry import (
     EARTH_RADIUS_KM,
@@ -34,12 +34,8 @@ from yoked_actor.domain.geometry import (
     angles_of,
     haversine_km,
 )
-from yoked_actor.domain.people.person import (
-    Card,
-    Person,
-    ShownPlace,
-    age_at,
-)
+from yoked_actor.domain.people.measures import age_at
+from yoked_actor.domain.people.person import Card, Person, ShownPlace
 from yoked_actor.domain.time import Instant, after
 
 BANDS_KM = (2, 5, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
@@ -57,12 +53,15 @@ def band_km(km: float) -> int:
     return BANDS_KM[min(bisect_left(BANDS_KM, km), len(BANDS_KM) - 1)]
 
 
-class ShownPlaces(msgspec.Struct, frozen=True):
+class ShownPlaces:
     """Computes shown places."""
 
-    secret: bytes = b""
-    every_s: float = 21_600.0
-    """How often a changed position may change the shown place."""
+    __slots__ = ("every_s", "secret")
+
+    def __init__(self, secret: bytes = b"", every_s: float = 21_600.0) -> None:
+        """A changed position may change the shown place once in `every_s`."""
+        self.secret = secret
+        self.every_s = every_s
 
     def snapped(self, user_id: str, lat: float, lon: float) -> tuple[float, float]:
         """The shown place of a position of a user."""
@@ -91,7 +90,7 @@ class ShownPlaces(msgspec.Struct, frozen=True):
             shown, changed_at = self._since(before, now)
             if shown == place or now < after(changed_at, self.every_s):
                 place, since = shown, changed_at
-        return msgspec.structs.replace(person, shown=ShownPlace(*place, since))
+        return replace(person, shown=ShownPlace(*place, since))
 
     def km(self, a: Person, b: Person, now: Instant) -> float:
         """The distance between two shown places."""
