@@ -17,6 +17,8 @@ SHOTS = Path(__file__).parents[2] / ".screenshots"
 PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1200, "height": 800}
 PATIENCE_MS = 30_000
+"""How long a page may take: a machine that runs tests is busy."""
+expect.set_options(timeout=PATIENCE_MS)
 # Long windows: on a busy machine, pages and tests are slow, and nobody should time out.
 PATIENT: dict[str, Any] = {"matching__acknowledge_window_s": 30, "matching__liveness_s": 60}
 
@@ -163,23 +165,23 @@ class Person:
     # Expectations
 
     def at(self, path: str) -> None:
-        expect(self.page).to_have_url(self.server.url + path, timeout=PATIENCE_MS)
+        expect(self.page).to_have_url(self.server.url + path)
 
     def headed(self, text: str | re.Pattern[str]) -> None:
-        expect(self.page.get_by_role("heading", level=1)).to_have_text(text, timeout=PATIENCE_MS)
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(text)
 
     def reads(self, text: str | re.Pattern[str]) -> None:
-        expect(self.page.locator("main")).to_contain_text(text, timeout=PATIENCE_MS)
+        expect(self.page.locator("main")).to_contain_text(text)
 
     def sees_notice(self, text: str | re.Pattern[str]) -> None:
-        expect(self.page.locator("#notice")).to_contain_text(text, timeout=PATIENCE_MS)
+        expect(self.page.locator("#notice")).to_contain_text(text)
 
     def can_vote(self) -> None:
         yes = self.page.get_by_role("button", name=re.compile("^Yes"))
-        expect(yes).to_be_enabled(timeout=PATIENCE_MS)
+        expect(yes).to_be_enabled()
 
     def sees_video(self) -> None:
-        expect(self.page.locator(".cover.away")).to_have_count(1, timeout=PATIENCE_MS)
+        expect(self.page.locator(".cover.away")).to_have_count(1)
 
     def until(self, condition: str) -> None:
         """Wait for a condition in the page. Playwright's own function needs `unsafe-eval`."""

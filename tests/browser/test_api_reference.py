@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looks import AUDIT
-from tests.browser.pages import LAPTOP, PATIENCE_MS, PHONE, Person
+from tests.browser.pages import LAPTOP, PHONE, Person
 
 SIZES = {"laptop": LAPTOP, "phone": PHONE}
 
@@ -49,17 +49,17 @@ def test_a_call_is_tried_on_the_running_server(new_person: Callable[..., Person]
     page.goto(olga.server.url + "/docs")
     page.locator("#try-user").fill("ana-tries")
     page.get_by_role("button", name="Log in").click()
-    expect(page.locator("#try-status")).to_have_text("You are ana-tries.", timeout=PATIENCE_MS)
+    expect(page.locator("#try-status")).to_have_text("You are ana-tries.")
     profile = page.locator("section[aria-labelledby=put_profile]")
     profile.get_by_text("Try it").click()
     profile.get_by_role("button", name="Send PUT").click()
-    expect(profile.locator(".try")).to_contain_text("200", timeout=PATIENCE_MS)
+    expect(profile.locator(".try")).to_contain_text("200")
     expect(profile.locator(".try pre")).to_contain_text('"display_name": "Ana"')
     unblock = page.locator("section[aria-labelledby=delete_blocks_user_id]")
     unblock.get_by_text("Try it").click()
     unblock.get_by_role("textbox", name="user_id").fill("nobody")
     unblock.get_by_role("button", name="Send DELETE").click()
-    expect(unblock.locator(".try pre")).to_contain_text("not_found", timeout=PATIENCE_MS)
+    expect(unblock.locator(".try pre")).to_contain_text("not_found")
     olga.problems.clear()  # Chromium logs a refused call.
 
 

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.looks import Critic
-from tests.browser.pages import LAPTOP, PATIENCE_MS, PHONE, Caller, Person
+from tests.browser.pages import LAPTOP, PHONE, Caller, Person
 from tests.process.server import ServerProcess, run_cli, running_server
 from yoked_actor.actors.jobs import wake_other_processes
 from yoked_actor.actors.offers.zone_jobs import user_jobs
@@ -49,7 +49,7 @@ class Operator:
 
     def come(self) -> None:
         self.sign_in()
-        expect(self.page.locator("#connection")).to_have_text("Live", timeout=PATIENCE_MS)
+        expect(self.page.locator("#connection")).to_have_text("Live")
 
     def go(self, section: str) -> None:
         self.page.get_by_role("navigation").get_by_role("link", name=section).click()
@@ -99,7 +99,7 @@ def test_a_dead_letter_is_shown_fixed_and_requeued(olga: Operator, server: Serve
     job_id = enqueue_offers_of(server, ana.user_id, day)
     olga.come()
     page = olga.page
-    expect(page.locator("#dead-letters")).to_have_text("1", timeout=PATIENCE_MS)
+    expect(page.locator("#dead-letters")).to_have_text("1")
     olga.go("Jobs")
     row = olga.row(str(job_id))
     expect(row).to_contain_text("was never frozen")
@@ -119,15 +119,15 @@ def test_a_dead_letter_is_shown_fixed_and_requeued(olga: Operator, server: Serve
     olga.confirm("Run")
     olga.person.sees_notice(f"The run of {day} in {ZONE} has started.")
     done = olga.row(day).filter(has_text=ZONE)
-    expect(done).to_contain_text("Done", timeout=PATIENCE_MS)
+    expect(done).to_contain_text("Done")
     olga.go("Jobs")
     page.get_by_role("button", name=f"Requeue job {job_id}").click()
     olga.person.sees_notice(f"Job {job_id} is queued again.")
     page.goto(f"{server.url}/admin#jobs/{job_id}")
-    expect(page.locator(".headline")).to_contain_text("Completed", timeout=PATIENCE_MS)
+    expect(page.locator(".headline")).to_contain_text("Completed")
     olga.go("Jobs")
     olga.person.reads("No dead letters.")
-    expect(page.locator("#dead-letters")).to_be_hidden(timeout=PATIENCE_MS)
+    expect(page.locator("#dead-letters")).to_be_hidden()
     assert ana.call("GET", f"/api/offers?date={day}")["offers"]
     olga.go("Audit")
     expect(olga.row("Requeued job")).to_contain_text("olga")
@@ -143,12 +143,12 @@ def test_a_dead_letter_is_dismissed_with_a_reason(olga: Operator, server: Server
     job_id = enqueue_offers_of(server, ana.user_id, day)
     olga.come()
     olga.go("Jobs")
-    expect(olga.row(str(job_id))).to_contain_text("was never frozen", timeout=PATIENCE_MS)
+    expect(olga.row(str(job_id))).to_contain_text("was never frozen")
     olga.page.get_by_role("button", name=f"Dismiss job {job_id}").click()
     olga.confirm("Dismiss", "nobody waits for these offers")
     olga.person.sees_notice(f"Job {job_id} is dismissed.")
     olga.person.reads("No dead letters.")
-    expect(olga.page.locator("#dead-letters")).to_be_hidden(timeout=PATIENCE_MS)
+    expect(olga.page.locator("#dead-letters")).to_be_hidden()
     olga.page.get_by_label("State").select_option("Dismissed dead letter")
     olga.row(str(job_id)).get_by_role("link", name=str(job_id)).click()
     olga.person.headed(f"Job {job_id}")
@@ -232,9 +232,9 @@ def test_reports_arrive_live_and_are_worked_through_with_keys(
     expect(badge).to_be_hidden()
     for reason in ("first", "second", "third"):
         ana.call("POST", "/api/reports", {"user_id": "trudy", "reason": reason})
-    expect(badge).to_have_text("3", timeout=PATIENCE_MS)
+    expect(badge).to_have_text("3")
     cards = page.get_by_role("article")
-    expect(cards).to_have_count(3, timeout=PATIENCE_MS)
+    expect(cards).to_have_count(3)
     page.keyboard.press("j")
     expect(cards.nth(0)).to_be_focused()
     page.keyboard.press("j")
@@ -245,7 +245,7 @@ def test_reports_arrive_live_and_are_worked_through_with_keys(
     page.get_by_role("dialog").get_by_role("textbox").press_sequentially("words wd")
     expect(page.get_by_role("dialog")).to_have_count(1)
     olga.confirm("Dismiss")
-    expect(cards).to_have_count(2, timeout=PATIENCE_MS)
+    expect(cards).to_have_count(2)
     page.keyboard.press("j")
     page.keyboard.press("w")
     olga.confirm("Warn", "be kind")
@@ -262,10 +262,10 @@ def test_reports_arrive_live_and_are_worked_through_with_keys(
     page.keyboard.press("s")
     olga.confirm("Suspend", "rude again")
     olga.person.reads("No open reports.")
-    expect(badge).to_be_hidden(timeout=PATIENCE_MS)
+    expect(badge).to_be_hidden()
     trudy.call("POST", "/api/appeal", {"text": "I am sorry"})
     appeal = page.get_by_role("article", name="Appeal of trudy")
-    expect(appeal).to_contain_text("I am sorry", timeout=PATIENCE_MS)
+    expect(appeal).to_contain_text("I am sorry")
     appeal.get_by_role("button", name="Lift the suspension").click()
     olga.confirm("Lift the suspension")
     appeal.get_by_role("button", name="Dismiss the appeal").click()
@@ -302,7 +302,7 @@ def test_a_person_is_found_and_a_match_is_explained_and_ended(
     ben.spin()
     olga.go("Matches")
     row = olga.row("ana-found")
-    expect(row).to_contain_text("ben-found", timeout=PATIENCE_MS)
+    expect(row).to_contain_text("ben-found")
     row.get_by_role("button", name=re.compile("^Explain")).click()
     expect(olga.page.get_by_role("dialog")).to_contain_text("fair_queue")
     olga.page.get_by_role("dialog").get_by_role("button", name="Close").click()
@@ -317,7 +317,7 @@ def test_a_room_is_added_changed_closed_and_removed(olga: Operator, server: Serv
     ana, page = Caller(server, "ana-room"), olga.page
     olga.come()
     olga.go("Rooms")
-    expect(olga.row("main")).to_contain_text("always there", timeout=PATIENCE_MS)
+    expect(olga.row("main")).to_contain_text("always there")
     expect(olga.row("main").get_by_role("button")).to_have_count(0)
     olga.person.press("Add a room…")
     dialog = page.get_by_role("dialog")
@@ -337,7 +337,7 @@ def test_a_room_is_added_changed_closed_and_removed(olga: Operator, server: Serv
     dialog.get_by_role("button", name="Add room").click()
     olga.person.sees_notice("The room jazz is declared.")
     assert ana.call("POST", "/api/rooms/jazz/enter", {"code": "sesame"}) == {"room": "jazz"}
-    expect(olga.row("jazz")).to_contain_text("1 of 20", timeout=PATIENCE_MS)
+    expect(olga.row("jazz")).to_contain_text("1 of 20")
     page.get_by_role("button", name="Change jazz").click()
     expect(dialog.get_by_label("Name", exact=True)).to_have_value("Jazz evening")
     expect(dialog.get_by_label("Invitation code")).to_have_value("")
@@ -365,7 +365,7 @@ def test_a_viewer_reads_and_finds_no_buttons(olga: Operator, server: ServerProce
         "POST", "/api/reports", {"user_id": "victor", "reason": "rude"}
     )
     olga.sign_in(olga.token("--role", "viewer"))
-    expect(olga.page.locator("#connection")).to_have_text("Live", timeout=PATIENCE_MS)
+    expect(olga.page.locator("#connection")).to_have_text("Live")
     expect(olga.page.locator("#user-role")).to_have_text("viewer")
     olga.go("Reports")
     card = olga.page.get_by_role("article", name="ana-viewed about victor")
@@ -377,7 +377,7 @@ def test_a_viewer_reads_and_finds_no_buttons(olga: Operator, server: ServerProce
     expect(olga.page.get_by_role("button", name="Verify", exact=True)).to_be_visible()
     expect(olga.page.get_by_role("button", name="Run now")).to_have_count(0)
     olga.go("Rooms")
-    expect(olga.row("main")).to_be_visible(timeout=PATIENCE_MS)
+    expect(olga.row("main")).to_be_visible()
     expect(olga.page.get_by_role("button", name="Add a room…")).to_have_count(0)
     olga.go("Drain")
     expect(olga.page.get_by_role("button", name="Drain and stop…")).to_be_disabled()
@@ -420,9 +420,7 @@ def test_a_server_can_be_drained_from_the_console_and_the_page_says_so(
         olga.confirm("Drain")
         person.reads("The server is draining.")
         assert server.wait() == 0
-        expect(olga.page.locator("#connection")).to_contain_text(
-            "Not connected", timeout=PATIENCE_MS
-        )
+        expect(olga.page.locator("#connection")).to_contain_text("Not connected")
         assert server.read("SELECT who, action FROM audit") == [("olga", "drain")]
         person.problems.clear()  # Chromium logs failed attempts.
 
@@ -436,11 +434,9 @@ def test_the_console_reconnects_after_a_restart(
         olga = Operator(person)
         olga.come()
         server.kill()
-        expect(olga.page.locator("#connection")).to_contain_text(
-            "Not connected", timeout=PATIENCE_MS
-        )
+        expect(olga.page.locator("#connection")).to_contain_text("Not connected")
         server.start()
-        expect(olga.page.locator("#connection")).to_have_text("Live", timeout=PATIENCE_MS)
+        expect(olga.page.locator("#connection")).to_have_text("Live")
         person.problems.clear()  # Chromium logs failed attempts.
 
 
@@ -466,11 +462,11 @@ def test_every_section_is_accessible(
     person.headed("Operator console")
     critic.looks("console-0-sign-in")
     olga.come()
-    expect(olga.page.locator("#dead-letters")).to_be_visible(timeout=PATIENCE_MS)
+    expect(olga.page.locator("#dead-letters")).to_be_visible()
     for number, section in enumerate(SECTIONS, 1):
         olga.page.goto(f"{server.url}/admin#{section}")
         person.headed(section.title())
-        expect(olga.page.get_by_text("Loading…")).to_have_count(0, timeout=PATIENCE_MS)
+        expect(olga.page.get_by_text("Loading…")).to_have_count(0)
         critic.looks(f"console-{number}-{section}")
     if size == "laptop":
         for link in olga.page.get_by_role("navigation").get_by_role("link").all():
@@ -480,7 +476,7 @@ def test_every_section_is_accessible(
     critic.looks("console-6-job")
     olga.page.goto(f"{server.url}/admin#users/{ana.user_id}")
     person.headed(ana.user_id)
-    expect(olga.page.get_by_text("Loading…")).to_have_count(0, timeout=PATIENCE_MS)
+    expect(olga.page.get_by_text("Loading…")).to_have_count(0)
     critic.looks("console-4-user")
     olga.page.goto(f"{server.url}/admin#drain")
     person.press("Drain and stop…")
