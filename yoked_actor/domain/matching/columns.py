@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.geometry import Grid, angles_of, chord_of, unit_vector
-from yoked_actor.domain.matching.limits import Limits
-from yoked_actor.domain.matching.tickets import Standing, Ticket
+from yoked_actor.domain.matching.tickets import Limits, Standing, Ticket
 from yoked_actor.domain.people import born_number
 
 CELLS = Grid(per_degree=1)

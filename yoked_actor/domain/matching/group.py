@@ -17,8 +17,7 @@ from sortedcontainers import SortedList
 
 from yoked_actor.domain.geometry import Cell
 from yoked_actor.domain.matching.columns import MOST_UNWRITTEN, Columns, Entry, Item
-from yoked_actor.domain.matching.limits import Limits
-from yoked_actor.domain.matching.tickets import Standing, Ticket
+from yoked_actor.domain.matching.tickets import Limits, Standing, Ticket
 
 ALL_YEARS = 0
 Phases = tuple[list[Item], list[Item]]

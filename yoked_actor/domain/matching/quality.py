@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from yoked_actor.domain.matching.limits import Tier
+from yoked_actor.domain.matching.tickets import Tier
 from yoked_actor.domain.people import Person
 
 

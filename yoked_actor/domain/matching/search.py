@@ -22,8 +22,7 @@ from yoked_actor.domain.matching.apart import Apart
 from yoked_actor.domain.matching.columns import CELLS, EXACT, Entry, reach2
 from yoked_actor.domain.matching.fairness import EPOCH, Policy
 from yoked_actor.domain.matching.group import ALL_YEARS, Group, Line, walk
-from yoked_actor.domain.matching.limits import Limits
-from yoked_actor.domain.matching.tickets import Ticket
+from yoked_actor.domain.matching.tickets import Limits, Ticket
 from yoked_actor.domain.people import ADULT_AGE, age_on, born_number
 from yoked_actor.domain.time import Instant, utc_date
 

@@ -7,7 +7,7 @@ made strict is a hard constraint: no tier widens it.
 
 from __future__ import annotations
 
-from yoked_actor.domain.matching.limits import EVERYBODY, Limits, Tier, Widening, Wishes
+from yoked_actor.domain.matching.tickets import EVERYBODY, Limits, Tier, Widening, Wishes
 from yoked_actor.domain.people import ADULT_AGE, OLDEST_AGE
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, microseconds
