@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from yoked_actor.domain.time import Instant, from_datetime
-from yoked_actor.simulation.judges.accounts import Account
-from yoked_actor.simulation.judges.limits import kilometres, outside, surely_inside, years_on
+from yoked_actor.simulation.judges.heard.accounts import Account
+from yoked_actor.simulation.judges.heard.limits import kilometres, outside, surely_inside, years_on
 from yoked_actor.simulation.rooms import CLUB, EARLY, LATE, posters
 from yoked_actor.simulation.stage.disk import CLAIM, Disk, installed
 

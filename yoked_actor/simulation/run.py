@@ -17,22 +17,22 @@ from yoked_actor.domain.time import to_datetime
 from yoked_actor.simulation.faults.drawing import Appointment, draw_faults
 from yoked_actor.simulation.faults.faults import Faults
 from yoked_actor.simulation.history import History
-from yoked_actor.simulation.judges.accounts import Ledger
-from yoked_actor.simulation.judges.appeals import AppealJudge
-from yoked_actor.simulation.judges.books import Books
-from yoked_actor.simulation.judges.calendar import CalendarOracle
-from yoked_actor.simulation.judges.calls import CallWitness
-from yoked_actor.simulation.judges.contacts import ContactWitness
-from yoked_actor.simulation.judges.erasures import Erasures
-from yoked_actor.simulation.judges.guarantee import Guarantee
-from yoked_actor.simulation.judges.loop import LoopJudge
-from yoked_actor.simulation.judges.memory import MemoryJudge
-from yoked_actor.simulation.judges.replies import Replies
-from yoked_actor.simulation.judges.rings import RingWitness
-from yoked_actor.simulation.judges.rooms import RoomJudge
+from yoked_actor.simulation.judges.heard.accounts import Ledger
+from yoked_actor.simulation.judges.heard.calls import CallWitness
+from yoked_actor.simulation.judges.heard.contacts import ContactWitness
+from yoked_actor.simulation.judges.heard.guarantee import Guarantee
+from yoked_actor.simulation.judges.heard.replies import Replies
+from yoked_actor.simulation.judges.heard.rings import RingWitness
+from yoked_actor.simulation.judges.heard.rooms import RoomJudge
+from yoked_actor.simulation.judges.heard.witness import Witness
+from yoked_actor.simulation.judges.process.loop import LoopJudge
+from yoked_actor.simulation.judges.process.memory import MemoryJudge
+from yoked_actor.simulation.judges.stored.appeals import AppealJudge
+from yoked_actor.simulation.judges.stored.books import Books
+from yoked_actor.simulation.judges.stored.calendar import CalendarOracle
+from yoked_actor.simulation.judges.stored.erasures import Erasures
+from yoked_actor.simulation.judges.stored.work import WorkJudge
 from yoked_actor.simulation.judges.verdict import Bench, Violation, Weather
-from yoked_actor.simulation.judges.witness import Witness
-from yoked_actor.simulation.judges.work import WorkJudge
 from yoked_actor.simulation.people.api import Api
 from yoked_actor.simulation.people.company import Company
 from yoked_actor.simulation.people.operator import Operator

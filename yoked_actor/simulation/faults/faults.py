@@ -10,8 +10,8 @@ import trio
 from yoked_actor.domain.time import MICROSECONDS, Instant
 from yoked_actor.simulation.faults.drawing import Appointment
 from yoked_actor.simulation.history import History
-from yoked_actor.simulation.judges.accounts import Ledger
-from yoked_actor.simulation.judges.calendar import CalendarOracle
+from yoked_actor.simulation.judges.heard.accounts import Ledger
+from yoked_actor.simulation.judges.stored.calendar import CalendarOracle
 from yoked_actor.simulation.judges.verdict import Weather
 from yoked_actor.simulation.stage import Stage
 from yoked_actor.simulation.tally import Fault, Tally

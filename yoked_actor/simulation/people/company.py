@@ -6,15 +6,15 @@ import msgspec
 import trio
 
 from yoked_actor.simulation.history import History
-from yoked_actor.simulation.judges.accounts import Ledger
-from yoked_actor.simulation.judges.appeals import AppealJudge
-from yoked_actor.simulation.judges.calls import CallWitness
-from yoked_actor.simulation.judges.erasures import Erasures
-from yoked_actor.simulation.judges.guarantee import Guarantee
-from yoked_actor.simulation.judges.replies import Replies
-from yoked_actor.simulation.judges.rooms import RoomJudge
+from yoked_actor.simulation.judges.heard.accounts import Ledger
+from yoked_actor.simulation.judges.heard.calls import CallWitness
+from yoked_actor.simulation.judges.heard.guarantee import Guarantee
+from yoked_actor.simulation.judges.heard.replies import Replies
+from yoked_actor.simulation.judges.heard.rooms import RoomJudge
+from yoked_actor.simulation.judges.heard.witness import Witness
+from yoked_actor.simulation.judges.stored.appeals import AppealJudge
+from yoked_actor.simulation.judges.stored.erasures import Erasures
 from yoked_actor.simulation.judges.verdict import Bench, Weather
-from yoked_actor.simulation.judges.witness import Witness
 from yoked_actor.simulation.stage import Stage
 from yoked_actor.simulation.tally import Tally
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import trio
 
-from yoked_actor.simulation.judges.guarantee import FORCED_S, SLACK_S
+from yoked_actor.simulation.judges.heard.guarantee import FORCED_S, SLACK_S
 from yoked_actor.simulation.people.company import Company
 from yoked_actor.simulation.people.profiles import Habits
 from yoked_actor.simulation.people.roaming import Roaming

@@ -6,7 +6,7 @@ from typing import Any
 
 import trio
 
-from yoked_actor.simulation.judges.accounts import Account
+from yoked_actor.simulation.judges.heard.accounts import Account
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 _RINGS_S = 15.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger, Meeting
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 LIVENESS_S = 10.0

@@ -11,13 +11,13 @@ from typing import Any
 
 import trio
 
-from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
-from yoked_actor.simulation.judges.contacts import ContactWitness
-from yoked_actor.simulation.judges.endings import GRACE_S, LIVENESS_S, Endings
-from yoked_actor.simulation.judges.pairings import Pairings
-from yoked_actor.simulation.judges.returns import Returns
-from yoked_actor.simulation.judges.rings import RingWitness
-from yoked_actor.simulation.judges.rooms import RoomJudge
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger, Meeting
+from yoked_actor.simulation.judges.heard.contacts import ContactWitness
+from yoked_actor.simulation.judges.heard.endings import GRACE_S, LIVENESS_S, Endings
+from yoked_actor.simulation.judges.heard.pairings import Pairings
+from yoked_actor.simulation.judges.heard.returns import Returns
+from yoked_actor.simulation.judges.heard.rings import RingWitness
+from yoked_actor.simulation.judges.heard.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 _OLD_PLACE = ("partner_left", "partner_lost", "not_acknowledged")

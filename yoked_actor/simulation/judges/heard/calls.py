@@ -6,9 +6,9 @@ from typing import Any
 
 import trio
 
-from yoked_actor.simulation.judges.accounts import Account, Ledger
-from yoked_actor.simulation.judges.appeals import AppealJudge
-from yoked_actor.simulation.judges.contacts import ContactWitness
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger
+from yoked_actor.simulation.judges.heard.contacts import ContactWitness
+from yoked_actor.simulation.judges.stored.appeals import AppealJudge
 from yoked_actor.simulation.judges.verdict import Bench
 
 

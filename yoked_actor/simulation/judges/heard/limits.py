@@ -10,7 +10,7 @@ from datetime import date
 from math import acos, cos, radians, sin
 from typing import Any
 
-from yoked_actor.simulation.judges.accounts import Account
+from yoked_actor.simulation.judges.heard.accounts import Account
 
 _GLOBE_KM = 6371.0
 _NEAR = 0.002

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from yoked_actor.domain.time import MICROSECONDS
-from yoked_actor.simulation.judges.books import Books
+from yoked_actor.simulation.judges.stored.books import Books
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 from yoked_actor.simulation.people.api import Api
 from yoked_actor.simulation.stage import Stage

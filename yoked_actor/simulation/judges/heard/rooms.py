@@ -14,8 +14,8 @@ from typing import Any
 import trio
 
 from yoked_actor.domain.time import Instant, from_datetime, to_datetime
-from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
-from yoked_actor.simulation.judges.books import Books
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger, Meeting
+from yoked_actor.simulation.judges.stored.books import Books
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 from yoked_actor.simulation.rooms import MAIN, WRONG_CODES, Poster
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from yoked_actor.simulation.judges.accounts import Account
-from yoked_actor.simulation.judges.endings import GRACE_S, LIVENESS_S
-from yoked_actor.simulation.judges.rooms import RoomJudge
+from yoked_actor.simulation.judges.heard.accounts import Account
+from yoked_actor.simulation.judges.heard.endings import GRACE_S, LIVENESS_S
+from yoked_actor.simulation.judges.heard.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import trio
 
-from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
-from yoked_actor.simulation.judges.rules import RULES
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger, Meeting
+from yoked_actor.simulation.judges.stored.rules import RULES
 from yoked_actor.simulation.judges.verdict import Bench
 
 _RECENT_S = 26 * 3600.0

@@ -8,9 +8,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
-from yoked_actor.simulation.judges.endings import BAR_S
-from yoked_actor.simulation.judges.limits import are_known, attracted, outside
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger, Meeting
+from yoked_actor.simulation.judges.heard.endings import BAR_S
+from yoked_actor.simulation.judges.heard.limits import are_known, attracted, outside
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from yoked_actor.simulation.judges.accounts import Account, Ledger, Meeting
-from yoked_actor.simulation.judges.books import Books
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger, Meeting
+from yoked_actor.simulation.judges.stored.books import Books
 from yoked_actor.simulation.judges.verdict import Bench
 
 _SETTLED_S = 5.0

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import trio
 
-from yoked_actor.simulation.judges.accounts import Account, Ledger, pair_of
-from yoked_actor.simulation.judges.endings import BAR_S
-from yoked_actor.simulation.judges.limits import attracted, surely_inside
-from yoked_actor.simulation.judges.rooms import RoomJudge
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger, pair_of
+from yoked_actor.simulation.judges.heard.endings import BAR_S
+from yoked_actor.simulation.judges.heard.limits import attracted, surely_inside
+from yoked_actor.simulation.judges.heard.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 from yoked_actor.simulation.rooms import MAIN
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import trio
 
-from yoked_actor.simulation.judges.accounts import Account, Ledger
-from yoked_actor.simulation.judges.contacts import ContactWitness
-from yoked_actor.simulation.judges.rings import RingWitness
-from yoked_actor.simulation.judges.rooms import RoomJudge
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger
+from yoked_actor.simulation.judges.heard.contacts import ContactWitness
+from yoked_actor.simulation.judges.heard.rings import RingWitness
+from yoked_actor.simulation.judges.heard.rooms import RoomJudge
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 _EXPECTED = {

@@ -11,9 +11,9 @@ from functools import cache
 import trio
 
 from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime, to_datetime
-from yoked_actor.simulation.judges.accounts import Account, Ledger
-from yoked_actor.simulation.judges.books import Books
-from yoked_actor.simulation.judges.limits import are_known, outside
+from yoked_actor.simulation.judges.heard.accounts import Account, Ledger
+from yoked_actor.simulation.judges.heard.limits import are_known, outside
+from yoked_actor.simulation.judges.stored.books import Books
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 from yoked_actor.simulation.stage import Stage
 from yoked_actor.simulation.tally import Morning, Tally

@@ -6,8 +6,8 @@ from typing import Any
 
 import trio
 
-from yoked_actor.simulation.judges.accounts import Ledger
-from yoked_actor.simulation.judges.books import Books
+from yoked_actor.simulation.judges.heard.accounts import Ledger
+from yoked_actor.simulation.judges.stored.books import Books
 from yoked_actor.simulation.judges.verdict import Bench, Weather
 
 _EVERY_S = 86_400.0

@@ -1,0 +1,3 @@
+"""Judges of what people do, are told and are answered."""
+
+from __future__ import annotations

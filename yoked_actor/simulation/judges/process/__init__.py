@@ -1,0 +1,3 @@
+"""Judges of the process: its event loop and its memory."""
+
+from __future__ import annotations

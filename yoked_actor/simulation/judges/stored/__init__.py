@@ -1,0 +1,3 @@
+"""Judges of what the server has stored: they read the database and the files."""
+
+from __future__ import annotations
