@@ -128,3 +128,24 @@ def test_a_client_returns_to_the_first_node_when_the_other_is_gone(
     )
     assert state == "idle"
     assert len(first.hellos) == 2
+
+
+def test_a_client_leaves_a_node_that_hangs_and_returns_to_the_first_one(
+    run: Any, nodes: list[Node]
+) -> None:
+    first, second = nodes
+    first.to = lambda: second.url if len(first.hellos) == 1 else None
+    second.hangs, second.heartbeat_every_s = True, 0.1
+    url = run(
+        """
+        const client = connect({ url: urls[0], token: "token" });
+        await client.welcomed();
+        await new Promise((resolve) => client.addEventListener("welcome", resolve, { once: true }));
+        const { url } = client.api;
+        client.close();
+        return url;
+        """,
+        first.url,
+    )
+    assert url == first.url
+    assert (len(first.hellos), len(second.hellos)) == (2, 1)

@@ -31,6 +31,9 @@ class Node:
         self.other: Node | None = None
         """Serves the rooms that users of this node enter; None: this node does."""
         self.room = "main"
+        self.heartbeat_every_s = 3.0
+        self.hangs = False
+        """Whether commands are not answered."""
         self.url = ""
         self.hellos: list[dict[str, Any]] = []
         self.requests: list[bytes] = []
@@ -48,9 +51,12 @@ class Node:
                 return
             snapshot = {"state": "idle", "credit": 0, "room": self.room}
             here = {"re": hello["id"], "room": self.room, "snapshot": snapshot}
+            here["heartbeat_every_s"] = self.heartbeat_every_s
             await socket.send_message(json.dumps(WELCOME | here))
             while True:
                 command = json.loads(await socket.get_message())
+                if self.hangs:
+                    continue
                 if command["type"] == "enter_room" and self.other is not None:
                     self.other.room = command["room"]
                     await self.send_away(socket, None, self.other.url)

@@ -34,7 +34,9 @@ from yoked_actor.client.tokens import TokenProvider, TokenSource, TokenUnavailab
 
 _CLOSE_S = 2.0
 _RENEW_AGAIN_S = 10.0
-_CONNECT_S = 10.0
+_CONNECT_S, _CONNECT_BESIDE_S = 10.0, 5.0
+"""How long a handshake may take; with another address to try, less: a node may hang."""
+_WELCOME_S = 15.0
 _SOCKET_ERRORS = (
     ConnectionClosed,
     HandshakeError,
@@ -68,7 +70,9 @@ class Client(Commands):
         self._visit = trio.CancelScope()
         self._pending = PendingCommands()
         self._resend = False
-        self._was_welcomed = False
+        self._was_welcomed = self._was_silent = False
+        self._heard_s = 0.0
+        """When the server last said something, on trio's clock."""
         self._count = 0
         self._wanted = trio.Event()
         self._wanted.set()
@@ -173,7 +177,7 @@ class Client(Commands):
             url = self._reconnects.take_moved(code)
             if url is not None and self._route.follow(url):
                 continue
-            if url is None and not self._was_welcomed:
+            if url is None and (self._was_silent or not self._was_welcomed):
                 self._route.turn_back()
             error = self._reconnects.final_error(code, reason)
             if error is None and self.session is None and self._route.is_exhausted:
@@ -186,15 +190,16 @@ class Client(Commands):
     async def _stay_connected(self) -> tuple[int | None, str | None]:
         """Connect, and read until the socket ends; return its close code and reason."""
         code = reason = None
-        self._was_welcomed = False
+        self._was_welcomed = self._was_silent = False
         try:
             async with trio.open_nursery() as nursery:
                 with trio.CancelScope() as self._visit:
                     # trio-websocket has no time-out for a server that dies in the handshake.
-                    with trio.fail_after(_CONNECT_S):
+                    has_others = self._route.has_others
+                    with trio.fail_after(_CONNECT_BESIDE_S if has_others else _CONNECT_S):
                         await self._connect(nursery)
-                    self._reconnects.note_connected()
                     nursery.start_soon(self._send_heartbeats)
+                    nursery.start_soon(self._watch_silence)
                     nursery.start_soon(self._keep_token_fresh)
                     await self._read()
                 await self._close_socket()
@@ -233,6 +238,7 @@ class Client(Commands):
             # Later the server knows in which room the user is.
             hello |= {key: value for key, value in self._wanted_room.items() if value is not None}
         await self._socket.send_message(msgspec.json.encode(hello).decode())
+        self._heard_s = trio.current_time()
 
     async def _read(self) -> None:
         assert self._socket is not None
@@ -244,6 +250,7 @@ class Client(Commands):
                     await self._send(text)
 
     def _receive(self, text: str | bytes) -> None:
+        self._heard_s = trio.current_time()
         message: dict[str, Any] = msgspec.json.decode(text)
         if message["type"] == "welcome":
             self._receive_welcome(message)
@@ -284,6 +291,23 @@ class Client(Commands):
             if self.beating and self._connected.is_set():
                 heartbeat = {"type": "heartbeat", "id": self._next_id("b")}
                 await self._send(msgspec.json.encode(heartbeat).decode())
+
+    async def _watch_silence(self) -> None:
+        """Lose a socket on which the server says nothing: it hangs, or its machine is gone.
+
+        Heartbeats are answered, so two of them are missing then.
+        """
+        while True:
+            if not self.beating:
+                self._heard_s = trio.current_time()
+            is_connected = self._connected.is_set()
+            patience_s = 2 * self.heartbeat_every_s + 2 if is_connected else _WELCOME_S
+            until_s = self._heard_s + patience_s
+            if trio.current_time() >= until_s:
+                self._was_silent = True
+                await self.drop()
+                return
+            await trio.sleep_until(until_s)
 
     async def _keep_token_fresh(self) -> None:
         """Renew the token before it expires, if there is a provider."""

@@ -28,12 +28,9 @@ class Reconnects:
         self._suspended: tuple[str, str | None] | None = None
         self._moved_to: str | None = None
 
-    def note_connected(self) -> None:
-        """The handshake has succeeded."""
-        self._pause_s = _FIRST_PAUSE_S
-
     def note_welcome(self) -> None:
-        """The server has accepted the token."""
+        """The server has accepted the token and the user."""
+        self._pause_s = _FIRST_PAUSE_S
         self._protocol_errors = 0
         self._has_renewed = False
 

@@ -29,6 +29,9 @@
 
 const FIRST_PAUSE_S = 0.3;
 const LONGEST_PAUSE_S = 8;
+// How long a welcome may take; at a node that another one has named, less: it may hang.
+const WELCOME_S = 10;
+const WELCOME_ELSEWHERE_S = 6;
 const TIMEOUT_S = 15;
 /** Pause before the next attempt to renew a token. */
 const RENEW_AGAIN_S = 10;
@@ -533,7 +536,7 @@ export class Client extends EventTarget {
       if (this.status === "online") return;
       if (!opened) this.#failed_sockets++;
       this.#abandon("no welcome in time");
-    }, 10_000);
+    }, (this.api.url === this.api.home ? WELCOME_S : WELCOME_ELSEWHERE_S) * 1000);
   }
 
   /** Open a new socket, with a new token if the current one has expired. */
@@ -788,7 +791,11 @@ export class Client extends EventTarget {
 
   #sendHeartbeat() {
     // No message for two heartbeats: the socket is open, but the connection is dead.
-    if (Date.now() - this.#received_ms > (2 * this.heartbeat_every_s + 2) * 1000) return this.#abandon("no message from the server");
+    if (Date.now() - this.#received_ms > (2 * this.heartbeat_every_s + 2) * 1000) {
+      // A node that hangs accepts sockets all the same: the first address knows who has the room now.
+      this.#goTo(this.api.home);
+      return this.#abandon("no message from the server");
+    }
     this.heartbeat().catch(() => {});
   }
 
