@@ -72,3 +72,10 @@ def test_the_users_of_a_room_count_while_its_lease_is_valid() -> None:
 def test_a_room_that_had_no_node_for_longer_than_a_look_is_an_orphan() -> None:
     assert directory(theirs(-2.4)).orphans == set()
     assert directory(theirs(-2.6)).orphans == {"jazz"}
+
+
+def test_a_room_is_taken_by_a_node_that_has_renewed_in_time() -> None:
+    assert directory(silent_s=2.9).prompt == {"a", "b"}
+    assert directory(silent_s=3.1).prompt == {"a"}
+    # It counts as live all the same: its rooms are its own.
+    assert directory(silent_s=3.1).live == {"a", "b"}

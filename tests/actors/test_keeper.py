@@ -64,10 +64,12 @@ class House:
         self.databases.append(Direct(self.url))
         return self.databases[-1]
 
-    async def open(self, name: str) -> tuple[Keeper, Rooms, trio.CancelScope]:
+    async def open(
+        self, name: str, lease_s: float = LEASE_S
+    ) -> tuple[Keeper, Rooms, trio.CancelScope]:
         self.boots += 1
         registry, scope = Rooms(), trio.CancelScope()
-        settings = NodeSettings(id=name, url=f"http://{name}.test", lease_s=LEASE_S)
+        settings = NodeSettings(id=name, url=f"http://{name}.test", lease_s=lease_s)
         nodes = Nodes(cast("Database", self.database()))
         self.metrics[name] = Metrics()
         keeper = Keeper(
@@ -258,3 +260,22 @@ async def test_the_users_in_a_room_are_written_with_its_lease(postgres_url: str)
         other, _, _ = await house.open("b")
         await until(lambda: other.directory.here("main") == len("main"))
         await until(lambda: other.directory.here("blue") == len("blue"))
+
+
+async def test_no_room_waits_for_a_node_that_is_late_with_its_renewal(postgres_url: str) -> None:
+    lease_s = 30.0
+    async with house_of(postgres_url) as house:
+        database = house.database()
+        nodes = Nodes(cast("Database", database))
+        # Two nodes have died, one after the other: the second one still counts as live.
+        await nodes.register("late", "http://late.test", 101, lease_s)
+        for room in ROOMS:
+            assert await nodes.acquire(room, "dead", lease_s) is not None
+        database.connection.execute("UPDATE room_leases SET expires_at = clock_timestamp()")
+        database.connection.execute(
+            "UPDATE nodes SET seen_at = clock_timestamp() - interval '20 seconds'"
+        )
+        keeper, rooms, _ = await house.open("a", lease_s)
+        with within(5):
+            await until(lambda: set(rooms.served) == set(ROOMS))
+        assert keeper.directory.live == {"a", "late"}

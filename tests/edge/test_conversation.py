@@ -418,3 +418,24 @@ async def test_no_bytes_stop_the_server(autojump_clock):
             await trio.sleep(0.05)
         assert ends == {4000}
         assert (await talker.ask("heartbeat"))["type"] == "ok"
+
+
+async def test_a_hello_for_a_room_that_is_being_dropped_is_not_tried_without_end(autojump_clock):
+    async with open_world() as world:
+        ana = await world.join("ana", **WOMAN)
+        await ana.drop(stay_away=True)
+        asked = []
+
+        async def served(room: str) -> bool:
+            asked.append(room)
+            return True
+
+        sessions = world.server.live.sessions
+        session = sessions.of("ana")
+        assert session is not None
+        sessions.context.served, session.link.is_gone = served, True
+        with pytest.raises(HungUp) as hung_up:
+            await Talker.greet(world, "ana")
+        assert hung_up.value.code == 1011
+        assert asked == ["main"]
+        session.link.is_gone = False

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 import trio
 
 from tests.scenarios.meeting import MAN, WOMAN
 from tests.scenarios.several_nodes import Node, Nodes, open_nodes, start_pair, until
 from yoked_actor.actors.people import erase_job
-from yoked_actor.client import CommandRefused, RoomRefused, Suspended
+from yoked_actor.client import CommandRefused, ConnectionLost, RoomRefused, Suspended, open_client
+from yoked_actor.client.dialing import Address, Dial
 from yoked_actor.domain.ops import Role
 
 
@@ -104,3 +106,71 @@ async def test_the_rooms_of_a_node_that_stops_are_taken_without_waiting_for_the_
         first.stop()
         with trio.fail_after(5):
             await until(lambda: second.owned == {"main", "jazz"})
+
+
+async def lose_the_node_of(room: str, url: str, node: Node) -> None:
+    """Another node takes a room, and dies: until its lease expires no node has the room."""
+    with psycopg.connect(url, autocommit=True) as database:
+        database.execute(
+            "UPDATE room_leases SET node = 'gone', epoch = epoch + 1,"
+            " expires_at = clock_timestamp() + interval '2 seconds' WHERE room = %s",
+            [room],
+        )
+    await until(lambda: room not in node.owned)
+
+
+async def test_a_client_that_comes_while_a_room_has_no_node_waits_for_the_next_one(
+    postgres_url: str,
+) -> None:
+    async with open_nodes(postgres_url, rooms={"jazz": {}}) as nodes:
+        main, jazz = await start_pair(nodes)
+        await nodes.join(main, "ana", "jazz", **WOMAN)
+        dialled: list[str] = []
+
+        def dial_to(address: Address) -> Dial:
+            dialled.append(f"http://{address.authority}")
+            return address.dial()
+
+        await lose_the_node_of("jazz", postgres_url, jazz)
+        async with open_client(main.url, nodes.token(main, "ana"), dial_to=dial_to) as ana:
+            assert ana.room == "jazz"
+        # It knocks once, and is sent to the node that has taken the room.
+        assert dialled == [main.url, jazz.url]
+
+
+async def test_a_call_while_a_room_has_no_node_is_answered_when_one_has_it(
+    postgres_url: str,
+) -> None:
+    async with open_nodes(postgres_url, rooms={"jazz": {}}) as nodes:
+        main, jazz = await start_pair(nodes)
+        await nodes.join(main, "ana", "jazz", **WOMAN)
+        await lose_the_node_of("jazz", postgres_url, jazz)
+        assert await nodes.api(main, "ana").call("GET", "/api/met") == {"met": []}
+        # An operator is answered at once, wherever their own room is.
+        await lose_the_node_of("jazz", postgres_url, jazz)
+        with trio.fail_after(1):
+            await nodes.api(main, "ana", Role.ADMIN).call("GET", "/api/admin/rooms")
+
+
+async def test_of_two_sockets_of_a_user_that_wait_for_a_node_the_later_one_is_welcomed(
+    postgres_url: str,
+) -> None:
+    async with open_nodes(postgres_url, rooms={"jazz": {}}) as nodes:
+        main, jazz = await start_pair(nodes)
+        await nodes.join(main, "ana", "jazz", **WOMAN)
+        await lose_the_node_of("jazz", postgres_url, jazz)
+        codes: list[int | None] = []
+
+        async def come_early() -> None:
+            with pytest.raises(ConnectionLost) as lost:
+                async with open_client(jazz.url, nodes.token(main, "ana")):
+                    pass
+            codes.append(lost.value.code)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(come_early)
+            await trio.sleep(0.3)
+            async with open_client(jazz.url, nodes.token(main, "ana")) as ana:
+                assert (await ana.spin()).state == "waiting"
+                await until(lambda: codes == [4001])
+                assert ana.welcomes == 1

@@ -57,6 +57,7 @@ async def open_nodes(base: Base, live: Live) -> AsyncIterator[Directory | None]:
     registry.elsewhere, registry.lost = rooms.elsewhere, keeper.lost
     registry.counted, registry.recount = directory.here, look
     registry.tell_count = keeper.wake
+    sessions.context.served = rooms.served
     base.on_reload.append(keeper.wake)
     if store.bell is not None:
         store.bell.name = settings.node.id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from yoked_actor.actors.clock import Clock
@@ -91,6 +91,8 @@ class SessionContext:
         self.suspensions = suspensions
         self.rooms: RoomCommands | None = None
         """Lets users enter rooms; None while there is only `main`."""
+        self.served: Callable[[str], Awaitable[bool]] | None = None
+        """With other nodes: waits until some node serves a room; False when none has taken it."""
         self.draining = False
         # Read for each message, and not changed by a reload. An attribute of a section of the
         # settings takes ten times as long.

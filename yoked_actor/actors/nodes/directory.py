@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+import trio
+
 from yoked_actor.domain.nodes import (
     HeldLease,
     Node,
@@ -32,6 +34,7 @@ class Directory:
         """Whether the database was read since the start."""
         self.read_s = float("-inf")
         """When it was last read, on trio's clock."""
+        self._changed = trio.Event()
 
     def update(self, nodes: Iterable[Node], leases: Iterable[HeldLease], now_s: float) -> None:
         """Keep what the database says."""
@@ -39,11 +42,28 @@ class Directory:
         self.is_known, self.read_s = True, now_s
         self.urls.clear()
         self.urls.update(one.url for one in self.nodes if one.node != self.me)
+        self.wake()
+
+    def wake(self) -> None:
+        """Let the tasks that wait for a change look again."""
+        self._changed.set()
+        self._changed = trio.Event()
+
+    async def change(self) -> None:
+        """Wait until the database was read again, or a room was opened here."""
+        await self._changed.wait()
 
     @property
     def live(self) -> set[str]:
         """The nodes that were heard within the life of a lease."""
         return {one.node for one in self.nodes if one.is_live(self.lease_s)}
+
+    @property
+    def prompt(self) -> set[str]:
+        """The nodes that have renewed in time. A room is taken by one of these: a node that is
+        late may be gone as well."""
+        doubted_s = doubted_after_s(self.lease_s)
+        return {one.node for one in self.nodes if one.node == self.me or one.silent_s < doubted_s}
 
     @property
     def owners(self) -> dict[str, str]:

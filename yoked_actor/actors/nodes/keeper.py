@@ -153,7 +153,7 @@ class Keeper:
         if self._is_stopping:
             return
         seen = self.directory
-        moves = moves_of(mine.id, self._rooms(), seen.live, seen.owners, seen.orphans)
+        moves = moves_of(mine.id, self._rooms(), seen.prompt, seen.owners, seen.orphans)
         for room in moves.take:
             if room not in self._leases and room not in self._leaving:
                 await self._take(room)

@@ -17,6 +17,9 @@ from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
 _POLL_S = 0.05
+_PATIENCE_S = 5.0
+"""How long a client that came waits for a node to take its room. Clients give up after 8 seconds
+without a message."""
 
 
 class NodeRooms:
@@ -42,11 +45,28 @@ class NodeRooms:
         self._metrics = metrics.nodes
         self._look = look
         self._guards: dict[str, LeaseGuard] = {}
+        self._dropping: set[str] = set()
 
     def elsewhere(self, room: str) -> RoomMoved:
         """What to tell a client whose room is not served here."""
         self._metrics.moved.inc()
         return RoomMoved(room, self._directory.url_of(room))
+
+    async def served(self, room: str) -> bool:
+        """Wait until this node or one that can be named serves a room; False if there is none.
+
+        Always checkpoints.
+        """
+        await trio.lowlevel.checkpoint()
+        with trio.move_on_after(_PATIENCE_S):
+            # Users of a room that is being dropped are still in memory.
+            while room in self._dropping or not self._is_served(room):
+                await self._directory.change()
+            return True
+        return False
+
+    def _is_served(self, room: str) -> bool:
+        return room in self._registry.rooms or self._directory.url_of(room) is not None
 
     def lease_of(self, room: str) -> RoomLease | None:
         """The lease of a room of this node."""
@@ -58,6 +78,7 @@ class NodeRooms:
         guard = LeaseGuard(lease, self._store.nodes.check, fresh_until_s)
         self._guards[room] = guard
         await self._registry.open_leased(room, guard)
+        self._directory.wake()
 
     def here(self, room: str) -> int:
         """How many users are in a room."""
@@ -95,11 +116,15 @@ class NodeRooms:
         if opened is None:
             return
         self._registry.stop(room)
+        self._dropping.add(room)
         try:
             await self._look()
         except StoreUnavailable as error:
             _log.warning("new_owner_not_known", room=room, error=str(error))
+        finally:
+            self._dropping.discard(room)
         self._sessions.send_away(opened.link, self.elsewhere(room))
+        self._directory.wake()
 
     def stop_all(self) -> None:
         """Stop to decide about any room: the server stops."""

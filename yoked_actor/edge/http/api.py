@@ -69,7 +69,14 @@ class Api(msgspec.Struct, kw_only=True):
     async def caller(self, *, even_suspended: bool = False) -> Session:
         """The session of the caller, within the rate. The call is a sign of life."""
         user_id = (await self.identify()).user_id
-        session = await self.session_of(user_id, even_suspended=even_suspended)
+        try:
+            session = await self.session_of(user_id, even_suspended=even_suspended)
+        except RoomMoved as moved:
+            # Some node takes the room soon, and the client need not call again and again.
+            served = self.sessions.context.served
+            if moved.url is not None or served is None or not await served(moved.room):
+                raise
+            session = await self.session_of(user_id, even_suspended=even_suspended)
         if self.sessions.suspensions.of(user_id) is None:
             session.called()
         return session

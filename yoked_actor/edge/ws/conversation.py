@@ -57,6 +57,8 @@ class Conversations:
         self.arrived = arrived
         """Is called with the id of each user who has been welcomed."""
         self.board = board
+        self.waiting: dict[str, _Conversation] = {}
+        """Users whose room has no node at the moment, each with the last socket that came."""
         self.expiries = Expiries(clock)
         self.hello_timeouts = HelloTimeouts(settings.hello_timeout_s)
 
@@ -156,7 +158,7 @@ class _Conversation:
                 self._watch(first, identity)
             else:
                 with trio.move_on_after(self._all.settings.welcome_timeout_s) as waiting:
-                    await self._welcome(first, identity)
+                    await self._welcome_when_served(first, identity)
                 if waiting.cancelled_caught:
                     connection.close(CloseCode.INTERNAL_ERROR, "the server is too busy; try again")
         except UserSuspended as error:
@@ -172,6 +174,36 @@ class _Conversation:
                 connection.close(CloseCode.MOVED, str(moved))
         except StoreUnavailable:
             connection.close(CloseCode.INTERNAL_ERROR, "the store is not available; try again")
+
+    async def _welcome_when_served(self, hello: Hello, identity: Identity) -> None:
+        """Welcome a user, after some node has the user's room.
+
+        Clients that are sent away while no node has the room would come again and again, just
+        when the nodes have the most to do.
+        """
+        waiting, user_id = self._all.waiting, identity.user_id
+        # An earlier socket of the user that still waits was abandoned, or is replaced.
+        waiting.pop(user_id, None)
+        try:
+            await self._welcome(hello, identity)
+            return
+        except RoomMoved as moved:
+            served = self._all.sessions.context.served
+            if moved.url is not None or served is None:
+                raise
+            waiting[user_id] = self
+            try:
+                is_served = await served(moved.room)
+            finally:
+                is_last = waiting.get(user_id) is self
+                if is_last:
+                    del waiting[user_id]
+            if is_last and not is_served:
+                raise
+        if is_last:
+            await self._welcome(hello, identity)
+        else:
+            self._connection.close(CloseCode.REPLACED, "replaced by a newer connection")
 
     async def _welcome(self, hello: Hello, identity: Identity) -> None:
         sessions, user_id = self._all.sessions, identity.user_id
