@@ -6,7 +6,7 @@ import psycopg
 import pytest
 import trio
 
-from tests.scenarios.meeting import MAN, WOMAN
+from tests.scenarios.meeting import MAN, WOMAN, match
 from tests.scenarios.several_nodes import Node, Nodes, open_nodes, start_pair, until
 from yoked_actor.actors.people import erase_job
 from yoked_actor.client import CommandRefused, ConnectionLost, RoomRefused, Suspended, open_client
@@ -174,3 +174,37 @@ async def test_of_two_sockets_of_a_user_that_wait_for_a_node_the_later_one_is_we
                 assert (await ana.spin()).state == "waiting"
                 await until(lambda: codes == [4001])
                 assert ana.welcomes == 1
+
+
+async def test_a_connection_reaches_the_partner_in_a_room_of_another_node(
+    postgres_url: str,
+) -> None:
+    settings = {"rooms": {"jazz": {}}, "date": {"touch_after_s": 0}}
+    async with open_nodes(postgres_url, **settings) as nodes:
+        main, jazz = await start_pair(nodes)
+        ana = await nodes.join(main, "ana", **WOMAN)
+        ben = await nodes.join(main, "ben", **MAN)
+        match_id = await match(ana, ben)
+        for one in (ana, ben):
+            await one.acknowledge(match_id)
+        for one in (ana, ben):
+            await one.vote(match_id, "yes")
+        date_id = (await ana.wait_for("date_started")).date_id
+        await ana.end_date(date_id)
+        await ben.wait_for("date_ended")
+        await ben.enter_room("jazz")
+        assert jazz.server.live.sessions.is_connected("ben")
+        await ben.stay_in_touch(date_id, "yes")
+        reply = await ana.stay_in_touch(date_id, "yes")
+        with trio.fail_after(5):
+            told = await ben.wait_for("connection")
+            assert (await ana.wait_for("connection")).connection_id == reply.connection_id
+        assert (told.connection_id, told.partner["user_id"]) == (reply.connection_id, "ana")
+        # Each is told once, however often the nodes read the connections.
+        for node in (main, jazz):
+            bell = node.server.base.store.bell
+            assert bell is not None
+            bell.tell_soon("connections")
+        await trio.sleep(0.5)
+        again = [event.type for one in (ana, ben) for event in one.pending_events()]
+        assert "connection" not in again

@@ -343,6 +343,11 @@ async def test_two_accepts_of_each_other_open_one_connection(open_again):
         assert again == Answered("bob", Connection("c1", "bob", NINE + 2), opened=False)
         assert await store.offers.connections("ana") == [Connection("c1", "bob", NINE + 2)]
         assert await store.offers.connections("bob") == [Connection("c1", "ana", NINE + 2)]
+        assert await store.offers.newest_connection() == 1
+        assert await store.offers.connections_after(0) == [
+            ("ana", Connection("c1", "bob", NINE + 2))
+        ]
+        assert await store.offers.connections_after(1) == []
         kept = await store.offers.load_set("ana", DAY)
         assert kept is not None
         assert kept.answers == (Answer.ACCEPT,)

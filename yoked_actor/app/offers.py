@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import trio
 
-from yoked_actor.actors.offers import Calendar, OfferDelivery, OfferJobs
+from yoked_actor.actors.offers import Calendar, ConnectionNews, OfferDelivery, OfferJobs
 from yoked_actor.app.base import Base
 from yoked_actor.app.lobby import Live
 from yoked_actor.app.worker_process import WorkerProcess, wants_worker
@@ -60,6 +61,11 @@ async def open_delivery(
     offer_jobs.register(base.dispatcher)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(base.supervisor.run_side, "desk", delivery.run)
+        if store.bell is not None and settings.node.is_set:
+            news = ConnectionNews(live.sessions, store, settings.store, live.opened)
+            store.bell.on_news("connections", news.read_soon)
+            live.opened.tell_nodes = partial(store.bell.tell_soon, "connections")
+            nursery.start_soon(base.supervisor.run_side, "connections", news.run)
         if worker_command is not None and wants_worker(settings.jobs):
             worker = WorkerProcess(worker_command, base, offer_jobs, stop)
             base.on_reload.append(worker.reload)

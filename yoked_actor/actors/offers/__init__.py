@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from yoked_actor.actors.offers.calendar import Calendar
 from yoked_actor.actors.offers.check import NoRun, Verdict, verify_run
+from yoked_actor.actors.offers.connection_news import ConnectionNews
 from yoked_actor.actors.offers.delivery import OfferDelivery
 from yoked_actor.actors.offers.turn import NoSuchRun, RequestedRun
 from yoked_actor.actors.offers.user_offers import OpenedConnections, UserOffers
@@ -12,6 +13,7 @@ from yoked_actor.actors.offers.zone_jobs import MORNING_JOBS, EndedSet, OfferJob
 __all__ = [
     "MORNING_JOBS",
     "Calendar",
+    "ConnectionNews",
     "EndedSet",
     "NoRun",
     "NoSuchRun",

@@ -44,11 +44,18 @@ class OpenedConnections:
         """Each with the user who opened it."""
         self.wakeup = Wakeup()
         """Wakes the delivery."""
+        self.claim: Callable[[str], bool] | None = None
+        """With other nodes: False for a connection that was added already, by its row."""
+        self.tell_nodes: Callable[[], None] | None = None
+        """Tells other nodes that there is a new connection."""
 
     def add(self, user_id: str, connection: Connection) -> None:
         """Notify both users soon. Does not block."""
-        self.waiting.append((user_id, connection))
-        self.wakeup.wake()
+        if self.claim is None or self.claim(connection.connection_id):
+            self.waiting.append((user_id, connection))
+            self.wakeup.wake()
+        if self.tell_nodes is not None:
+            self.tell_nodes()
 
 
 class UserOffers:

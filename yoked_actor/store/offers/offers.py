@@ -140,6 +140,24 @@ class Offers(Runs):
         )
         return [connection_of(row, user_id) for row in found]
 
+    async def newest_connection(self) -> int:
+        """The greatest number of a connection; zero if there is none."""
+        rows = await self._database.read(
+            lambda tx: tx.execute("SELECT coalesce(max(number), 0) FROM connections").fetchall()
+        )
+        return int(rows[0][0])
+
+    async def connections_after(self, number: int) -> list[tuple[str, Connection]]:
+        """Connections with a greater number, in order: one of the two users, and what they see."""
+        rows = await self._database.read(
+            lambda tx: tx.execute(
+                "SELECT number, a, b, opened_at, source FROM connections WHERE number > ?"
+                " ORDER BY number",
+                (number,),
+            ).fetchall()
+        )
+        return [(row[1], connection_of(row, row[1])) for row in rows]
+
     async def count_doubled(self, zone: str, day: date) -> int:
         """How many offers of a run repeat one too soon, by the run's own rules."""
 
