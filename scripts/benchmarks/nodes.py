@@ -14,6 +14,7 @@ import os
 import re
 import tempfile
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from random import Random
 
@@ -24,6 +25,7 @@ from tests.process.node_trial import PostgresBooks, Trial, open_trial
 from yoked_actor.bots import Pace
 
 _KILL_TO_STOP_S = 12.0
+_LOGGED = ("room_taken", "room_served", "room_handed_over", "lease_lost")
 # 300 bots share a processor with three nodes and PostgreSQL.
 _PACE = Pace(
     acknowledge_s=(0.2, 2.0),
@@ -45,7 +47,7 @@ def main() -> None:
     parser.add_argument("--lease-s", type=float, default=6.0)
     parser.add_argument("--seconds", type=float, default=120.0, help="how long bots meet at least")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="a directory for the logs of the nodes")
+    parser.add_argument("--keep", type=Path, help="a directory for the logs and a timeline")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as made, running_postgres(fsync=True) as server:
         directory = given.keep or Path(made)
@@ -96,10 +98,7 @@ async def _run(trial: Trial, given: argparse.Namespace) -> dict[str, object]:
     ]
     outages = trial.outages_s()
     if given.keep is not None:
-        events = [*((at, what, node) for what, node, at in trial.faults)]
-        events += [(at, room, why) for room, at, why in trial.missed]
-        lines = [f"{at:.2f} {what} {more}" for at, what, more in sorted(events)]
-        (given.keep / "events.txt").write_text("\n".join(lines))
+        (given.keep / "timeline.txt").write_text("\n".join(_timeline(trial)) + "\n")
     return {
         "bots": given.bots,
         "rooms": given.rooms,
@@ -119,6 +118,30 @@ async def _run(trial: Trial, given: argparse.Namespace) -> dict[str, object]:
         "problems": problems[:20],
         "load_average": os.getloadavg(),
     }
+
+
+def _timeline(trial: Trial) -> list[str]:
+    """Faults, what the nodes log about rooms, probes that were not welcomed, and the first welcome
+    in each room after each fault; in seconds since the first fault."""
+    (_, _, first_s), (_, first_at) = trial.faults[0], trial.fault_times[0]
+    events = [(at - first_s, f"{what} {node}") for what, node, at in trial.faults]
+    events += [(at - first_s, f"  {room}: {why}") for room, at, why in trial.missed]
+    for what, _, at in trial.faults:
+        if what != "continued":
+            welcomes = {
+                room: [s for s in served if s > at] for room, served in trial.served.items()
+            }
+            events += [
+                (served[0] - first_s, f"  {room}: welcome, {served[0] - at:.2f} s after the fault")
+                for room, served in welcomes.items()
+                if served
+            ]
+    for node in trial.nodes:
+        for line in node.log_lines():
+            if line["event"] in _LOGGED:
+                at = (datetime.fromisoformat(line["at"]) - first_at).total_seconds()
+                events.append((at, f"  {line['room']}: {line['event']} by {node.data_dir.name}"))
+    return [f"{at:8.2f} {text}" for at, text in sorted(events)]
 
 
 if __name__ == "__main__":
