@@ -48,6 +48,12 @@ def cpu_s_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
 
 
+def stolen_s() -> float:
+    """CPU seconds of all cores that the host of a virtual machine gave to others, so far."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return int(fields[8]) / TICKS_PER_S
+
+
 def children_of(pid: int) -> list[int]:
     """The processes that a process has started and that run."""
     found = []

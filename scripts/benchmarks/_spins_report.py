@@ -33,6 +33,8 @@ class Report(msgspec.Struct, omit_defaults=True):
     p50_ms: float | None = None
     p99_ms: float | None = None
     worst_ms: float | None = None
+    stolen_ms: float | None = None
+    """CPU time that the host gave to others during the measurement of the latency."""
     kib_per_idle: float | None = None
     waiting: int = 0
     crowded_per_cpu_s: float | None = None
@@ -67,6 +69,7 @@ def print_report(report: Report) -> None:
         lines += [
             (f"spin to matched at {report.rate:.0f}/s, p50 ms", f"{report.p50_ms:.2f}", ""),
             (f"spin to matched at {report.rate:.0f}/s, p99 ms", f"{report.p99_ms:.2f}", AIM_P99_MS),
+            ("CPU time taken by the host meanwhile, ms", f"{report.stolen_ms:.0f}", ""),
         ]
     if report.kib_per_idle is not None:
         lines.append(("KiB per idle connection", f"{report.kib_per_idle:.1f}", AIM_KIB))

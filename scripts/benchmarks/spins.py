@@ -25,7 +25,7 @@ import msgspec
 from scripts.benchmarks._echo import cpu_us_per_echo
 from scripts.benchmarks._lonely import PATIENCE, let_wait
 from scripts.benchmarks._parts_picture import as_text
-from scripts.benchmarks._process import Process, cores, serving, token
+from scripts.benchmarks._process import Process, cores, serving, stolen_s, token
 from scripts.benchmarks._spinning import PAIRS_USED, Window, cycle, pace, sit
 from scripts.benchmarks._spins_report import Report, print_report
 from yoked_actor.domain.statistics import percentile
@@ -112,7 +112,8 @@ def main(
     MEMORY is the growth of the server's resident memory by idle, welcomed users with profiles.
 
     ECHO is the reference for this machine: the CPU of one 64-byte echo of a bare trio server.
-    If the load average before the run is not near 0, do not trust any figure.
+    If the load average before the run is not near 0, do not trust any figure. In a virtual machine
+    the host may take CPU time away (steal); the report says how much during the latency.
     """
     wanted = set(only or ("echo", "load", "latency", "memory"))
     if profile:
@@ -294,7 +295,9 @@ def _measure_latency(
     seed: int,
     say: Callable[[str], None],
 ) -> None:
+    stolen_before_s = stolen_s()
     waits_s, reached = pace(server, users, rate, max(seconds, 20.0), seed)
+    report.stolen_ms = 1000 * (stolen_s() - stolen_before_s)
     waits_ms = [1000 * wait_s for wait_s in waits_s]
     report.rate = reached
     report.p50_ms = percentile(waits_ms, 0.5)
@@ -302,7 +305,8 @@ def _measure_latency(
     report.worst_ms = max(waits_ms)
     say(
         f"latency: {len(waits_ms)} waits at {reached:.1f} lifetimes/s,"
-        f" p50 {report.p50_ms:.2f} ms, p99 {report.p99_ms:.2f} ms, worst {report.worst_ms:.2f} ms"
+        f" p50 {report.p50_ms:.2f} ms, p99 {report.p99_ms:.2f} ms, worst {report.worst_ms:.2f} ms;"
+        f" the host took {report.stolen_ms:.0f} ms"
     )
 
 
