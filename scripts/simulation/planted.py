@@ -23,7 +23,7 @@ _LOBBY, _ACTORS, _STORE = "domain/lobby/machine", "actors/lobby", "store"
 _MATCHES, _PAIRING = f"{_LOBBY}/matches.py", f"{_LOBBY}/pairing.py"
 _DUE = f"{_LOBBY}/due.py"
 _ACQUAINTANCE = "domain/lobby/floor/acquaintance.py"
-_SESSION_OUTPUT = f"{_ACTORS}/session_output.py"
+_SESSION_OUTPUT = f"{_ACTORS}/sessions/output.py"
 _MATCHMAKER = f"{_ACTORS}/matchmaker.py"
 
 MUTANTS = (

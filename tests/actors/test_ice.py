@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from tests.scenarios.meeting import join_pair, settle, status
-from yoked_actor.actors.lobby.ice import ice_servers
+from yoked_actor.actors.lobby.sessions.ice import ice_servers
 from yoked_actor.domain.time import Instant, from_datetime
 from yoked_actor.settings import DateSettings, Settings, SettingsError, load_settings
 from yoked_actor.testing import open_world

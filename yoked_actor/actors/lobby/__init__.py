@@ -8,10 +8,10 @@ from yoked_actor.actors.lobby.matchmaker import Matchmaker
 from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.moved import RoomMoved
 from yoked_actor.actors.lobby.room_link import RoomAudience, RoomLink
-from yoked_actor.actors.lobby.session import Renew, Session
-from yoked_actor.actors.lobby.session_context import Connection
-from yoked_actor.actors.lobby.sessions import Sessions
-from yoked_actor.actors.lobby.suspensions import UserSuspended, notice_of
+from yoked_actor.actors.lobby.sessions.context import Connection
+from yoked_actor.actors.lobby.sessions.session import Renew, Session
+from yoked_actor.actors.lobby.sessions.sessions import Sessions
+from yoked_actor.actors.lobby.sessions.suspensions import UserSuspended, notice_of
 
 __all__ = [
     "Connection",

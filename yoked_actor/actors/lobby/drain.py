@@ -14,7 +14,7 @@ from typing import Protocol
 import structlog
 import trio
 
-from yoked_actor.actors.lobby.sessions import Sessions
+from yoked_actor.actors.lobby.sessions.sessions import Sessions
 from yoked_actor.domain.lobby import SettledView
 from yoked_actor.settings import ServerSettings
 

@@ -10,7 +10,7 @@ from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.domain.lobby import MAIN
 
 if TYPE_CHECKING:
-    from yoked_actor.actors.lobby.sessions import Sessions
+    from yoked_actor.actors.lobby.sessions.sessions import Sessions
 
 
 class RoomLink:

@@ -19,9 +19,9 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.moved import RoomMoved
 from yoked_actor.actors.lobby.room_link import RoomLink
-from yoked_actor.actors.lobby.session import Session
-from yoked_actor.actors.lobby.session_context import ContactCommands, OfferCommands, SessionContext
-from yoked_actor.actors.lobby.suspensions import Suspensions
+from yoked_actor.actors.lobby.sessions.context import ContactCommands, OfferCommands, SessionContext
+from yoked_actor.actors.lobby.sessions.session import Session
+from yoked_actor.actors.lobby.sessions.suspensions import Suspensions
 from yoked_actor.domain.lobby import MAIN, Known, notices
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.time import Instant

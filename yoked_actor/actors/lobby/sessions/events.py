@@ -9,8 +9,8 @@ import trio
 from yoked_actor.actors.lobby.messages import Message, Then
 from yoked_actor.actors.lobby.moved import RoomMoved
 from yoked_actor.actors.lobby.room_link import RoomLink
-from yoked_actor.actors.lobby.session_context import SessionContext
-from yoked_actor.actors.lobby.session_output import SessionOutput
+from yoked_actor.actors.lobby.sessions.context import SessionContext
+from yoked_actor.actors.lobby.sessions.output import SessionOutput
 from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices

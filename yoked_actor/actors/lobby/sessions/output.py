@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence
 
-from yoked_actor.actors.lobby.ice import ice_servers
 from yoked_actor.actors.lobby.moved import RoomMoved
 from yoked_actor.actors.lobby.room_link import RoomLink
-from yoked_actor.actors.lobby.session_context import Connection, SessionContext
+from yoked_actor.actors.lobby.sessions.context import Connection, SessionContext
+from yoked_actor.actors.lobby.sessions.ice import ice_servers
 from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.close_codes import CloseCode

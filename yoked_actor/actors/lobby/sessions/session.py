@@ -1,7 +1,7 @@
 """A session: receives the commands of one user.
 
-`session_events` puts their events into the matchmaker's mailbox. The matchmaker decides;
-`session_output` sends its replies and notices. A user has one connection at a time. Nothing here
+`events` puts their events into the matchmaker's mailbox. The matchmaker decides;
+`output` sends its replies and notices. A user has one connection at a time. Nothing here
 waits for a client: a connection closes when its client does not read.
 """
 
@@ -15,13 +15,13 @@ import trio
 from yoked_actor.actors.lobby.messages import Message
 from yoked_actor.actors.lobby.moved import RoomMoved
 from yoked_actor.actors.lobby.room_link import RoomLink
-from yoked_actor.actors.lobby.session_context import (
+from yoked_actor.actors.lobby.sessions.context import (
     DECIDED_BY_LOBBY,
     Connection,
     SessionContext,
     event_of,
 )
-from yoked_actor.actors.lobby.session_events import SessionEvents
+from yoked_actor.actors.lobby.sessions.events import SessionEvents
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.people import Report, is_user_id

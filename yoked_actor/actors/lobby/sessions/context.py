@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.lobby.suspensions import Suspensions
+from yoked_actor.actors.lobby.sessions.suspensions import Suspensions
 from yoked_actor.domain.lobby import Vote, notices
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.people import ReportLimits

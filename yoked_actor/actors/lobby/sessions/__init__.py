@@ -1,0 +1,3 @@
+"""Sessions: one for each user in memory, between the connections and the matchmaker."""
+
+from __future__ import annotations
