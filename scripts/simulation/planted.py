@@ -212,7 +212,7 @@ MUTANTS = (
     _one(
         "leak",
         "one object is kept for each session",
-        f"{_ACTORS}/sessions.py",
+        f"{_ACTORS}/sessions/sessions.py",
         "                del self._by_user[session.user_id]\n                session.link",
         "                self._unflushed[self._by_user.pop(session.user_id)] = None\n"
         "                self.__dict__.setdefault('_old', []).append(session)\n"
@@ -228,7 +228,7 @@ MUTANTS = (
     _one(
         "heartbeats-ignored",
         "a heartbeat is no sign of life",
-        f"{_ACTORS}/session.py",
+        f"{_ACTORS}/sessions/session.py",
         "        self._note_alive(now_s)\n        id, now = command.id",
         "        id, now = command.id",
     ),
@@ -248,7 +248,7 @@ MUTANTS = (
                 "        if not even_suspended:\n",
                 "        if even_suspended is None:\n",
             ),
-            (f"{_ACTORS}/sessions.py", "        self.suspensions.check(session.user_id)\n", ""),
+            (f"{_ACTORS}/sessions/sessions.py", "        self.suspensions.check(session.user_id)\n", ""),
         ),
         seed=23,
     ),
