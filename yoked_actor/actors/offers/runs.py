@@ -113,7 +113,9 @@ class OfferRuns:
 
         Checkpoints unless the run is cached and fresh. If cancelled, the computation is abandoned.
         """
-        held = self._held.setdefault((zone, day), _Held())
+        held = self._held.get((zone, day))
+        if held is None:
+            held = self._held[zone, day] = _Held()
         self._held.move_to_end((zone, day))
         if (sets := held.get()) is not None:
             return sets

@@ -84,8 +84,9 @@ def tune_interpreter() -> None:
     waits is a few objects more to look at: with ten thousand in line, a server that looks rarely
     did half as much again (docs/performance.md).
     What is new is looked at in small parts, because nothing else runs meanwhile.
-    A thread that reads the people of a large zone would keep each commit of a spin waiting many
-    times for the default of 5 ms, because a commit is many calls that give up the interpreter.
+    A thread that reads the people of a large zone, or computes its offers, would keep each commit
+    waiting many times for the default of 5 ms, because a commit is many calls that give up the
+    interpreter. Other processes wait for a commit, too.
     """
     gc.collect()
     gc.freeze()

@@ -16,7 +16,7 @@ from yoked_actor.actors.jobs import Dispatcher
 from yoked_actor.app.base import DATABASE
 from yoked_actor.app.process.reloading import reload
 from yoked_actor.app.process.signals import Orders, heard_signals
-from yoked_actor.app.process.starting import explained, settings_of
+from yoked_actor.app.process.starting import explained, settings_of, tune_interpreter
 from yoked_actor.app.worker import open_worker
 from yoked_actor.app.worker_report import Reporter
 from yoked_actor.cli.run.common import set_up_logging
@@ -35,6 +35,7 @@ def run_worker(
     """Run jobs in this process; `supervised` by the server that has started it."""
     settings = settings_of(config_file, flags)
     set_up_logging(settings)
+    tune_interpreter()
     load = partial(load_settings, config_file, os.environ, flags)
     with explained():
         trio.run(_work_for_server if supervised else _work, settings, load)
