@@ -13,6 +13,7 @@ import trio
 from yoked_actor.domain.time import ReadMachineTime
 from yoked_actor.store.engine import (
     Batch,
+    Checkpoints,
     DirectoryLock,
     OpenFiles,
     Runner,
@@ -94,8 +95,9 @@ async def open_store(
             )
         files = OpenFiles(path)
         turns = WriteTurns(None if path is None else path.parent, patience_s=busy_timeout_s)
+        checkpoints = Checkpoints(connection, turns, checkpoint_pages) if shared else None
         writer = Writer(
-            SqliteTransactions(connection, check=files.check, turns=turns),
+            SqliteTransactions(connection, check=files.check, turns=turns, checkpoints=checkpoints),
             runner,
             max_pending=max_pending,
             max_batch=max_batch,

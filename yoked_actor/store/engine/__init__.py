@@ -24,6 +24,7 @@ from yoked_actor.store.engine.pruning import prune_oldest
 from yoked_actor.store.engine.readable import read_row, read_rows
 from yoked_actor.store.engine.runners import InlineRunner, Runner, ThreadRunner
 from yoked_actor.store.engine.sqlite import (
+    Checkpoints,
     DirectoryLock,
     Migration,
     OpenFiles,
@@ -50,6 +51,7 @@ from yoked_actor.store.engine.writer import Batch, Writer
 __all__ = [
     "Batch",
     "Bell",
+    "Checkpoints",
     "CommitInDoubt",
     "DataDirectoryInUse",
     "Database",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from yoked_actor.store.engine.errors import explained_by
+from yoked_actor.store.engine.sqlite.checkpoints import Checkpoints
 from yoked_actor.store.engine.sqlite.connections import (
     connect,
     connect_for_writing,
@@ -26,6 +27,7 @@ from yoked_actor.store.engine.sqlite.transactions import SqliteTransactions
 from yoked_actor.store.engine.sqlite.write_turns import WriteTurns
 
 __all__ = [
+    "Checkpoints",
     "DirectoryLock",
     "Migration",
     "OpenFiles",

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+from yoked_actor.store.engine.sqlite.checkpoints import Checkpoints
 from yoked_actor.store.engine.sqlite.write_turns import WriteTurns
 from yoked_actor.store.engine.writer import Write
 
@@ -19,19 +20,25 @@ class SqliteTransactions:
         *,
         check: Callable[[], None] | None = None,
         turns: WriteTurns | None = None,
+        checkpoints: Checkpoints | None = None,
     ) -> None:
         """`check` raises when a write would be lost: it is called before and after each commit.
 
-        `turns` are those of the processes that share the database.
+        `turns` are those of the processes that share the database. With `checkpoints`, this process
+        copies the WAL before a commit has to.
         """
         self._connection = connection
         self._check = check or (lambda: None)
         self._turns = turns or WriteTurns(None, patience_s=0.0)
+        self._checkpoints = checkpoints
 
     def commit(self, batch: list[Write[Any]]) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks."""
         with self._turns.turn():
-            return _apply(self._connection, batch, self._check)
+            error = _apply(self._connection, batch, self._check)
+        if error is None and self._checkpoints is not None:
+            self._checkpoints.after_commit()
+        return error
 
     def resolve(self) -> Exception | None:
         """A file leaves no doubt."""
