@@ -40,6 +40,8 @@ from yoked_actor.domain.time import Instant
 OFFERS = UUID("5f0c8f0e-6a2b-5d0e-9a43-2d1c5b7e9f10")
 """The namespace of offer ids. It must never change: a repeated run makes the same ids."""
 
+_VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+"""The hexadecimal digit of a UUID that has the bits of its variant, by what it was."""
 _BY_TIERS = (Tier.EXACT, Tier.WIDER, Tier.WIDEST)
 _AT_ONCE = 50_000
 """Shortlists that are held at once."""
@@ -90,7 +92,8 @@ class OfferSet(msgspec.Struct, frozen=True, gc=False):
 
     def ids(self) -> tuple[str, ...]:
         """The ids of the offers, in their order."""
-        return tuple(offer_id(self.day, self.user_id, offer.candidate) for offer in self.offers)
+        candidates = (offer.candidate for offer in self.offers)
+        return tuple(offer_ids(self.day, self.user_id, candidates))
 
     def canonical(self) -> bytes:
         """The set as bytes: equal sets give equal bytes."""
@@ -126,12 +129,16 @@ def offer_id(day: date, user_id: str, candidate: str) -> str:
 
     It is a UUID of version 5, computed here because a run makes half a million of them.
     """
-    named = OFFERS.bytes + f"{day.isoformat()}:{user_id}:{candidate}".encode()
-    made = bytearray(sha1(named, usedforsecurity=False).digest()[:16])
-    made[6] = made[6] & 0x0F | 0x50
-    made[8] = made[8] & 0x3F | 0x80
-    text = made.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    return next(offer_ids(day, user_id, (candidate,)))
+
+
+def offer_ids(day: date, user_id: str, candidates: Iterable[str]) -> Iterator[str]:
+    """The ids of a user's offers of these candidates: UUIDs of version 5."""
+    named = OFFERS.bytes + f"{day.isoformat()}:{user_id}:".encode()
+    for candidate in candidates:
+        text = sha1(named + candidate.encode(), usedforsecurity=False).hexdigest()
+        variant = _VARIANTS[text[16]]
+        yield f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
 
 
 def make_run(
