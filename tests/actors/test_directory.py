@@ -32,8 +32,8 @@ def theirs(left_s: float, here: int = 0) -> HeldLease:
     [
         (5.9, 0.5, 2.0),  # all is well
         (4.5, 1.5, 1.52),  # its node would be doubted before the next look
-        (2.5, 3.5, 2.0),  # doubted, and the lease has a while to go
-        (0.7, 5.3, 0.72),  # the lease expires before the next look
+        (2.5, 3.5, 0.5),  # doubted: clients wait for what becomes of it
+        (0.3, 5.7, 0.32),  # the lease expires before the next look
         (1.5, 5.8, 0.22),  # the node counts as gone before the next look
         (-0.1, 6.1, 0.5),  # no node has the room
     ],

@@ -17,7 +17,7 @@ from yoked_actor.domain.nodes import (
 _AFTER_S = 0.02
 """What has just become so by our estimate may not be so yet by the clock of the database."""
 _UNSERVED_LOOKS = 4
-"""How much more often the database is read while a room has no node."""
+"""How much more often the database is read while a room has no node, or one that is late."""
 
 
 class Directory:
@@ -99,9 +99,11 @@ class Directory:
         It is read at the moment when something changes if a node stays silent.
         """
         every_s = renew_every_s(self.lease_s)
-        if not set(rooms) <= self.owners.keys():
-            every_s /= _UNSERVED_LOOKS
         doubted_s = self.lease_s - doubted_after_s(self.lease_s)
+        # Clients wait for the room of a node that is late: it may renew at any moment.
+        sure = {one.room for one in self.leases if one.node == self.me or one.left_s > doubted_s}
+        if not set(rooms) <= self.owners.keys() & sure:
+            every_s /= _UNSERVED_LOOKS
         changes = [self.lease_s - one.silent_s for one in self.nodes if one.node != self.me]
         for lease in self.leases:
             if lease.room in rooms and lease.node != self.me:
