@@ -248,7 +248,11 @@ MUTANTS = (
                 "        if not even_suspended:\n",
                 "        if even_suspended is None:\n",
             ),
-            (f"{_ACTORS}/sessions/sessions.py", "        self.suspensions.check(session.user_id)\n", ""),
+            (
+                f"{_ACTORS}/sessions/sessions.py",
+                "        self.suspensions.check(session.user_id)\n",
+                "",
+            ),
         ),
         seed=23,
     ),
