@@ -79,6 +79,32 @@ async def test_a_bell_wakes_other_processes_and_not_its_own(postgres_url: str) -
             nursery.cancel_scope.cancel()
 
 
+async def test_a_bell_makes_up_for_lost_news_while_others_ring(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("yoked_actor.store.engine.postgres.bell._POLL_S", 0.2)
+    jobs, news = Woken(), Woken()
+    async with opened(postgres_url) as store, opened(postgres_url, shared=True) as other:
+        assert store.bell is not None
+        assert other.bell is not None
+        store.bell.on_news("rooms", news.wake)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(store.bell.listen, jobs.wake)
+            await news.wait()
+            nursery.start_soon(_ring_without_pause, other)
+            # Nobody tells of rooms: these wake-ups make up for a notification that was lost.
+            await news.wait()
+            await news.wait()
+            nursery.cancel_scope.cancel()
+    assert jobs.count > 3
+
+
+async def _ring_without_pause(store: Store) -> None:
+    assert store.bell is not None
+    while True:
+        await store.bell.ring()
+
+
 async def test_a_second_server_is_refused_and_a_worker_is_not(postgres_url: str) -> None:
     async with opened(postgres_url), opened(postgres_url, shared=True) as worker:
         await worker.ping()

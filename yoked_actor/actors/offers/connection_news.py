@@ -43,7 +43,7 @@ class ConnectionNews:
         self._wakeup.wake()
 
     async def run(self) -> None:
-        """Read until cancelled. What is there at the start is no news."""
+        """Read until cancelled. Nobody is notified of connections that exist at the start."""
         delay_s = self._settings.retry_first_s
         self._wakeup.wake()
         while True:

@@ -73,12 +73,15 @@ class Bell:
     async def _hear(self, wake: Callable[[], None]) -> None:
         connection = await self._runner.run(self._connect)
         self._wake_all(wake)  # something may have happened while nobody listened
+        poll_s = trio.current_time() + _POLL_S
         try:
             while True:
-                with trio.move_on_after(_POLL_S) as waited:
+                # Not after so long a silence: on a busy service there is always somebody who rings.
+                with trio.move_on_at(poll_s) as waited:
                     await trio.lowlevel.wait_readable(connection.fileno())
                 if waited.cancelled_caught:
                     self._wake_all(wake)
+                    poll_s = trio.current_time() + _POLL_S
                 elif self._has_rung(connection):
                     wake()
         finally:
