@@ -15,6 +15,7 @@ from tests.process.server import PATIENCE_S, run_cli, running_server
 from tests.process.visitors import receive, welcomed
 from yoked_actor.client import Api, CallRefused, open_client
 from yoked_actor.client.dialing import Address
+from yoked_actor.settings import Settings
 from yoked_actor.testing import make_profile
 
 pytestmark = pytest.mark.process
@@ -69,6 +70,12 @@ async def test_port_0_takes_a_free_port_and_says_which(tmp_path):
         assert server.url == f"http://127.0.0.1:{server.port}"
         assert server.port > 0
         assert await Api(server.url).call("GET", "/readyz") == {"status": "ok"}
+
+
+def test_the_wal_has_its_length_from_the_start(shared):
+    length = (shared.data_dir / "yoked.db-wal").stat().st_size
+    pages = Settings().store.checkpoint_pages
+    assert pages * 4096 < length < pages * 4096 * 1.1
 
 
 def test_a_second_server_on_the_same_data_directory_is_refused(shared):

@@ -271,7 +271,7 @@ async def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
             pass
 
 
-async def test_leaving_folds_the_log_into_the_database(path: Path) -> None:
+async def test_leaving_checkpoints_the_wal_and_deletes_it(path: Path) -> None:
     async with open_store(path, runner=ThreadRunner()) as store:
         await store.commit(Changes(seats=[Seat("ana")]))
         assert path.with_name("yoked.db-wal").stat().st_size > 0

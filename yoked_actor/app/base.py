@@ -74,6 +74,7 @@ async def open_base(
         runner=runner,
         busy_timeout_s=settings.store.busy_timeout_s,
         checkpoint_pages=settings.store.checkpoint_pages,
+        reserve=mock_clock is None,
         max_pending=settings.store.max_pending,
         max_batch=settings.store.max_batch,
         machine=clock.machine_time,

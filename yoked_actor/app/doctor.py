@@ -225,7 +225,7 @@ def _log_size(database: Path) -> Finding:
             "a long read keeps SQLite from checkpointing it: look for programs that have it open,"
             " and restart the server if there is none",
         )
-    return Finding("log", "ok", f"{_megabytes(size)} not yet checkpointed")
+    return Finding("log", "ok", f"{log.name} has {_megabytes(size)}")
 
 
 def _database(database: Path, now: Instant, *, full: bool, is_served: bool) -> Iterator[Finding]:

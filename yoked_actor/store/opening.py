@@ -27,6 +27,7 @@ from yoked_actor.store.engine import (
     connect_for_writing,
     explained,
     migrate,
+    reserve_wal,
     statement,
 )
 from yoked_actor.store.jobs import LeaseClock, open_lease_clock
@@ -43,6 +44,7 @@ async def open_store(
     runner: Runner,
     busy_timeout_s: float = 1.0,
     checkpoint_pages: int = 4000,
+    reserve: bool = False,
     max_pending: int = 10_000,
     max_batch: int = 1_000,
     shared: bool = False,
@@ -61,6 +63,7 @@ async def open_store(
 
     Raises `DataDirectoryInUse`, `DatabaseTooNew` or `DatabaseCorrupt`. `shared` opens a database
     that a server may have open too: it has to exist and be up to date, and no start is counted.
+    With `reserve` the WAL gets its full length before the first commit (`reserve_wal`).
     `machine` reads the time by which leases are judged; without it that is the `now` of each call.
     `observer` is called after every transaction.
     """
@@ -88,6 +91,7 @@ async def open_store(
                     path,
                     busy_timeout_s=busy_timeout_s,
                     checkpoint_pages=checkpoint_pages,
+                    reserve=reserve,
                     with_reader=reader_runner is not runner,
                     shared=shared,
                     machine=machine,
@@ -119,6 +123,7 @@ def _open(
     *,
     busy_timeout_s: float,
     checkpoint_pages: int,
+    reserve: bool,
     with_reader: bool,
     shared: bool,
     machine: ReadMachineTime | None,
@@ -140,6 +145,8 @@ def _open(
         leases = LeaseClock()
         if machine is not None:
             leases = open_lease_clock(connection, machine, is_server=not shared)
+        if reserve and path is not None:
+            reserve_wal(connection, path, checkpoint_pages)
         reader = connection
         if with_reader:
             reader = connect(path, busy_timeout_s=busy_timeout_s)

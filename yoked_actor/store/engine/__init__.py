@@ -41,6 +41,7 @@ from yoked_actor.store.engine.sqlite import (
     migrate_database,
     newest_schema,
     pending_migrations,
+    reserve_wal,
     schema_of,
 )
 from yoked_actor.store.engine.statements import joined, statement
@@ -92,6 +93,7 @@ __all__ = [
     "read_row",
     "read_rows",
     "record_in",
+    "reserve_wal",
     "schema_of",
     "snapshot",
     "statement",

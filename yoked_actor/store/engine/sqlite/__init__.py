@@ -24,6 +24,7 @@ from yoked_actor.store.engine.sqlite.schema import (
     schema_of,
 )
 from yoked_actor.store.engine.sqlite.transactions import SqliteTransactions
+from yoked_actor.store.engine.sqlite.wal_space import reserve_wal
 from yoked_actor.store.engine.sqlite.write_turns import WriteTurns
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "migrate_database",
     "newest_schema",
     "pending_migrations",
+    "reserve_wal",
     "schema_of",
 ]
 

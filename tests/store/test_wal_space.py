@@ -1,0 +1,95 @@
+"""A server gives the WAL its length when it starts: commits overwrite it, and it does not grow."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from yoked_actor.store.engine import connect_for_writing, reserve_wal
+
+PAGES = 300
+
+
+@contextmanager
+def _database(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(connect_for_writing(path, busy_timeout_s=0.0, checkpoint_pages=PAGES)) as db:
+        db.execute("CREATE TABLE IF NOT EXISTS things (content BLOB)")
+        yield db
+
+
+def _commit(db: sqlite3.Connection, times: int) -> None:
+    for _ in range(times):
+        db.execute("INSERT INTO things VALUES (randomblob(2000))")
+
+
+def _length(path: Path) -> int:
+    return Path(f"{path}-wal").stat().st_size
+
+
+def _count(db: sqlite3.Connection) -> int:
+    (count,) = db.execute("SELECT count(*) FROM things").fetchone()
+    return int(count)
+
+
+def test_commits_do_not_make_it_grow(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with _database(path) as db:
+        _commit(db, 5)
+        reserve_wal(db, path, PAGES)
+        length = _length(path)
+        assert length > PAGES * 4096
+        _commit(db, 2 * PAGES)  # a checkpoint comes between them
+        assert _length(path) == length
+        assert _count(db) == 5 + 2 * PAGES
+
+
+@pytest.mark.parametrize("commits", [0, 1, 40])
+def test_after_a_crash_every_commit_is_there(tmp_path: Path, commits: int) -> None:
+    path, crashed = tmp_path / "a.db", tmp_path / "b.db"
+    with _database(path) as db:
+        _commit(db, 3)
+        reserve_wal(db, path, PAGES)
+        _commit(db, commits)
+        shutil.copy(path, crashed)
+        shutil.copy(f"{path}-wal", f"{crashed}-wal")
+    with _database(crashed) as db:
+        assert _count(db) == 3 + commits
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        reserve_wal(db, crashed, PAGES)  # as the next start does: the WAL has its length already
+        _commit(db, 1)
+        assert _count(db) == 4 + commits
+
+
+def test_without_space_on_the_disk_it_stays_short(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with _database(path) as db:
+        _commit(db, 3)
+        length = _length(path)
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2 * length, hard))
+        try:
+            reserve_wal(db, path, 10_000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert _length(path) == length
+        _commit(db, 1)
+        assert _count(db) == 4
+
+
+def test_it_waits_for_a_process_that_writes(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with _database(path) as db, _database(path) as other:
+        other.execute("BEGIN IMMEDIATE")
+        length = _length(path)
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            reserve_wal(db, path, PAGES)
+        assert _length(path) == length
+        other.execute("ROLLBACK")
+        reserve_wal(db, path, PAGES)
+        assert _length(path) > length
