@@ -37,10 +37,14 @@ class Numbers:
             self._free.append(number)
 
 
+_MANY = 16
+"""The mask of one user is kept if it has at most so many bytes for each user who is kept apart."""
+
+
 class Apart:
     """The users who are kept apart from one user."""
 
-    __slots__ = ("_highest", "_numbers", "_places", "_users")
+    __slots__ = ("_free", "_highest", "_numbers", "_places", "_users")
 
     def __init__(self, users: Iterable[tuple[str, int]] = ()) -> None:
         """The users and their numbers."""
@@ -48,6 +52,8 @@ class Apart:
         self._highest = 0
         self._users: list[str] = []
         self._places: dict[str, int] = {}
+        self._free: NDArray[np.bool_] | None = None
+        """Which numbers are not of these users, if it is worth keeping."""
         for user_id, number in users:
             self.add(user_id, number)
 
@@ -67,12 +73,14 @@ class Apart:
             self._numbers.append(number)
             self._users.append(user_id)
             self._highest = max(self._highest, number)
+            self._mark(number, is_free=False)
 
     def discard(self, user_id: str) -> None:
         """Remove a user, if present. The user who was added last gets the place."""
         place = self._places.pop(user_id, None)
         if place is None:
             return
+        self._mark(self._numbers[place], is_free=True)
         number, moved = self._numbers.pop(), self._users.pop()
         if moved != user_id:
             self._numbers[place], self._users[place] = number, moved
@@ -80,11 +88,19 @@ class Apart:
 
     def free_of(self, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which of these numbers are not of users who are kept apart."""
-        apart = np.frombuffer(self._numbers, np.dtype("l"))
-        free = np.ones(max(int(numbers.max()), self._highest) + 1, np.bool_)
-        free[apart] = False
+        free, most = self._free, max(int(numbers.max()), self._highest) + 1
+        if free is None or len(free) < most:
+            free = np.ones(most + most // 8, np.bool_)
+            free[np.frombuffer(self._numbers, np.dtype("l"))] = False
+            if most <= _MANY * len(self._users):
+                self._free = free
         found: NDArray[np.bool_] = free[numbers]
         return found
+
+    def _mark(self, number: int, *, is_free: bool) -> None:
+        # A number beyond the mask is the highest one: the next use makes a longer mask.
+        if self._free is not None and number < len(self._free):
+            self._free[number] = is_free
 
 
 NOBODY = Apart()

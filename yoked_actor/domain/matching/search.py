@@ -26,7 +26,9 @@ from yoked_actor.domain.matching.tickets import Limits, Ticket
 from yoked_actor.domain.people import ADULT_AGE, age_on, born_number
 from yoked_actor.domain.time import Instant, utc_date
 
-_SHORT_WALK = 160
+_SHORT_WALK, _WALKED_SHARE = 100, 1000
+"""A walk ends after so many tickets, and one more for each so many of the group: to read 100 takes
+as long as the pass over 50,000."""
 _REFUSED = 16
 """What a user who is kept apart costs of the length of a walk: others probably are, too."""
 _MOST_LINES = 32
@@ -97,7 +99,7 @@ class Search:
     def read(self, group: Group) -> None:
         """Search a group whose genders suit."""
         lines = self._lines(group)
-        patience = _SHORT_WALK + len(group) // 250
+        patience = _SHORT_WALK + len(group) // _WALKED_SHARE
         for base, entry in walk(lines, self._lifts):
             if self._is_settled(base + self._bound, entry):
                 return
@@ -218,17 +220,18 @@ class Search:
     def _rows_inside(self, group: Group) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """The rows that pass by age and, approximately, by distance; and their squared chords."""
         columns = group.columns
-        born = columns["born"]
-        inside = (born > self._born_after) & (born <= self._born_by)
-        inside &= columns["min_age"] <= self._age
-        inside &= columns["max_age"] >= self._age
         vector, reach = unit_vector(*self._angles), reach2(self._limits.max_km)
         if reach < 1:
             # No chord is shorter than its part along one axis: most rows are far by latitude.
             z, most = columns["z"], sqrt(reach) * _SURELY
-            inside &= z >= vector[2] - most
-            inside &= z <= vector[2] + most
-        rows = np.flatnonzero(inside)
+            rows = np.flatnonzero((z >= vector[2] - most) & (z <= vector[2] + most))
+        else:
+            rows = np.arange(columns.size)
+        born = columns["born"][rows]
+        inside = (born > self._born_after) & (born <= self._born_by)
+        inside &= columns["min_age"][rows] <= self._age
+        inside &= columns["max_age"][rows] >= self._age
+        rows = rows[inside]
         if len(self._apart) and len(rows):
             rows = rows[self._apart.free_of(columns["number"][rows])]
         chords2 = columns.chords2(EXACT, rows, vector)
