@@ -27,6 +27,7 @@ from yoked_actor.edge.ws.frames import (
     INCOMPLETE,
     MALFORMED,
     PING_FRAME,
+    PONG_FRAME,
     TEXT_FRAME,
     frame_end,
     payload_of,
@@ -119,6 +120,8 @@ class WebSocketConnection(ConnectionOutput):
             elif self._protocol is None and first == PING_FRAME and data[start + 1] < 0xFE:
                 self._queue(pong_frame(payload_of(data, start, end)))
                 handler.on_ping(now_s)
+            elif self._protocol is None and first == PONG_FRAME and data[start + 1] < 0xFE:
+                pass  # `has_received` is all that the keepalive needs
             elif not self._take_unusual(data[start:end], now_s):
                 return
             start = end

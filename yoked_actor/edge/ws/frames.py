@@ -13,7 +13,7 @@ except ImportError:  # its C extension is optional
 TEXT_FRAME = 0x81
 """The first byte of a whole text message."""
 PING_FRAME = 0x89
-_PONG_FRAME = 0x8A
+PONG_FRAME = 0x8A
 EMPTY_PING = b"\x89\x00"
 
 INCOMPLETE = 0
@@ -34,7 +34,7 @@ def text_frame(text: bytes) -> bytes:
 
 def pong_frame(payload: bytes) -> bytes:
     """The answer to a ping; its payload has at most 125 bytes."""
-    return bytes((_PONG_FRAME, len(payload))) + payload
+    return bytes((PONG_FRAME, len(payload))) + payload
 
 
 def frame_end(data: bytes, start: int, max_bytes: int) -> int:
