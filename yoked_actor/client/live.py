@@ -16,6 +16,7 @@ from typing import Any, cast
 import msgspec
 import trio
 from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection, wrap_client_stream
+from wsproto.utilities import LocalProtocolError
 
 from yoked_actor.client.commands import (
     ROOM_CODES,
@@ -40,6 +41,8 @@ _WELCOME_S = 15.0
 _SOCKET_ERRORS = (
     ConnectionClosed,
     HandshakeError,
+    # trio-websocket answers a ping that comes after its own close frame, which wsproto refuses.
+    LocalProtocolError,
     OSError,
     trio.BrokenResourceError,
     trio.TooSlowError,
