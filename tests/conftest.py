@@ -25,14 +25,14 @@ settings.register_profile("thorough", UNTIMED, max_examples=2000, stateful_step_
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 LONG_FILES = (
-    # Waits for the compiler, which runs beside the first tests.
-    "process/test_compiled.py",
     "simulation/test_evening.py",
-    "process/test_binary.py",
     "simulation/test_weeks.py",
     "simulation/test_year.py",
-    "process/test_jobs_kill.py",
     "process/test_kill.py",
+    # These two need the compiler, which runs beside the tests above.
+    "process/test_compiled.py",
+    "process/test_binary.py",
+    "process/test_jobs_kill.py",
     "process/test_postgres_kill.py",
     "scenarios/test_concurrency.py",
     "actors/test_alarm.py",
