@@ -237,7 +237,7 @@ class MatchmakerSettings(SettingsModel):
         "log", description="What a broken invariant causes: nothing, a log entry, or a stop."
     )
     edges_every_s: DurationOrZero = Field(
-        0.05,
+        0.1,
         le=1.0,
         description="The least time between two rounds for tier edges alone; not on a mock clock.",
     )
