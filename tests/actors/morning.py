@@ -9,7 +9,7 @@ from tests.scenarios.meeting import MAN, WOMAN
 from yoked_actor.app.server import Server
 from yoked_actor.client import Client
 from yoked_actor.domain.offers import OfferRules, OfferSet, make_run
-from yoked_actor.domain.offers.zone_run import offer_id
+from yoked_actor.domain.offers.offer_sets import offer_id
 from yoked_actor.domain.time import after
 from yoked_actor.testing import World
 

@@ -25,9 +25,10 @@ from yoked_actor.domain.offers.frozen_pool import (
     pairs_by_first,
     pairs_by_second,
 )
+from yoked_actor.domain.offers.offer_sets import Offer
 from yoked_actor.domain.offers.scoring import ONE, SCORERS, Facts, Ints, Scorer, content, likeness
 from yoked_actor.domain.offers.tags import Tags
-from yoked_actor.domain.offers.zone_run import Offer, receivers_in_order
+from yoked_actor.domain.offers.zone_run import receivers_in_order
 from yoked_actor.domain.people import ADULT_AGE, age_on
 from yoked_actor.domain.time import utc_date
 

@@ -42,8 +42,10 @@ from yoked_actor.domain.offers import (
     verify,
 )
 from yoked_actor.domain.offers.frozen_pool import inputs_digest
+from yoked_actor.domain.offers.offer_sets import OFFERS, offer_id
 from yoked_actor.domain.offers.scoring import SCORERS, likeness
-from yoked_actor.domain.offers.zone_run import OFFERS, check_stored, offer_id, receivers_in_order
+from yoked_actor.domain.offers.verification import check_stored
+from yoked_actor.domain.offers.zone_run import receivers_in_order
 from yoked_actor.domain.people import Person, StrictLimit, age_at, distance_km
 from yoked_actor.domain.time import after, next_run, run_instant, seconds_between
 

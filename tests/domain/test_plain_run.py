@@ -92,7 +92,7 @@ def test_a_run_is_the_same_when_few_are_checked_and_shortlists_run_out(
         monkeypatch.setattr(module, "MOST_CHECKED", rng.choice((7, 20)))
         rng.seed(100 + seed)
     monkeypatch.setattr(shortlists_module, "LENGTH", rng.choice((1, 6)))
-    monkeypatch.setattr(shortlists_module, "_SCORED_AT_ONCE", 50)
+    monkeypatch.setattr(shortlists_module, "_COMPARED_AT_ONCE", 50)
     monkeypatch.setattr(zone_run_module, "_AT_ONCE", 40)
     rules = OfferRules(max_daily_exposure=2 + seed % 3)
     assert_same(some_pool(rng, 250, tags=400, cities=1 + seed % 2), rules)

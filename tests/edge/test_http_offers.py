@@ -8,7 +8,7 @@ import trio
 from tests.actors.morning import DAY, START, connect_pair, store_offers
 from tests.scenarios.meeting import MAN, WOMAN, news
 from yoked_actor.client import Api, CallRefused
-from yoked_actor.domain.offers.zone_run import offer_id
+from yoked_actor.domain.offers.offer_sets import offer_id
 from yoked_actor.testing import World, open_world
 
 

@@ -29,7 +29,7 @@ from yoked_actor.domain.offers import (
     verify,
 )
 from yoked_actor.domain.offers.frozen_pool import inputs_digest, pairs_by_first
-from yoked_actor.domain.offers.zone_run import offer_id
+from yoked_actor.domain.offers.offer_sets import offer_id
 from yoked_actor.domain.people import WITHOUT_SECRET, Person
 from yoked_actor.domain.time import Run, after
 from yoked_actor.store import (

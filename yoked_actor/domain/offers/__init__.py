@@ -24,18 +24,11 @@ from yoked_actor.domain.offers.kept import (
     RunVersion,
     UnreadableSet,
 )
+from yoked_actor.domain.offers.offer_sets import Offer, OfferSet, joint_digest
 from yoked_actor.domain.offers.schedule import Due, ZoneRun, ZoneRunStatus
 from yoked_actor.domain.offers.scoring import ONE, Facts, Scoring, Votes, shown_points
-from yoked_actor.domain.offers.zone_run import (
-    Finding,
-    Offer,
-    OfferSet,
-    StoredSet,
-    check_all,
-    joint_digest,
-    make_run,
-    verify,
-)
+from yoked_actor.domain.offers.verification import Finding, StoredSet, check_all, verify
+from yoked_actor.domain.offers.zone_run import make_run
 
 __all__ = [
     "CELLS",

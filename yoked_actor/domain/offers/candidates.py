@@ -43,26 +43,34 @@ class Suiting(msgspec.Struct, frozen=True):
 class Listed:
     """The candidates near a cell, in ascending order of age."""
 
-    __slots__ = ("_edges", "rows")
+    __slots__ = ("edges", "rows")
 
     def __init__(self, rows: Rows, ages: NDArray[np.int16]) -> None:
         theirs = ages[rows]
         order = np.argsort(theirs, kind="stable")
         self.rows: Rows = rows[order]
         # For each age, how many are younger.
-        self._edges: list[int] = np.searchsorted(theirs[order], _AGES).tolist()
-
-    def aged(self, limits: Limits) -> tuple[int, int]:
-        """The first and the last place of ages inside the limits; the last is not included."""
-        edges, last = self._edges, len(self._edges) - 1
-        return edges[min(limits.min_age, last)], edges[min(limits.max_age + 1, last)]
+        self.edges: Ints = np.searchsorted(theirs[order], _AGES)
 
     def checked(self, limits: Limits, seed: int | None) -> slice:
         """The places that are checked: all inside the limits, or every n-th from a start."""
-        first, last = self.aged(limits)
+        oldest = len(self.edges) - 1
+        first = int(self.edges[min(limits.min_age, oldest)])
+        last = int(self.edges[min(limits.max_age + 1, oldest)])
         every = 1 if seed is None else max(1, -(-(last - first) // MOST_CHECKED))
         start = 0 if seed is None else seed % every
         return slice(first + start, max(last, first + start), every)
+
+    def all_checked(
+        self, min_ages: Ints, max_ages: Ints, seeds: NDArray[np.uint64]
+    ) -> tuple[Ints, Ints, Ints]:
+        """`checked` for many receivers: the starts, the stops and the steps."""
+        oldest = len(self.edges) - 1
+        firsts = self.edges.take(np.minimum(min_ages, oldest))
+        lasts = self.edges.take(np.minimum(max_ages + 1, oldest))
+        every = np.maximum(-((firsts - lasts) // MOST_CHECKED), 1)
+        starts = firsts + (seeds % every.astype(np.uint64)).astype(np.int64)
+        return starts, np.maximum(lasts, starts), every
 
 
 class Candidates:
@@ -80,7 +88,7 @@ class Candidates:
 
     def is_adult(self, one: int) -> bool:
         """Whether a person is an adult, and may receive offers."""
-        return self._columns.years[one] >= ADULT_AGE
+        return bool(self._columns.years[one] >= ADULT_AGE)
 
     def close(self, number: int) -> None:
         """Do not offer this person again."""
@@ -130,7 +138,7 @@ class Candidates:
 
     def _open_to(self, one: int, rows: Rows, taken: list[int]) -> NDArray[np.bool_]:
         """Which of these rows accept one's age, and are not kept apart from them."""
-        accepting = self.accepting(self._columns.years[one])
+        accepting = self.accepting(int(self._columns.years[one]))
         kept = self._columns.kept_apart(one, taken)
         before = accepting.take(kept)
         accepting[kept] = False

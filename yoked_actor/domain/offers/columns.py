@@ -37,6 +37,7 @@ _GLOBE = 1 << 24
 _TOO_STRICT = 2
 _ANYWHERE = (2.0 * _GLOBE + 4) ** 2
 """More than the largest squared distance of two positions."""
+_FACTORS, _SUMMANDS = np.array((-2.0, -2.0, -2.0, 0.0)), np.array((0.0, 0.0, 0.0, 1.0))
 CLOSED = 32_000
 """The least age that a person accepts who is not offered (any more): above every age."""
 
@@ -53,29 +54,44 @@ class Columns:
         self.accepted_by = pairs_by_second(pool.accepted, count)
         today = utc_date(pool.offered_at)
         # By number:
-        self.years = [age_on(person.birth_date, today) for person in people]
+        years = (age_on(person.birth_date, today) for person in people)
+        self.years = np.fromiter(years, np.int64, count)
         self.angles = [angles_of(person.lat, person.lon) for person in people]
-        self.spots = [_on_globe(*angles) for angles in self.angles]
-        self.wishes = [reach2(person.max_distance_km) for person in people]
+        spots = chain.from_iterable(_on_globe(*angles) for angles in self.angles)
+        self.spots = np.fromiter(spots, np.float64, 4 * count).reshape(count, 4)
+        wishes = (reach2(person.max_distance_km) for person in people)
+        self.wishes = np.fromiter(wishes, np.float64, count)
+        self.youngest = np.fromiter((min(p.min_age, CLOSED) for p in people), np.int64, count)
+        self.oldest = np.fromiter((min(p.max_age, CLOSED) for p in people), np.int64, count)
         # By row:
-        in_rows = [people[number] for number in self.numbers]
-        self.ages = np.array(self.years, np.int16)[self.numbers]
-        self.min_ages = np.fromiter((min(p.min_age, CLOSED) for p in in_rows), np.int16, count)
+        in_rows = [people[number] for number in self.numbers.tolist()]
+        self.ages = self.years.astype(np.int16)[self.numbers]
+        self.min_ages = self.youngest.astype(np.int16)[self.numbers]
         self.min_ages[self.ages < ADULT_AGE] = CLOSED
-        self.max_ages = np.fromiter((min(p.max_age, CLOSED) for p in in_rows), np.int16, count)
-        self.reaches = np.array(self.wishes, np.float64)[self.numbers]
-        spots = np.fromiter(chain.from_iterable(self.spots), np.float64, 4 * count)
-        self.globe = spots.reshape(count, 4)[self.numbers]
+        self.max_ages = self.oldest.astype(np.int16)[self.numbers]
+        self.reaches = self.wishes[self.numbers]
+        self.globe = self.spots[self.numbers]
         self.tags = Tags([person.interests for person in in_rows])
 
-    def toward(self, one: int) -> tuple[NDArray[np.float64], int]:
-        """What turns the globe's columns into squared chords: a factor and a summand.
+    def toward(self, one: int | Numbers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What turns the globe's columns into squared chords: factors and summands.
 
         |a - b|^2 is |b|^2 - 2ab + |a|^2: all integers below 2^53, so that every sum is exact in any
         order.
         """
-        x, y, z, square = self.spots[one]
-        return np.array((-2.0 * x, -2.0 * y, -2.0 * z, 1.0)), square
+        spots = self.spots[one]
+        return spots * _FACTORS + _SUMMANDS, spots[..., 3]
+
+    def all_kept_apart(self, ones: Numbers) -> tuple[Numbers, Rows]:
+        """`kept_apart` for many people: the position of each among them, and a row."""
+        apart, again = self.apart.of_all(ones), self.not_again.of_all(ones)
+        which = np.concatenate((apart[0], again[0], np.arange(len(ones))))
+        return which, self.rows.take(np.concatenate((apart[1], again[1], ones)))
+
+    def all_accepted_by(self, ones: Numbers) -> tuple[Numbers, Rows]:
+        """The rows of people who have accepted an offer of one: a position, and a row."""
+        which, numbers = self.accepted_by.of_all(ones)
+        return which, self.rows.take(numbers)
 
     def kept_apart(self, one: int, also: Sequence[int] = ()) -> Rows:
         """The rows of a person, of people whom something keeps apart from them, and of others."""

@@ -27,11 +27,10 @@ class FactFinder:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._angles = np.array(columns.angles, np.float64).reshape(-1, 3)
-        self._spots = np.array([spot[:3] for spot in columns.spots], np.float64).reshape(-1, 3)
-        self._wishes = np.array(columns.wishes, np.float64)
-        self._years = np.array(columns.years, np.int64)
-        self._interests = [frozenset(person.interests) for person in columns.people]
-        self._tags = np.fromiter(map(len, self._interests), np.int64, len(self._interests))
+        self._spots = columns.spots[:, :3]
+        self._wishes = columns.wishes
+        self._years = columns.years
+        self._tags = np.fromiter((len(set(p.interests)) for p in columns.people), np.int64)
 
     def of(self, ones: Numbers, others: Numbers) -> list[Facts]:
         """The facts of each one with each other, pair by pair."""
@@ -40,13 +39,12 @@ class FactFinder:
         narrower = np.maximum(np.minimum(self._wishes[ones], self._wishes[others]), 1.0)
         lost = np.minimum(np.sqrt(chord2 / narrower) * ONE, ONE).astype(np.int64)
         years = np.abs(self._years[ones] - self._years[others])
-        interests = self._interests
-        pairs = zip(ones.tolist(), others.tolist(), strict=True)
-        shared = [tuple(sorted(interests[a] & interests[b])) for a, b in pairs]
+        rows = self._columns.rows
+        shared = self._columns.tags.shared(rows.take(ones), rows.take(others))
         counts = np.fromiter(map(len, shared), np.int64, len(shared))
         alike = likeness(counts, self._tags[ones], self._tags[others])
         columns = (years.tolist(), shared, alike.tolist(), self._kms(ones, others), lost.tolist())
-        return [Facts(*values) for values in zip(*columns, strict=True)]
+        return list(map(Facts, *columns))
 
     def _kms(self, ones: Numbers, others: Numbers) -> list[int]:
         """The distances in whole kilometres, rounded up; at least 1."""

@@ -180,11 +180,19 @@ class Pairs:
 
     def __init__(self, pairs: NDArray[np.int64], people: int) -> None:
         self._others = pairs & ((1 << _FIRST) - 1)
-        edges: list[int] = np.searchsorted(pairs >> _FIRST, np.arange(people + 1)).tolist()
-        self._edges = edges
+        self._edges = np.searchsorted(pairs >> _FIRST, np.arange(people + 1))
 
     def __getitem__(self, person: int) -> NDArray[np.int64]:
         return self._others[self._edges[person] : self._edges[person + 1]]
+
+    def of_all(self, people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All pairs of these people: the position of each among them, and the partner."""
+        firsts = self._edges.take(people)
+        counts = self._edges.take(people + 1) - firsts
+        which = np.repeat(np.arange(len(people)), counts)
+        # The pairs of a person follow each other, from the first one.
+        skipped = firsts - (np.cumsum(counts) - counts)
+        return which, self._others.take(np.arange(len(which)) + skipped.take(which))
 
 
 def pairs_by_first(packed: bytes, people: int) -> Pairs:

@@ -9,7 +9,7 @@ import msgspec
 
 from yoked_actor.domain.lobby import ConnectionSource
 from yoked_actor.domain.offers.frozen_pool import FrozenPool, OfferRules
-from yoked_actor.domain.offers.zone_run import OfferSet
+from yoked_actor.domain.offers.offer_sets import OfferSet
 from yoked_actor.domain.people import Card, Person, ShownPlaces
 from yoked_actor.domain.time import Instant
 

@@ -1,191 +1,232 @@
 """Shortlists: the best candidates of many receivers, before their turns (R43).
 
 Who is left decides a set, but not the scores. So the candidates of receivers who share a list are
-scored together, from columns that are read once for the list, and each receiver gets a shortlist.
-When the receiver's turn comes, the best of the shortlist that are left are the set. A set that a
-shortlist cannot fill is made from the whole list (`Candidates.suiting`).
+compared and scored together, block by block, and each receiver gets a shortlist. When the
+receiver's turn comes, the best of the shortlist that are left are the set. A set that a shortlist
+cannot fill is made from the whole list (`Candidates.suiting`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from yoked_actor.domain.matching import Tier, Tiers
+from yoked_actor.domain.offers.blocks import Block, Ranges
 from yoked_actor.domain.offers.candidates import Candidates, Listed, Place
-from yoked_actor.domain.offers.columns import Columns, Rows
+from yoked_actor.domain.offers.columns import Columns, Numbers, Rows
 from yoked_actor.domain.offers.scoring import ONE, Ints, Scorer, content
 
 LENGTH = 32
 """The most candidates on a shortlist."""
-_SCORED_AT_ONCE = 1 << 15
-"""Candidates that are scored together: their columns fit into the cache of a processor."""
+_COMPARED_AT_ONCE = 1 << 15
+"""Pairs of a receiver and a candidate: their columns fit into the cache of a processor."""
 _MOST_PEOPLE = 1 << 32
+_NO_KEY = -1
+_NONE_SURE = np.zeros(0, np.bool_)
 
 
-class Shortlist(msgspec.Struct, frozen=True, gc=False):
-    """The best candidates of one receiver."""
+class Shortlists(msgspec.Struct, frozen=True, gc=False):
+    """A shortlist of each receiver, in the order in which the receivers were given."""
 
     keys: Ints
-    """The best first: see `keys_of`."""
-    is_all: bool
+    """A row for each receiver, the best candidate first: see `keys_of`. Then -1."""
+    is_all: NDArray[np.bool_]
     """Whether no candidate that was checked is left out."""
-    complete: bool
+    complete: NDArray[np.bool_]
     """Whether all candidates were checked."""
 
 
 def keys_of(scores: Ints, numbers: Ints) -> Ints:
     """Keys that order candidates: by score, then by the lowest number, which is the lowest id."""
-    keys: Ints = scores * _MOST_PEOPLE + (_MOST_PEOPLE - 1 - numbers)
+    keys: Ints = scores.astype(np.int64) * _MOST_PEOPLE + (_MOST_PEOPLE - 1 - numbers)
     return keys
 
 
-def read_key(key: int) -> tuple[int, int]:
-    """The number and the score of a key."""
-    score, rest = divmod(key, _MOST_PEOPLE)
-    return _MOST_PEOPLE - 1 - rest, score
+def read_keys(keys: Ints) -> tuple[Ints, Ints]:
+    """The numbers and the scores of keys."""
+    return _MOST_PEOPLE - 1 - keys % _MOST_PEOPLE, keys // _MOST_PEOPLE
 
 
 def best_keys(keys: Ints, count: int) -> Ints:
-    """The highest keys, the highest first. All keys differ."""
-    if len(keys) > count:
-        keys = np.partition(keys, len(keys) - count)[len(keys) - count :]
-    best: Ints = np.sort(keys)[::-1]
+    """The highest keys of each row, the highest first. All keys of a row differ."""
+    length = keys.shape[-1]
+    if length > count:
+        keys = np.partition(keys, length - count)[..., length - count :]
+    best: Ints = np.sort(keys)[..., ::-1]
     return best
 
 
-class _Suiting(msgspec.Struct, frozen=True, gc=False):
-    """The candidates that one receiver may be offered."""
+class _Marks:
+    """Some pairs of a receiver of a group and a place of its list."""
 
-    one: int
-    places: Rows
-    """In the list."""
+    def __init__(self, which: Ints, places: Ints) -> None:
+        """`which` are positions of the receivers. A place of -1 is none."""
+        order = np.argsort(which, kind="stable")
+        order = order[places.take(order) >= 0]
+        self._which, self._places = which.take(order), places.take(order)
+
+    def within(self, block: Block) -> Ints:
+        """The positions of the pairs in a block, row by row."""
+        first, last = np.searchsorted(self._which, (block.members.start, block.members.stop))
+        which = self._which[first:last] - block.members.start
+        steps, rest = np.divmod(self._places[first:last] - block.phase, block.every)
+        steps -= block.first
+        inside = (rest == 0) & (steps >= 0) & (steps < block.width)
+        found: Ints = (which * block.width + steps)[inside]
+        return found
+
+
+class _Group:
+    """Receivers who share a list, and the columns of the list, each in its order."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        listed: Listed,
+        positions: Ints,
+        ones: Numbers,
+        seeds: NDArray[np.uint64],
+        places: Ints,
+    ) -> None:
+        """`places` has the place of each row in the list, or -1."""
+        ages = columns.youngest.take(ones), columns.oldest.take(ones)
+        self.ranges = Ranges(*listed.all_checked(*ages, seeds))
+        order = self.ranges.order
+        self.positions, self.ones = positions.take(order), ones.take(order)
+        self.years = columns.years.astype(np.int16).take(self.ones)
+        self.wishes = columns.wishes.take(self.ones)
+        factors, summands = columns.toward(self.ones)
+        self.toward = np.column_stack((factors, summands))
+        which, rows = columns.all_kept_apart(self.ones)
+        self.apart = _Marks(which, places.take(rows))
+        which, rows = columns.all_accepted_by(self.ones)
+        self.accepted = _Marks(which, places.take(rows))
+        self.rows = listed.rows
+        self.globe = np.column_stack(
+            (columns.globe.take(self.rows, axis=0), np.ones(len(self.rows)))
+        ).T
+        self.reaches = columns.reaches.take(self.rows)
+        self.min_ages = columns.min_ages.take(self.rows)
+        self.max_ages = columns.max_ages.take(self.rows)
+
+
+class _Suiting(msgspec.Struct, frozen=True, gc=False):
+    """The pairs of a block in which the candidate may be offered to the receiver, row by row."""
+
+    at: Ints
+    """Their positions in the block."""
+    counts: Ints
+    """How many there are of each receiver."""
+    which: Ints
+    """The receiver of each."""
+    rows: Rows
+    """The candidate of each."""
     chord2: NDArray[np.float64]
     narrower: NDArray[np.float64]
     """The squared chord of the narrower of both limits."""
-    complete: bool
 
 
-class _Columns:
-    """The columns of one list of candidates, in its order."""
-
-    def __init__(self, columns: Columns, listed: Listed) -> None:
-        rows = listed.rows
-        self.listed = listed
-        self.globe = columns.globe.take(rows, axis=0)
-        self.reaches = columns.reaches.take(rows)
-        self.min_ages = columns.min_ages.take(rows)
-        self.max_ages = columns.max_ages.take(rows)
-
-
-class Shortlists:
+class Shortlister:
     """Makes shortlists for receivers, who are named by their number in the pool."""
 
-    def __init__(
-        self, columns: Columns, candidates: Candidates, scorer: Scorer, tiers: Tiers
-    ) -> None:
+    def __init__(self, columns: Columns, candidates: Candidates, scorer: Scorer) -> None:
         self._columns = columns
         self._candidates = candidates
         self._scorer = scorer
-        self._tiers = tiers
-        self._years = np.array(columns.years, np.int64)
         # The place of each row in the present list, or -1.
         self._places = np.full(len(columns.people), -1, np.int64)
 
     def make(
         self, receivers: Sequence[tuple[int, int]], breathe: Callable[[int], None]
-    ) -> dict[int, Shortlist]:
+    ) -> Shortlists:
         """The shortlists of receivers, given as (seed, number).
 
         `breathe` is called often, with the number of receivers since the last call.
         """
-        groups: dict[Place, list[tuple[int, int]]] = {}
-        for seed, one in receivers:
+        count = len(receivers)
+        seeds = np.array([seed for seed, _ in receivers], np.uint64)
+        ones = np.array([one for _, one in receivers], np.int64)
+        places: dict[Place, list[int]] = {}
+        for position, (_, one) in enumerate(receivers):
             place = self._candidates.place_of(one, self._columns.people[one].max_distance_km)
-            groups.setdefault(place, []).append((seed, one))
-        made: dict[int, Shortlist] = {}
-        for place, members in groups.items():
+            places.setdefault(place, []).append(position)
+        made = Shortlists(
+            np.full((count, LENGTH), _NO_KEY, np.int64),
+            np.zeros(count, np.bool_),
+            np.zeros(count, np.bool_),
+        )
+        for place, members in places.items():
             listed = self._candidates.listed(place)
             self._places[listed.rows] = np.arange(len(listed.rows))
-            for part in _in_parts(self._suiting(_Columns(self._columns, listed), members)):
-                made.update(self._score(listed.rows, part))
-                breathe(len(part))
+            here = np.array(members, np.int64)
+            group = _Group(
+                *(self._columns, listed, here, ones.take(here), seeds.take(here), self._places)
+            )
+            for block in group.ranges.blocks(_COMPARED_AT_ONCE):
+                self._fill(made, group, block)
+                breathe(block.members.stop - block.members.start)
             self._places[listed.rows] = -1
         return made
 
-    def _suiting(self, near: _Columns, members: Sequence[tuple[int, int]]) -> Iterator[_Suiting]:
-        """As `Candidates.suiting`, for receivers of one list and their own limits."""
-        columns = self._columns
-        for seed, one in members:
-            limits = self._tiers.limits(columns.people[one], Tier.EXACT)
-            which = near.listed.checked(limits, seed)
-            toward, square = columns.toward(one)
-            chord2 = near.globe[which].dot(toward) + square
-            narrower = np.minimum(near.reaches[which], columns.wishes[one])
-            suits = chord2 <= narrower
-            suits &= near.min_ages[which] <= columns.years[one]
-            suits &= near.max_ages[which] >= columns.years[one]
-            suits[self._among(columns.kept_apart(one), which)] = False
-            at = suits.nonzero()[0]
-            yield _Suiting(
-                *(one, at * which.step + which.start, chord2.take(at), narrower.take(at)),
-                which.step == 1,
-            )
+    def _fill(self, made: Shortlists, group: _Group, block: Block) -> None:
+        """Fill in the shortlists of the receivers of a block."""
+        positions = group.positions[block.members]
+        made.complete[positions] = block.every == 1
+        suiting = _suiting(group, block)
+        made.is_all[positions] = suiting.counts <= LENGTH
+        longest = int(suiting.counts.max(initial=0))
+        if not longest:
+            return
+        # A row for each receiver, filled up at its end.
+        keys = np.full((len(positions), longest), _NO_KEY, np.int64)
+        skipped = np.arange(len(positions)) * longest - (np.cumsum(suiting.counts) - suiting.counts)
+        at = np.arange(len(suiting.which)) + skipped.take(suiting.which)
+        keys.reshape(-1)[at] = self._keys(group, block, suiting)
+        best = best_keys(keys, LENGTH)
+        made.keys[positions, : best.shape[1]] = best
 
-    def _among(self, rows: Rows, which: slice) -> Rows:
-        """The positions of rows among the checked places of the present list."""
-        places = self._places.take(rows)
-        places = places[(places >= which.start) & (places < which.stop)] - which.start
-        found: Rows = places[places % which.step == 0] // which.step
-        return found
-
-    def _score(self, rows: Rows, part: Sequence[_Suiting]) -> Iterator[tuple[int, Shortlist]]:
-        """Score the candidates of some receivers, and take the best of each."""
+    def _keys(self, group: _Group, block: Block, suiting: _Suiting) -> Ints:
+        """Score the candidates of a block."""
         columns = self._columns
-        lengths = [len(one.places) for one in part]
-        others = rows.take(np.concatenate([one.places for one in part]))
-        numbers = columns.numbers.take(others)
-        ones = np.repeat(np.array([one.one for one in part], np.int64), lengths)
+        ones, numbers = group.ones[block.members], columns.numbers.take(suiting.rows)
         # Relative to the narrower of both preferences, so that both get the same points.
-        narrower = np.maximum(np.concatenate([one.narrower for one in part]), 1)
-        chord2 = np.concatenate([one.chord2 for one in part])
-        lost = np.minimum(np.sqrt(chord2 / narrower) * ONE, ONE).astype(np.int64)
-        years = np.abs(self._years.take(numbers) - self._years.take(ones))
-        receivers = [int(columns.rows[one.one]) for one in part]
-        alike = columns.tags.likenesses(receivers, lengths, others)
-        scores = self._scorer.scores(
-            ones, numbers, content(years, alike, lost), self._sure(part, numbers, lengths)
-        )
-        keys, first = keys_of(scores, numbers), 0
-        for one, length in zip(part, lengths, strict=True):
-            best = best_keys(keys[first : first + length], LENGTH)
-            first += length
-            yield one.one, Shortlist(best.copy(), length <= LENGTH, one.complete)
-
-    def _sure(
-        self, part: Sequence[_Suiting], numbers: Ints, lengths: Sequence[int]
-    ) -> NDArray[np.bool_]:
-        """Which candidates have accepted an offer of their receiver."""
-        sure, first = np.zeros(len(numbers), np.bool_), 0
-        for one, length in zip(part, lengths, strict=True):
-            found = self._candidates.sure(one.one, numbers[first : first + length])
-            if len(found):
-                sure[first : first + length] = found
-            first += length
-        return sure
+        share = np.sqrt(suiting.chord2 / np.maximum(suiting.narrower, 1))
+        lost = np.minimum(share * ONE, ONE).astype(np.int32)
+        mine = group.years[block.members].take(suiting.which)
+        years = np.abs(columns.ages.take(suiting.rows) - mine).astype(np.int32)
+        alike = columns.tags.likenesses(columns.rows.take(ones), suiting.which, suiting.rows)
+        sure = _NONE_SURE
+        accepted = group.accepted.within(block)
+        if len(accepted):
+            marked = np.zeros(len(ones) * block.width, np.bool_)
+            marked[accepted] = True
+            sure = marked.take(suiting.at)
+        points = content(years, alike, lost)
+        scores = self._scorer.scores(ones.take(suiting.which), numbers, points, sure)
+        return keys_of(scores, numbers)
 
 
-def _in_parts(suiting: Iterator[_Suiting]) -> Iterator[list[_Suiting]]:
-    part: list[_Suiting] = []
-    candidates = 0
-    for one in suiting:
-        part.append(one)
-        candidates += len(one.places)
-        if candidates >= _SCORED_AT_ONCE:
-            yield part
-            part, candidates = [], 0
-    if part:
-        yield part
+def _suiting(group: _Group, block: Block) -> _Suiting:
+    """As `Candidates.suiting`, for the receivers of a block and their own limits."""
+    members, places, width = block.members, block.places, block.width
+    chord2 = group.toward[members] @ np.ascontiguousarray(group.globe[:, places])
+    narrower = np.minimum(group.wishes[members, np.newaxis], group.reaches[places])
+    years = group.years[members, np.newaxis]
+    suits = chord2 <= narrower
+    suits &= group.min_ages[places] <= years
+    suits &= group.max_ages[places] >= years
+    steps = np.arange(block.first, block.last, dtype=np.int32)
+    suits &= steps >= group.ranges.firsts[members, np.newaxis]
+    suits &= steps < group.ranges.lasts[members, np.newaxis]
+    flat = suits.reshape(-1)
+    flat[group.apart.within(block)] = False
+    at = flat.nonzero()[0]
+    counts = np.diff(np.searchsorted(at, np.arange(len(suits) + 1) * width))
+    which = np.repeat(np.arange(len(suits)), counts)
+    rows = group.rows[places].take(at - which * width)
+    return _Suiting(
+        *(at, counts, which, rows, chord2.reshape(-1).take(at), narrower.reshape(-1).take(at))
+    )

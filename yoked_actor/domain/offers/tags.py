@@ -13,6 +13,7 @@ from yoked_actor.domain.offers.scoring import Ints, likeness
 _WORDS = 4
 _COMMON_TAGS = 64 * _WORDS
 """So many tags are bits of words; each other tag has a list of its rows."""
+_MOST_NAMES = 100_000
 
 
 class Tags:
@@ -24,7 +25,8 @@ class Tags:
         bits = {tag: bit for bit, tag in enumerate(common[:_COMMON_TAGS])}
         rest = frozenset(common[_COMMON_TAGS:])
         count = len(interests)
-        self._counts = np.fromiter((len(tags) for tags in interests), np.int64, count)
+        self._counts = np.fromiter((len(tags) for tags in interests), np.int32, count)
+        self._by_sizes = _by_sizes(int(self._counts.max(initial=0)))
         self._rest: list[tuple[str, ...]] = []
         words, who = [], {tag: list[int]() for tag in rest}
         for row, tags in enumerate(interests):
@@ -43,21 +45,27 @@ class Tags:
         self._words = [words for words in np.ascontiguousarray(by_person.T) if words.any()]
         self._who = {tag: np.array(rows, np.int64) for tag, rows in who.items()}
         self._marked = np.zeros(count, np.bool_)
+        self._common = common[:_COMMON_TAGS]
+        # Many pairs share the same few tags.
+        self._names: dict[tuple[int, ...], tuple[str, ...]] = {}
 
-    def likenesses(self, ones: Sequence[int], lengths: Sequence[int], others: Ints) -> Ints:
-        """`likeness` for several rows: the first `lengths[0]` of the others are of the first."""
-        each = np.repeat(np.array(ones, np.int64), lengths)
-        shared = np.zeros(len(others), np.int64)
+    def likenesses(self, ones: Ints, which: Ints, others: Ints) -> NDArray[np.int32]:
+        """`likeness` for several rows: `which` of them each of the others is compared with.
+
+        `which` is in ascending order.
+        """
+        shared = np.zeros(len(others), np.int32)
         for words in self._words:
-            shared += np.bitwise_count(words.take(each) & words.take(others))
-        first = 0
-        for one, length in zip(ones, lengths, strict=True):
-            here = slice(first, first + length)
-            for tag in self._rest[one]:
-                shared[here] += self._is_in(tag, others[here])
-            first += length
-        alike: Ints = likeness(shared, self._counts.take(each), self._counts.take(others))
-        return alike
+            shared += np.bitwise_count(words.take(ones).take(which) & words.take(others))
+        for position, one in enumerate(ones.tolist()):
+            if self._rest[one]:
+                here = slice(*np.searchsorted(which, (position, position + 1)).tolist())
+                for tag in self._rest[one]:
+                    shared[here] += self._is_in(tag, others[here])
+        shared *= self._by_sizes.shape[1]
+        shared += self._counts.take(ones).take(which)
+        shared += self._counts.take(others)
+        return self._by_sizes.take(shared)
 
     def likeness(self, one: int, others: Ints) -> Ints:
         """The likeness of the tags of one row with those of others."""
@@ -71,9 +79,42 @@ class Tags:
         alike: Ints = likeness(shared, int(self._counts[one]), self._counts.take(others))
         return alike
 
+    def shared(self, ones: Ints, others: Ints) -> list[tuple[str, ...]]:
+        """The tags that the rows of each pair share, in ascending order."""
+        if len(self._names) > _MOST_NAMES:
+            self._names.clear()
+        both = [(words.take(ones) & words.take(others)).tolist() for words in self._words]
+        found = [self._names.get(words) or self._name(words) for words in zip(*both, strict=True)]
+        if not both:
+            found = [()] * len(ones)
+        for at, (one, other) in enumerate(zip(ones.tolist(), others.tolist(), strict=True)):
+            if self._rest[one] and self._rest[other]:
+                rare = set(self._rest[one]).intersection(self._rest[other])
+                found[at] = tuple(sorted(rare.union(found[at])))
+        return found
+
+    def _name(self, words: tuple[int, ...]) -> tuple[str, ...]:
+        """The tags of bits, in ascending order."""
+        names = []
+        for first, word in zip(range(0, _COMMON_TAGS, 64), words, strict=False):
+            while word:
+                names.append(self._common[first + word.bit_length() - 1])
+                word ^= 1 << word.bit_length() - 1
+        self._names[words] = found = tuple(sorted(names))
+        return found
+
     def _is_in(self, tag: str, rows: Ints) -> NDArray[np.bool_]:
         """Which of these rows have a tag that is not a bit."""
         self._marked[self._who[tag]] = True
         found = self._marked.take(rows)
         self._marked[self._who[tag]] = False
         return found
+
+
+def _by_sizes(most: int) -> NDArray[np.int32]:
+    """The likeness of two rows, by how many tags they share and how many they have in all."""
+    shared = np.arange(most + 1, dtype=np.int64)[:, np.newaxis]
+    # Where more are shared than there are, any divisor will do.
+    both = np.maximum(np.arange(2 * most + 1), shared)
+    table: NDArray[np.int32] = likeness(shared, both, 0).astype(np.int32)
+    return table
