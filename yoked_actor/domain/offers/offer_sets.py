@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from hashlib import sha1, sha256
 from uuid import UUID
@@ -60,8 +60,7 @@ class OfferSet(msgspec.Struct, frozen=True, gc=False):
 
     def ids(self) -> tuple[str, ...]:
         """The ids of the offers, in their order."""
-        candidates = (offer.candidate for offer in self.offers)
-        return tuple(offer_ids(self.day, self.user_id, candidates))
+        return offer_ids(self.day, self.user_id, [offer.candidate for offer in self.offers])
 
     def canonical(self) -> bytes:
         """The set as bytes: equal sets give equal bytes."""
@@ -77,16 +76,22 @@ def offer_id(day: date, user_id: str, candidate: str) -> str:
 
     It is a UUID of version 5, computed here because a run makes half a million of them.
     """
-    return next(offer_ids(day, user_id, (candidate,)))
+    return offer_ids(day, user_id, (candidate,))[0]
 
 
-def offer_ids(day: date, user_id: str, candidates: Iterable[str]) -> Iterator[str]:
+def offer_ids(day: date, user_id: str, candidates: Iterable[str]) -> tuple[str, ...]:
     """The ids of a user's offers of these candidates: UUIDs of version 5."""
     named = OFFERS.bytes + f"{day.isoformat()}:{user_id}:".encode()
-    for candidate in candidates:
-        text = sha1(named + candidate.encode(), usedforsecurity=False).hexdigest()
-        variant = _VARIANTS[text[16]]
-        yield f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
+    digests = [
+        sha1(named + candidate.encode(), usedforsecurity=False).hexdigest()
+        for candidate in candidates
+    ]
+    return tuple(
+        [
+            f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANTS[text[16]]}{text[17:20]}-{text[20:32]}"
+            for text in digests
+        ]
+    )
 
 
 def joint_digest(digests: Iterable[str]) -> str:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from yoked_actor.store.engine.audit import record_in
+from yoked_actor.store.engine.bulk import insert_rows
 from yoked_actor.store.engine.database import Bell, Database
 from yoked_actor.store.engine.errors import (
     CommitInDoubt,
@@ -84,6 +85,7 @@ __all__ = [
     "explain",
     "explained",
     "holder_of",
+    "insert_rows",
     "joined",
     "migrate",
     "migrate_database",

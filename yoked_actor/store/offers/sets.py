@@ -13,7 +13,7 @@ import msgspec
 
 from yoked_actor.domain.offers import OfferSet
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import Tx, statement
+from yoked_actor.store.engine import Tx, insert_rows, statement
 from yoked_actor.store.offers.erased import drop_offer, was_frozen_before, without_a_profile
 from yoked_actor.store.offers.pool import TOO_RECENT
 
@@ -33,23 +33,26 @@ class PreparedSet(msgspec.Struct, frozen=True, gc=False):
     offers: int
     set_row: bytes
     offer_rows: bytes
-    """Without brackets, so that the rows of many sets can be joined."""
+    """Without brackets, so that the rows of many sets can be joined. Values are plain."""
 
 
 def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> PreparedSet:
     """Encode a set. `inputs` is the digest of what it was made from."""
-    digest, day, user_id = made.digest(), made.day, made.user_id
+    digest, day, user_id = made.digest(), made.day.isoformat(), made.user_id
     row = (
         *(day, user_id, zone, made.offered_at, made.expires_at, made.scoring),
         *(digest, inputs),
     )
-    rows = [
-        (
-            *(day, user_id, rank, offer.candidate, offer.score, offer.tier),
-            *msgspec.structs.astuple(offer.facts),
+    rows = []
+    for rank, offer in enumerate(made.offers, 1):
+        facts = offer.facts
+        rows.append(
+            (
+                *(day, user_id, rank, offer.candidate, offer.score, offer.tier),
+                *(facts.years_apart, _encode(facts.shared).decode(), facts.likeness, facts.km),
+                facts.nearness_lost,
+            )
         )
-        for rank, offer in enumerate(made.offers, 1)
-    ]
     return PreparedSet(
         *(user_id, made.offered_at, digest, inputs, len(rows)),
         *(_encode(row), _encode(rows)[1:-1]),
@@ -67,7 +70,7 @@ def store_prepared_in(tx: Tx, sets: Sequence[PreparedSet], now: Instant) -> set[
     kept = {user_id for _, user_id in tx.execute(_ADD_SETS, asked).fetchall()}
     rows = [one.offer_rows for one in sets if one.offers and one.user_id in kept]
     if rows:
-        tx.execute(_ADD_OFFERS, (_array(rows),))
+        insert_rows(tx, _ADD_OFFERS, b"[" + b",".join(rows) + b"]")
     for row in rows if gone else ():
         for day, user_id, rank, candidate, *_ in msgspec.json.decode(b"[" + row + b"]"):
             if candidate in gone:
