@@ -145,6 +145,8 @@ class WorkerProcess:
                 self._take(decode_report(line))
             except msgspec.MsgspecError as error:
                 _log.warning("worker_report_unreadable", error=str(error))
+            # One read may bring several reports, and users wait meanwhile.
+            await trio.lowlevel.checkpoint()
 
     def _take(self, report: WorkerReport) -> None:
         if report.owner:

@@ -103,7 +103,7 @@ class OfferJobs:
     ) -> None:
         """`stored` is called with the users whose sets were stored, when they are counted.
 
-        `ended` is called instead of counting them here.
+        `ended` is called instead of counting them here; then runs are not judged here either.
         """
         self._offers = offers
         self._jobs = jobs
@@ -112,15 +112,14 @@ class OfferJobs:
         self._metrics = metrics.sets
         self._objectives = metrics.objectives
         self._stored = stored
+        self._judge = self._judge_user if ended is None else None
         self._ended = ended or (lambda one: self.count([one]))
         self._runs = OfferRuns(offers, threads=threads, shared=settings.store.is_shared)
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Register the handlers with a dispatcher."""
         dispatcher.register(ZONE_RUN, ZoneMorning, self._zone_run, POLICY)
-        dispatcher.register(
-            USER, UserMorning, self._user, POLICY, quiet=True, judge=self._judge_user
-        )
+        dispatcher.register(USER, UserMorning, self._user, POLICY, quiet=True, judge=self._judge)
         dispatcher.register(CHECK, RunCheck, self._check, POLICY)
         self._wake_dispatcher = dispatcher.wake
 
@@ -205,8 +204,7 @@ class OfferJobs:
     def count(self, sets: Sequence[EndedSet]) -> None:
         """Count sets that were stored or left out, here or in a worker process."""
         stored = [one for one in sets if one.offers is not None]
-        for one in sets:
-            self._metrics.count_set(one.offers)
+        self._metrics.count_sets([one.offers for one in sets])
         late_s = [one.late_s for one in stored]
         self._objectives.judge(Objective.MORNING, late_s, trio.current_time())
         if stored and self._stored is not None:

@@ -53,12 +53,16 @@ class ObjectiveSettings(SettingsModel):
     spin_target: Target = Field(0.999, description="The share of spins that must be answered.")
     spin_s: Duration = Field(5.0, description="A spin that takes longer counts as not answered.")
 
-    def goals(self) -> dict[Objective, Goal]:
-        """The objectives."""
-        return {
-            Objective.MORNING: Goal(self.morning_target, self.morning_s),
-            Objective.OFFERS: Goal(self.offers_target, self.offers_s),
-            Objective.MATCHES: Goal(self.match_target, self.match_s),
-            Objective.VOTES: Goal(self.vote_target, self.vote_s),
-            Objective.SPINS: Goal(self.spin_target, self.spin_s),
-        }
+    def goal(self, objective: Objective) -> Goal:
+        """The goal of an objective."""
+        match objective:
+            case Objective.MORNING:
+                return Goal(self.morning_target, self.morning_s)
+            case Objective.OFFERS:
+                return Goal(self.offers_target, self.offers_s)
+            case Objective.MATCHES:
+                return Goal(self.match_target, self.match_s)
+            case Objective.VOTES:
+                return Goal(self.vote_target, self.vote_s)
+            case Objective.SPINS:
+                return Goal(self.spin_target, self.spin_s)

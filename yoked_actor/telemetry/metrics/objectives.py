@@ -40,7 +40,7 @@ class Objectives:
 
     def goal(self, objective: Objective) -> Goal:
         """The goal of an objective."""
-        return self._settings.goals()[objective]
+        return self._settings.goal(objective)
 
     def _target(self, objective: Objective) -> float:
         return self.goal(objective).target

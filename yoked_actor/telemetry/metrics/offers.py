@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 _LATE_S = (0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 6 * 3600.0)
@@ -25,13 +27,12 @@ class SetMetrics:
         self._sets_left_out = sets.labels("left_out")
         self._offers = Counter("yoked_offers", "Offers in the sets that were stored", registry=r)
 
-    def count_set(self, offers: int | None) -> None:
-        """Count a set that was stored with so many offers, or with None one that was not."""
-        if offers is None:
-            self._sets_left_out.inc()
-        else:
-            self._sets_stored.inc()
-            self._offers.inc(offers)
+    def count_sets(self, offers: Sequence[int | None]) -> None:
+        """Count sets that were stored with so many offers, or with None those that were not."""
+        stored = [count for count in offers if count is not None]
+        self._sets_left_out.inc(len(offers) - len(stored))
+        self._sets_stored.inc(len(stored))
+        self._offers.inc(sum(stored))
 
 
 class CalendarMetrics:
