@@ -77,7 +77,7 @@ def explained() -> Iterator[None]:
         sys.exit(70)
 
 
-def tune_interpreter() -> None:
+def tune_interpreter(switch_interval_s: float = 0.001) -> None:
     """Run the garbage collector rarely, and switch threads often.
 
     Almost nothing here is cyclic (`tests/edge/test_garbage.py` checks that), and everybody who
@@ -91,7 +91,7 @@ def tune_interpreter() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 100, 20)
-    sys.setswitchinterval(0.001)
+    sys.setswitchinterval(switch_interval_s)
 
 
 def worker_command(config_file: Path | None, data_dir: Path) -> list[str]:

@@ -26,6 +26,8 @@ _log = structlog.get_logger()
 
 _NICE = 5
 """The worker process of a server lets the server go first where a core is short."""
+_SWITCH_INTERVAL_S = 0.0001
+"""A transaction waits no longer for a thread that computes offers; the server waits for both."""
 _STDIN, _STDOUT = 0, 1
 
 
@@ -35,7 +37,7 @@ def run_worker(
     """Run jobs in this process; `supervised` by the server that has started it."""
     settings = settings_of(config_file, flags)
     set_up_logging(settings)
-    tune_interpreter()
+    tune_interpreter(_SWITCH_INTERVAL_S)
     load = partial(load_settings, config_file, os.environ, flags)
     with explained():
         trio.run(_work_for_server if supervised else _work, settings, load)
