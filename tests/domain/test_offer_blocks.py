@@ -12,7 +12,7 @@ from yoked_actor.domain.offers import candidates, tags
 from yoked_actor.domain.offers.blocks import Block, Ranges
 from yoked_actor.domain.offers.frozen_pool import Pairs
 from yoked_actor.domain.offers.scoring import likeness
-from yoked_actor.domain.offers.shortlists import best_keys, keys_of, read_keys
+from yoked_actor.domain.offers.shortlists import best_keys, keys_of, read_key
 
 RANGES = st.lists(
     st.builds(
@@ -134,9 +134,6 @@ def test_the_best_keys_are_the_highest_scores_and_then_the_lowest_numbers(
     pairs: list[tuple[int, int]], count: int
 ) -> None:
     scores, numbers = np.array(pairs, np.int64).reshape(-1, 2).T
-    found = read_keys(best_keys(keys_of(scores, numbers), count))
-    best = sorted(((-score, number) for score, number in pairs))[:count]
-    assert [column.tolist() for column in found] == [
-        [number for _, number in best],
-        [-score for score, _ in best],
-    ]
+    keys = best_keys(keys_of(scores, numbers), count)
+    best = sorted((-score, number) for score, number in pairs)[:count]
+    assert [read_key(key) for key in keys.tolist()] == [(number, -score) for score, number in best]

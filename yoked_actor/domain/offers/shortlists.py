@@ -19,8 +19,11 @@ from yoked_actor.domain.offers.candidates import Candidates, Listed, Place
 from yoked_actor.domain.offers.columns import Columns, Numbers, Rows
 from yoked_actor.domain.offers.scoring import ONE, Ints, Scorer, content
 
-LENGTH = 32
-"""The most candidates on a shortlist."""
+LENGTH = 256
+"""The most candidates on a shortlist. Popular users are taken early, and to search the whole list
+again costs more than a long shortlist."""
+_MOST_KEYS = 8_000_000
+"""On all shortlists: if there are many, they are shorter."""
 _COMPARED_AT_ONCE = 1 << 15
 """Pairs of a receiver and a candidate: their columns fit into the cache of a processor."""
 _MOST_PEOPLE = 1 << 32
@@ -45,9 +48,10 @@ def keys_of(scores: Ints, numbers: Ints) -> Ints:
     return keys
 
 
-def read_keys(keys: Ints) -> tuple[Ints, Ints]:
-    """The numbers and the scores of keys."""
-    return _MOST_PEOPLE - 1 - keys % _MOST_PEOPLE, keys // _MOST_PEOPLE
+def read_key(key: int) -> tuple[int, int]:
+    """The number and the score of a key."""
+    score, rest = divmod(key, _MOST_PEOPLE)
+    return _MOST_PEOPLE - 1 - rest, score
 
 
 def best_keys(keys: Ints, count: int) -> Ints:
@@ -153,8 +157,9 @@ class Shortlister:
         for position, (_, one) in enumerate(receivers):
             place = self._candidates.place_of(one, self._columns.people[one].max_distance_km)
             places.setdefault(place, []).append(position)
+        length = max(1, min(LENGTH, _MOST_KEYS // max(count, 1)))
         made = Shortlists(
-            np.full((count, LENGTH), _NO_KEY, np.int64),
+            np.full((count, length), _NO_KEY, np.int64),
             np.zeros(count, np.bool_),
             np.zeros(count, np.bool_),
         )
@@ -176,7 +181,8 @@ class Shortlister:
         positions = group.positions[block.members]
         made.complete[positions] = block.every == 1
         suiting = _suiting(group, block)
-        made.is_all[positions] = suiting.counts <= LENGTH
+        length = made.keys.shape[1]
+        made.is_all[positions] = suiting.counts <= length
         longest = int(suiting.counts.max(initial=0))
         if not longest:
             return
@@ -185,7 +191,7 @@ class Shortlister:
         skipped = np.arange(len(positions)) * longest - (np.cumsum(suiting.counts) - suiting.counts)
         at = np.arange(len(suiting.which)) + skipped.take(suiting.which)
         keys.reshape(-1)[at] = self._keys(group, block, suiting)
-        best = best_keys(keys, LENGTH)
+        best = best_keys(keys, length)
         made.keys[positions, : best.shape[1]] = best
 
     def _keys(self, group: _Group, block: Block, suiting: _Suiting) -> Ints:

@@ -27,7 +27,7 @@ from yoked_actor.domain.offers.facts import FactFinder
 from yoked_actor.domain.offers.frozen_pool import FrozenPool, OfferRules
 from yoked_actor.domain.offers.offer_sets import Offer, OfferSet
 from yoked_actor.domain.offers.scoring import SCORERS, Scorer
-from yoked_actor.domain.offers.shortlists import Shortlister, best_keys, keys_of, read_keys
+from yoked_actor.domain.offers.shortlists import Shortlister, best_keys, keys_of, read_key
 
 _BY_TIERS = (Tier.EXACT, Tier.WIDER, Tier.WIDEST)
 _AT_ONCE = 50_000
@@ -86,9 +86,8 @@ def receivers_in_order(pool: FrozenPool) -> list[tuple[int, int]]:
 class _Listed(msgspec.Struct, frozen=True, gc=False):
     """The shortlist of one receiver."""
 
-    numbers: list[int]
-    scores: list[int]
-    """The best first; a score below zero ends the list."""
+    keys: list[int]
+    """The best first; a key below zero ends the list."""
     is_all: bool
     complete: bool
 
@@ -129,8 +128,7 @@ class _Run:
         made = self._shortlister.make(receivers, breathe)
         for first in range(0, len(receivers), _CHOSEN_AT_ONCE):
             here = slice(first, first + _CHOSEN_AT_ONCE)
-            numbers, scores = read_keys(made.keys[here])
-            columns = (numbers, scores, made.is_all[here], made.complete[here])
+            columns = (made.keys[here], made.is_all[here], made.complete[here])
             for values in zip(*(column.tolist() for column in columns), strict=True):
                 yield _Listed(*values)
 
@@ -178,9 +176,10 @@ class _Run:
             self._exposure,
         )
         found: Taken = {}
-        for number, score in zip(listed.numbers, listed.scores, strict=True):
-            if score < 0 or len(found) == wanted:
+        for key in listed.keys:
+            if key < 0 or len(found) == wanted:
                 break
+            number, score = read_key(key)
             if exposure[number] < most:
                 found[number] = (score, tier)
         if len(found) < wanted and not listed.is_all:
@@ -197,7 +196,6 @@ class _Run:
             sure = self._candidates.sure(one, numbers)
             scores = self._scorer.scores(one, numbers, suiting.points, sure)
             keys = best_keys(keys_of(scores, numbers), self._rules.daily_offer_count - len(taken))
-            found = (column.tolist() for column in read_keys(keys))
-            for number, score in zip(*found, strict=True):
+            for number, score in map(read_key, keys.tolist()):
                 taken[number] = (score, tier)
         return suiting.complete
