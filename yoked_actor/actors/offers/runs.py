@@ -15,6 +15,7 @@ pool is cached as well, so that not every one of a hundred thousand jobs reads i
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -35,7 +36,8 @@ T = TypeVar("T")
 Sets = Mapping[str, PreparedSet]
 Report = Callable[[int, int | None, str], None]
 """Called with how much is done, of how much, and of what."""
-_BREATH_S = 0.0015
+_BREATH_S, _RARE_BREATH_S = 0.0015, 0.015
+_OFTEN_S = 0.0002
 _FRESH_FOR_S = 1.0
 MOST_HELD = 2
 """Jobs come zone by zone: one for the current zone, one for retries."""
@@ -44,11 +46,13 @@ MOST_HELD = 2
 class GiveWay:
     """Releases the interpreter lock regularly, on a thread that computes.
 
-    A commit is many calls that have to acquire the lock; it would wait at each of them.
+    A commit is many calls that have to acquire the lock; it would wait at each of them. Where
+    threads switch often, as in a worker process, another thread gets the lock soon in any case.
     """
 
     def __init__(self) -> None:
         self._next = 0.0
+        self._every_s = _BREATH_S if sys.getswitchinterval() > _OFTEN_S else _RARE_BREATH_S
 
     def __call__(self, done: int, of: int) -> None:
         """Release the lock, if it was not released just now. Call it often."""
@@ -59,7 +63,7 @@ class GiveWay:
         if time.monotonic() < self._next:
             return False
         time.sleep(0)
-        self._next = time.monotonic() + _BREATH_S
+        self._next = time.monotonic() + self._every_s
         return True
 
 
