@@ -74,6 +74,8 @@ class _Marks:
 
     def within(self, block: Block) -> Ints:
         """The positions of the pairs in a block, row by row."""
+        if not len(self._which):
+            return self._which
         first, last = np.searchsorted(self._which, (block.members.start, block.members.stop))
         which = self._which[first:last] - block.members.start
         steps, rest = np.divmod(self._places[first:last] - block.phase, block.every)
@@ -100,7 +102,7 @@ class _Group:
         self.ranges = Ranges(*listed.all_checked(*ages, seeds))
         order = self.ranges.order
         self.positions, self.ones = positions.take(order), ones.take(order)
-        self.years = columns.years.astype(np.int16).take(self.ones)
+        self.years = columns.years.take(self.ones).astype(np.int16)
         self.wishes = columns.wishes.take(self.ones)
         factors, summands = columns.toward(self.ones)
         self.toward = np.column_stack((factors, summands))
