@@ -8,6 +8,7 @@ import trio
 
 from tests.scenarios.meeting import MAN, WOMAN, match
 from tests.scenarios.several_nodes import Node, Nodes, open_nodes, start_pair, until
+from yoked_actor.actors.offers.connection_news import AT_ONCE
 from yoked_actor.actors.people import erase_job
 from yoked_actor.client import CommandRefused, ConnectionLost, RoomRefused, Suspended, open_client
 from yoked_actor.client.dialing import Address, Dial
@@ -176,8 +177,9 @@ async def test_of_two_sockets_of_a_user_that_wait_for_a_node_the_later_one_is_we
                 assert ana.welcomes == 1
 
 
+@pytest.mark.parametrize("others", [0, 2 * AT_ONCE])
 async def test_a_connection_reaches_the_partner_in_a_room_of_another_node(
-    postgres_url: str,
+    postgres_url: str, others: int
 ) -> None:
     settings = {"rooms": {"jazz": {}}, "date": {"touch_after_s": 0}}
     async with open_nodes(postgres_url, **settings) as nodes:
@@ -195,6 +197,13 @@ async def test_a_connection_reaches_the_partner_in_a_room_of_another_node(
         await ben.enter_room("jazz")
         assert jazz.server.live.sessions.is_connected("ben")
         await ben.stay_in_touch(date_id, "yes")
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            # As many as a node may have missed while the database was away.
+            connection.execute(
+                "INSERT INTO connections (a, b, opened_at)"
+                " SELECT 'a' || n, 'b' || n, 0 FROM generate_series(1, %s) n",
+                (others,),
+            )
         reply = await ana.stay_in_touch(date_id, "yes")
         with trio.fail_after(5):
             told = await ben.wait_for("connection")

@@ -344,10 +344,11 @@ async def test_two_accepts_of_each_other_open_one_connection(open_again):
         assert await store.offers.connections("ana") == [Connection("c1", "bob", NINE + 2)]
         assert await store.offers.connections("bob") == [Connection("c1", "ana", NINE + 2)]
         assert await store.offers.newest_connection() == 1
-        assert await store.offers.connections_after(0) == [
+        assert await store.offers.connections_after(0, at_most=9) == [
             ("ana", Connection("c1", "bob", NINE + 2))
         ]
-        assert await store.offers.connections_after(1) == []
+        assert await store.offers.connections_after(1, at_most=9) == []
+        assert await store.offers.connections_after(0, at_most=0) == []
         kept = await store.offers.load_set("ana", DAY)
         assert kept is not None
         assert kept.answers == (Answer.ACCEPT,)

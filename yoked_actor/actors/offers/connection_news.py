@@ -18,6 +18,8 @@ from yoked_actor.store import Store, StoreUnavailable
 
 _OVERLAP = 1000
 """Rows that are read again: of two transactions, the one with the greater number may end first."""
+AT_ONCE = 5000
+"""The most rows of one read; more than are read again. The next read has the others."""
 _log = structlog.get_logger()
 
 
@@ -69,7 +71,10 @@ class ConnectionNews:
             self._known.update(range(self._newest - _OVERLAP + 1, self._newest + 1))
             return
         is_connected = self._sessions.is_connected
-        for user_id, one in await self._offers.connections_after(self._newest - _OVERLAP):
+        found = await self._offers.connections_after(self._newest - _OVERLAP, at_most=AT_ONCE)
+        if len(found) == AT_ONCE:
+            self._wakeup.wake()
+        for user_id, one in found:
             self._newest = max(self._newest, int(one.connection_id[1:]))
             if self._claim(one.connection_id) and (
                 is_connected(user_id) or is_connected(one.partner)

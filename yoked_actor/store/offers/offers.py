@@ -147,13 +147,13 @@ class Offers(Runs):
         )
         return int(rows[0][0])
 
-    async def connections_after(self, number: int) -> list[tuple[str, Connection]]:
+    async def connections_after(self, number: int, *, at_most: int) -> list[tuple[str, Connection]]:
         """Connections with a greater number, in order: one of the two users, and what they see."""
         rows = await self._database.read(
             lambda tx: tx.execute(
                 "SELECT number, a, b, opened_at, source FROM connections WHERE number > ?"
-                " ORDER BY number",
-                (number,),
+                " ORDER BY number LIMIT ?",
+                (number, at_most),
             ).fetchall()
         )
         return [(row[1], connection_of(row, row[1])) for row in rows]
