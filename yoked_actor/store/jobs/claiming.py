@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from yoked_actor.domain.jobs import (
     DEFAULT_POLICY,
@@ -16,7 +17,7 @@ from yoked_actor.domain.time import Instant, after
 from yoked_actor.store.engine import Tx, statement
 from yoked_actor.store.jobs.bulk import types_to_claim
 from yoked_actor.store.jobs.outcomes import Reading, end_attempt
-from yoked_actor.store.jobs.rows import existing_job, job_of, json_text
+from yoked_actor.store.jobs.rows import claimed_job, existing_job, job_of, json_text
 from yoked_actor.store.jobs.values import Claimed, DeadLettered, Failed, Outcome
 
 _PRIORITIES = statement("jobs/priorities")
@@ -25,6 +26,7 @@ _EXPIRED = statement("jobs/expired")
 _NEXT_DUE = statement("jobs/next_due")
 _LOST = statement("jobs/lost")
 _LOCKED_FOR_S = 0.05
+_DUE_AND_ID = itemgetter(4, 0)
 
 
 def claim_in(
@@ -99,5 +101,6 @@ def _lease(
         room = limit - len(jobs)
         rows = tx.execute(_CLAIM, (owner, now, until, priority, room, types)).fetchall()
         # SQLite returns rows in the order in which it changed them, which is undefined.
-        jobs += sorted(map(job_of, rows), key=lambda job: (job.scheduled_for, job.id))
+        rows.sort(key=_DUE_AND_ID)
+        jobs += [claimed_job(row, owner, now, until, priority) for row in rows]
     return jobs

@@ -6,15 +6,15 @@ If one of them fails that is rolled back, and each is completed by itself.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-import msgspec
-
 from yoked_actor.domain.jobs import JobCause, JobStatus
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import DatabaseCorrupt, StoreUnavailable, Tx, explain, statement
+from yoked_actor.store.jobs.rows import json_text
 from yoked_actor.store.jobs.values import (
     CancelAsked,
     Cancelled,
@@ -147,8 +147,14 @@ def _complete_one(tx: Tx, outcome: Completed, at: Reading) -> Exception | None:
 
 
 def _complete(tx: Tx, completed: Sequence[Completed], at: Reading) -> int:
-    held = [(outcome.job_id, outcome.fence) for outcome in completed]
-    return tx.execute(_COMPLETE, (msgspec.json.encode(held).decode(), at.now, at.lease)).rowcount
+    """Complete attempts that hold their lease; returns how many. Most are first attempts."""
+    jobs: defaultdict[int, list[int]] = defaultdict(list)
+    for outcome in completed:
+        jobs[outcome.fence].append(outcome.job_id)
+    return sum(
+        tx.execute(_COMPLETE, (json_text(ids), fence, at.now, at.lease)).rowcount
+        for fence, ids in jobs.items()
+    )
 
 
 def _refusal(tx: Tx, outcome: Completed, at: Reading) -> Exception:

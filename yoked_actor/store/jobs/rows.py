@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from yoked_actor.domain.jobs import Dismissal, Job, JobStatus, Progress
+from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import Tx, statement
 from yoked_actor.store.jobs.values import NoSuchJob
 
@@ -34,7 +35,7 @@ def existing_job(tx: Tx, job_id: int) -> Job:
 
 
 def job_of(row: Sequence[Any]) -> Job:
-    """A job from its row; one that was just claimed has neither progress nor dismissal."""
+    """A job from its row; without the last columns it has neither progress nor dismissal."""
     values: list[Any] = list(row[:_PLAIN])
     values[5] = _STATUSES[row[5]]
     values[13] = bool(row[13])
@@ -43,6 +44,33 @@ def job_of(row: Sequence[Any]) -> Job:
         values.append(None if done is None else Progress(done, total, note or ""))
         values.append(None if at is None else Dismissal(at, by, reason))
     return Job(*values)
+
+
+def claimed_job(row: Sequence[Any], owner: str, now: Instant, until: Instant, priority: int) -> Job:
+    """A job that was just claimed, from what the claim returned."""
+    job_id, job_type, payload, version, due_at, attempts, fence, error, key, asked, made, most = row
+    running = JobStatus.IN_PROGRESS
+    return Job(
+        # By position, which is faster: this is called for every job.
+        job_id,
+        job_type,
+        payload,
+        version,
+        due_at,
+        running,
+        attempts,
+        fence,
+        owner,
+        until,
+        error,
+        key,
+        priority,
+        bool(asked),
+        made,
+        now,
+        None,
+        most,
+    )
 
 
 def json_text(values: Sequence[Any]) -> str:

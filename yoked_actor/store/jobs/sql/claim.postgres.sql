@@ -1,5 +1,5 @@
 -- Lease due jobs of one priority. ?6 is a JSON array of types, or NULL for all. Jobs that another process
--- claims or changes at this moment are left to it.
+-- claims or changes at this moment are left to it. Returns the columns that the caller does not know.
 WITH due AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE status IN ('pending', 'failed') AND priority = ?4 AND scheduled_for <= ?2
@@ -22,5 +22,5 @@ UPDATE jobs SET
 FROM due
 WHERE jobs.id = due.id
 RETURNING
-    jobs.id, type, payload, payload_version, scheduled_for, status, attempts, fence, owner, lease_until,
-    last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at, max_attempts;
+    jobs.id, type, payload, payload_version, scheduled_for, attempts, fence, last_error, dedup_key, cancel_asked,
+    created_at, max_attempts;

@@ -1,4 +1,5 @@
--- Lease due jobs of one priority. ?6 is a JSON array of types, or NULL for all.
+-- Lease due jobs of one priority. ?6 is a JSON array of types, or NULL for all. Returns the columns that the
+-- caller does not know.
 UPDATE jobs SET
     status = 'in_progress',
     attempts = attempts + 1,
@@ -18,5 +19,5 @@ WHERE id IN (
     LIMIT ?5
 )
 RETURNING
-    id, type, payload, payload_version, scheduled_for, status, attempts, fence, owner, lease_until,
-    last_error, dedup_key, priority, cancel_asked, created_at, started_at, completed_at, max_attempts;
+    id, type, payload, payload_version, scheduled_for, attempts, fence, last_error, dedup_key, cancel_asked,
+    created_at, max_attempts;
