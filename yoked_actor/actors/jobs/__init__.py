@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from yoked_actor.actors.jobs.dispatcher import Dispatcher
 from yoked_actor.actors.jobs.job_types import JobRun
-from yoked_actor.actors.jobs.recorder import EndedRun
+from yoked_actor.actors.jobs.reports import EndedRun
 from yoked_actor.actors.jobs.upkeep import prune_job, register_upkeep
 from yoked_actor.actors.jobs.wakeups import listen_for_wakeups, wake_other_processes
 from yoked_actor.actors.jobs.watch import JobWatch

@@ -10,8 +10,9 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs.held_jobs import HeldJob, StopReason
 from yoked_actor.actors.jobs.job_types import JobType
-from yoked_actor.actors.jobs.recorder import EndedAttempt, JobRecorder
-from yoked_actor.domain.jobs import Job, Snooze, max_runs
+from yoked_actor.actors.jobs.recorder import JobRecorder
+from yoked_actor.actors.jobs.reports import EndedAttempt
+from yoked_actor.domain.jobs import Cancel, Job, Snooze, max_runs
 from yoked_actor.domain.time import after
 from yoked_actor.settings import JobSettings
 from yoked_actor.store import Cancelled, Completed, Outcome, Snoozed
@@ -41,18 +42,18 @@ class Attempts:
         # A mock clock may jump while a thread works, so there is none then.
         self._limiter = trio.CapacityLimiter(limits.cpu_threads) if threads else None
 
-    async def run(self, held: HeldJob, scope: trio.CancelScope) -> None:
+    async def run(self, held: HeldJob, scope: trio.CancelScope, began: float) -> float:
         """Run the handler of a job, inside a scope by which it can be stopped.
 
-        Checkpoints only if the handler does. If cancelled, nothing is recorded: when it was `scope`
+        `began` is the present instant on trio's clock; returns that of the end. Checkpoints only if
+        the handler does. If cancelled, nothing is recorded: when it was `scope`
         that was cancelled the caller calls `end_stopped`, otherwise the lease ends.
         """
         job = held.job
         kind = self._types[job.type]
         if held.stopped is not None:
             self.end_stopped(held)
-            return
-        began = trio.current_time()
+            return began
         if not kind.quiet:
             _log.info(
                 "job_started",
@@ -67,12 +68,17 @@ class Attempts:
         held.scope = scope
         try:
             held.run = run = kind.begin(job)
-            result = await kind.run(run, self._limiter)
+            if kind.cpu_bound:
+                result = await kind.compute(run, self._limiter)
+            else:
+                result = await kind.handler(run)
+            if result is not None and not isinstance(result, Snooze | Cancel):
+                raise TypeError(f"a handler returns None, Snooze or Cancel, not {result!r}")
         except Exception as error:
             self.end_failed(held, error)
-            return
+            return trio.current_time()
         held.end()
-        seconds = trio.current_time() - began
+        ended = trio.current_time()
         outcome: Outcome
         if result is None:
             outcome = Completed(job.id, job.fence, run.effect)
@@ -80,7 +86,8 @@ class Attempts:
             outcome = Snoozed(job.id, job.fence, after(self._clock.now(), result.seconds))
         else:
             outcome = Cancelled(job.id, job.fence, result.reason)
-        self._recorder.put(EndedAttempt(job, kind, outcome, seconds, run.then))
+        self._recorder.put(EndedAttempt(job, kind, outcome, ended - began, run.then))
+        return ended
 
     def give_back(self, held: HeldJob) -> None:
         """Give back a job that has not been started."""

@@ -3,7 +3,7 @@
 It sleeps until a job is enqueued, the next job is due or the next lease ends; it does not poll. A
 claim takes about as many jobs as can be run in a short time, so that a crash costs few attempts and
 a second process finds work too. A fixed number of tasks runs the handlers (`attempts`), `held_jobs`
-extends the leases, and `recorder` commits the outcomes in batches.
+extends the leases, `recorder` commits the outcomes in batches, and `reports` counts and logs them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs.attempts import Attempts
 from yoked_actor.actors.jobs.held_jobs import HeldJob, HeldJobs, StopReason
 from yoked_actor.actors.jobs.job_types import JobRun, JobType
-from yoked_actor.actors.jobs.recorder import EndedRun, JobRecorder
+from yoked_actor.actors.jobs.recorder import JobRecorder
+from yoked_actor.actors.jobs.reports import EndedRun, JobReports
 from yoked_actor.actors.jobs.watch import JobWatch
 from yoked_actor.domain.jobs import Job, JobStatus, NewJob, RetryPolicy
 from yoked_actor.domain.time import Instant
@@ -78,10 +79,11 @@ class Dispatcher:
         self._room_made = trio.lowlevel.ParkingLot()
         self._draining = False
         self.watch = JobWatch(jobs, clock, settings.jobs, self._metrics)
+        self._reports = JobReports(settings.jobs, self._metrics, self.watch, self._types, ended)
         self._recorder = JobRecorder(
-            *(jobs, clock, settings, metrics, self.watch, self._release, self._types, ended)
+            *(jobs, clock, settings, self._reports, self._release), tells_others=ended is not None
         )
-        self._held = HeldJobs(jobs, clock, settings.jobs, self._recorder.count_lost)
+        self._held = HeldJobs(jobs, clock, settings.jobs, self._reports.count_lost)
         self._attempts = Attempts(
             *(self._types, clock, settings.jobs, self._recorder, self._release), threads=threads
         )
@@ -143,7 +145,7 @@ class Dispatcher:
 
     def count(self, runs: Sequence[EndedRun]) -> None:
         """Count runs that another process has recorded."""
-        self._recorder.count(runs)
+        self._reports.count(runs)
 
     def on_wake(self, woken: Callable[[], None]) -> None:
         """Call `woken` whenever there may be new jobs; it must not block."""
@@ -254,8 +256,8 @@ class Dispatcher:
                 delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
                 continue
             delay_s = self._settings.store.retry_first_s
-            self._recorder.count_races(claimed.lost)
-            self._recorder.count_rescued(claimed.rescued)
+            self._reports.count_races(claimed.lost)
+            self._reports.count_rescued(claimed.rescued)
             self._take(claimed.jobs)
             if len(claimed.jobs) == limit:
                 await self._adapt(began)
@@ -271,10 +273,12 @@ class Dispatcher:
             _log.debug("nothing_to_claim")
             return
         self._metrics.claimed.inc(len(jobs))
-        for job in jobs:
-            self._ready.append(self._held.add(job))
-            if self._draining:
-                self._attempts.give_back(self._ready.pop())
+        held = self._held.add(jobs)
+        if self._draining:
+            for one in held:
+                self._attempts.give_back(one)
+        else:
+            self._ready.extend(held)
         self._metrics.held.set(len(self._held))
         self._jobs_ready.unpark(count=len(jobs))
         self.watch.wake()
@@ -317,19 +321,22 @@ class Dispatcher:
     async def _run_jobs(self, scope: trio.CancelScope, running: list[HeldJob]) -> None:
         """Run jobs until the scope is cancelled; `running` holds the job that runs."""
         runs = 0
+        now_s = trio.current_time()
         while not scope.cancel_called:
             while not self._ready:
                 await self._jobs_ready.park()
+                now_s = trio.current_time()
             held = self._ready.popleft()
             if self._room_made and self._has_room():
                 self._room_made.unpark_all()
             running.append(held)
-            await self._attempts.run(held, scope)
+            now_s = await self._attempts.run(held, scope, now_s)
             running.clear()
             runs += 1
             if runs % _RUNS_BETWEEN_CHECKPOINTS == 0 and not scope.cancel_called:
                 # Handlers that never checkpoint would block all other tasks.
                 await trio.lowlevel.checkpoint()
+                now_s = trio.current_time()
 
     def _release(self, jobs: list[Job], some_wait_again: bool = False) -> None:
         if some_wait_again:

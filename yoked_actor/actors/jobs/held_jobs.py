@@ -8,10 +8,11 @@ is lost, that is cancelled or takes too long is stopped.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
+import msgspec
 import structlog
 import trio
 
@@ -33,19 +34,16 @@ class StopReason(Enum):
     TOO_SLOW = "too_slow"
 
 
-class HeldJob:
+class HeldJob(msgspec.Struct, eq=False):
     """A job that this process has claimed."""
 
-    __slots__ = ("began", "is_ended", "job", "run", "scope", "stopped", "written")
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.run: JobRun[Any] | None = None
-        self.written: Progress | None = None
-        self.scope: trio.CancelScope | None = None
-        self.began = math.inf
-        self.is_ended = False
-        self.stopped: StopReason | None = None
+    job: Job
+    run: JobRun[Any] | None = None
+    written: Progress | None = None
+    scope: trio.CancelScope | None = None
+    began: float = math.inf
+    is_ended: bool = False
+    stopped: StopReason | None = None
 
     @property
     def unwritten(self) -> Progress | None:
@@ -92,12 +90,13 @@ class HeldJobs:
         """A held job, or None."""
         return self._held.get(job_id)
 
-    def add(self, job: Job) -> HeldJob:
-        """Hold a job that was claimed."""
-        held = self._held[job.id] = HeldJob(job)
-        if self._added:
-            self._added.unpark_all()
-        return held
+    def add(self, jobs: Sequence[Job]) -> list[HeldJob]:
+        """Hold jobs that were claimed."""
+        added = [HeldJob(job) for job in jobs]
+        for held in added:
+            self._held[held.job.id] = held
+        self._added.unpark_all()
+        return added
 
     def release(self, jobs: list[Job]) -> None:
         """Hold these jobs no longer."""

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, TypeVar
 
+import msgspec
 import trio
 from pydantic import BaseModel, ValidationError
 
@@ -30,21 +31,17 @@ Result = Snooze | Cancel | None
 _PASSING = (Transient, StoreUnavailable, MailboxFull, LeaseLost, trio.TooSlowError, TimeoutError)
 
 
-class JobRun(Generic[P]):
+class JobRun(msgspec.Struct, Generic[P], eq=False):
     """One attempt at a job: the argument of its handler."""
 
-    __slots__ = ("effect", "job", "payload", "progress", "then")
-
-    def __init__(self, job: Job, payload: P) -> None:
-        self.job = job
-        self.payload = payload
-        self.effect: Effect | None = None
-        """Changes the database in the transaction that completes the job."""
-        self.then: Callable[[], None] | None = None
-        """Called after that commit. It must not block; a crash may skip it."""
-
-        self.progress: Progress | None = None
-        """The last reported progress."""
+    job: Job
+    payload: P
+    effect: Effect | None = None
+    """Changes the database in the transaction that completes the job."""
+    then: Callable[[], None] | None = None
+    """Called after that commit. It must not block; a crash may skip it."""
+    progress: Progress | None = None
+    """The last reported progress."""
 
     def report(self, done: int, total: int | None = None, note: str = "") -> None:
         """Report progress. Cheap; may be called from a thread.
@@ -68,13 +65,14 @@ class JobType:
     """A registered job type."""
 
     __slots__ = (
-        "_handler",
         "_is_async",
         "_limits",
         "_own_policy",
         "_policy",
         "_retry",
+        "_validate",
         "cpu_bound",
+        "handler",
         "judge",
         "model",
         "name",
@@ -107,7 +105,10 @@ class JobType:
         self.judge = judge
         self.quiet = quiet
         self.version = version
-        self._handler = handler
+        self.handler = handler
+        """Call it if it is not CPU-bound; if it is, call `compute`."""
+        # What `model_validate_json` calls, after it has looked at arguments that are not used here.
+        self._validate = model.__pydantic_validator__.validate_json
         self._is_async = inspect.iscoroutinefunction(handler)
         if not (self._is_async or cpu_bound):
             raise TypeError(f"the handler of {name} has to be an async function, or cpu_bound")
@@ -128,25 +129,21 @@ class JobType:
                 " the newest that this program knows"
             )
         try:
-            return JobRun(job, self.model.model_validate_json(job.payload))
+            return JobRun(job, self._validate(job.payload))
         except ValidationError as error:
             raise Permanent(f"the payload does not fit: {error}") from error
 
-    async def run(self, run: JobRun[BaseModel], limiter: trio.CapacityLimiter | None) -> Result:
-        """Call the handler; a CPU-bound one on a thread, when there is a limiter for threads."""
-        if not self.cpu_bound:
-            result: Result = await self._handler(run)
-        elif limiter is None:
+    async def compute(self, run: JobRun[BaseModel], limiter: trio.CapacityLimiter | None) -> Result:
+        """Call a CPU-bound handler, on a thread when there is a limiter for threads."""
+        if limiter is None:
             result = self._compute(run)
             await trio.lowlevel.checkpoint()
         else:
             result = await trio.to_thread.run_sync(self._compute, run, limiter=limiter)
-        if result is not None and not isinstance(result, Snooze | Cancel):
-            raise TypeError(f"a handler returns None, Snooze or Cancel, not {result!r}")
         return result
 
     def _compute(self, run: JobRun[BaseModel]) -> Result:
-        result: Any = self._handler(run)
+        result: Any = self.handler(run)
         if not self._is_async:
             return result  # type: ignore[no-any-return]
         try:

@@ -50,6 +50,8 @@ def settle_in(tx: Tx, outcomes: Sequence[Outcome], at: Reading) -> list[Exceptio
     """Record outcomes inside a transaction; returns for each the error that prevented it."""
     completed = [outcome for outcome in outcomes if isinstance(outcome, Completed)]
     together = len(completed) > 1 and _complete_all(tx, completed, at)
+    if together and len(completed) == len(outcomes):
+        return [None] * len(outcomes)
     errors: list[Exception | None] = []
     for outcome in outcomes:
         if not isinstance(outcome, Completed):
