@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import pytest
@@ -9,6 +10,7 @@ import trio
 import trio.testing
 
 from yoked_actor.store import ThreadRunner
+from yoked_actor.store.engine import runners
 
 
 async def test_calls_run_one_at_a_time_on_a_thread() -> None:
@@ -78,3 +80,23 @@ async def test_an_error_is_raised_and_the_next_call_runs() -> None:
     with pytest.raises(ZeroDivisionError):
         await runner.run(lambda: 1 // 0)
     assert await runner.run(lambda: 1) == 1
+
+
+async def test_a_thread_without_calls_ends_with_its_pipe_and_the_next_call_starts_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runners, "_IDLE_S", 0.001)
+    runner = ThreadRunner()
+    open_files = os.listdir("/proc/self/fd")
+    slow_loop = threading.Event()
+
+    async def hold_the_loop() -> None:
+        slow_loop.wait(0.05)  # the thread has nothing to do for longer than it may
+
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(hold_the_loop)
+            thread = await runner.run(threading.current_thread)
+    await trio.to_thread.run_sync(thread.join)
+    assert os.listdir("/proc/self/fd") == open_files
+    assert await runner.run(threading.current_thread) is not thread

@@ -6,8 +6,8 @@ would jump while a thread works, and for machines where a thread costs more than
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Protocol, TypeVar, cast
@@ -37,14 +37,40 @@ class Runner(Protocol):
 class _Call:
     """A call, and what it returned or raised."""
 
-    __slots__ = ("error", "fn", "result", "task", "token")
+    __slots__ = ("error", "fn", "is_done", "result")
 
     def __init__(self, fn: Callable[[], Any]) -> None:
         self.fn = fn
+        self.is_done = False
         self.result: Any = None
         self.error: BaseException | None = None
-        self.task = trio.lowlevel.current_task()
-        self.token = trio.lowlevel.current_trio_token()
+
+
+class _Bell:
+    """A pipe: a thread writes to it, and a task waits until it can be read.
+
+    `TrioToken.run_sync_soon` has a pipe as well, but wakes a task of trio first, which then wakes
+    the caller: that takes twice the time, and one more round of the event loop.
+    """
+
+    __slots__ = ("_reading", "_writing")
+
+    def __init__(self) -> None:
+        self._reading, self._writing = os.pipe()
+
+    def ring(self) -> None:
+        """Wake the task that waits, or that will wait next."""
+        os.write(self._writing, b"!")
+
+    async def wait(self) -> None:
+        """Wait for a ring. One task at a time. Checkpoints."""
+        await trio.lowlevel.wait_readable(self._reading)
+        os.read(self._reading, 1)
+
+    def close(self) -> None:
+        """Close the pipe: nobody waits any more."""
+        os.close(self._reading)
+        os.close(self._writing)
 
 
 class ThreadRunner:
@@ -57,9 +83,15 @@ class ThreadRunner:
     def __init__(self) -> None:
         self._calls: SimpleQueue[_Call] = SimpleQueue()
         self._starting = Lock()
-        self._has_thread = False
+        self._bell: _Bell | None = None
+        """The thread's; there is one while there is a thread."""
         self._is_busy = False
         self._waiting = trio.lowlevel.ParkingLot()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a call would begin at once, so that it can be cancelled only before."""
+        return not self._is_busy
 
     async def run(self, fn: Callable[[], T]) -> T:
         """Call `fn` on the thread.
@@ -73,11 +105,10 @@ class ThreadRunner:
         self._is_busy = True
         call = _Call(fn)
         try:
-            self._submit(call)
-        except BaseException:
+            bell = self._submit(call)
+            await _until_done(call, bell)
+        finally:
             self._release()
-            raise
-        await trio.lowlevel.wait_task_rescheduled(_refuse_cancel)
         if call.error is not None:
             try:
                 raise call.error
@@ -89,34 +120,35 @@ class ThreadRunner:
         """A runner with another thread."""
         return ThreadRunner()
 
-    def _submit(self, call: _Call) -> None:
+    def _submit(self, call: _Call) -> _Bell:
         with self._starting:
-            if not self._has_thread:
-                Thread(target=self._work, name="store", daemon=True).start()
-                self._has_thread = True
+            bell = self._bell
+            if bell is None:
+                bell = _Bell()
+                Thread(target=self._work, args=(bell,), name="store", daemon=True).start()
+                self._bell = bell
             self._calls.put(call)
+        return bell
 
-    def _work(self) -> None:
+    def _work(self, bell: _Bell) -> None:
         while True:
             try:
                 call = self._calls.get(timeout=_IDLE_S)
             except Empty:
                 with self._starting:
-                    if self._calls.empty():
-                        self._has_thread = False
+                    # The caller of the last call may not have seen yet that it is done.
+                    if self._calls.empty() and not self._is_busy:
+                        self._bell = None
+                        bell.close()
                         return
                 continue
             try:
                 call.result = call.fn()
             except BaseException as error:
                 call.error = error
-            with suppress(trio.RunFinishedError):
-                call.token.run_sync_soon(self._finish, call.task)
+            call.is_done = True
+            bell.ring()
             del call
-
-    def _finish(self, task: trio.lowlevel.Task) -> None:
-        self._release()
-        trio.lowlevel.reschedule(task)
 
     def _release(self) -> None:
         """Leave the thread to the next call."""
@@ -139,6 +171,13 @@ class InlineRunner:
         return self
 
 
-def _refuse_cancel(_: object) -> trio.lowlevel.Abort:
-    """Refuse the cancellation: a call that has begun is waited for."""
-    return trio.lowlevel.Abort.FAILED
+async def _until_done(call: _Call, bell: _Bell) -> None:
+    """Wait for a call that has begun, even when cancelled."""
+    try:
+        await bell.wait()
+    except trio.Cancelled:
+        pass  # it is raised again at the caller's next checkpoint
+    # Otherwise only if cancelled, or if an earlier event loop has ended during a call.
+    while not call.is_done:
+        with trio.CancelScope(shield=True):
+            await bell.wait()

@@ -1,7 +1,9 @@
 """The writer: one task that commits queued writes together.
 
 A sync of the disk costs the same for one write and for a hundred. While one batch is committed the
-next one queues up, so under load many callers share a sync, and at rest a write is not delayed.
+next one queues up, so under load many callers share a sync, and at rest a write is not delayed: as
+long as the writes come one by one, the caller's own task commits them, which saves two rounds of
+the event loop for each.
 
 Writes that `can_wait`, which are those of jobs, let the others go first, once: a spin waits for the
 commit in progress, and not for a morning's offers as well.
@@ -26,7 +28,7 @@ from yoked_actor.store.engine.errors import (
     StoreUnavailable,
     explain,
 )
-from yoked_actor.store.engine.runners import Runner
+from yoked_actor.store.engine.runners import Runner, ThreadRunner
 from yoked_actor.store.engine.transaction import Tx
 from yoked_actor.store.engine.turns import Turn
 
@@ -115,6 +117,15 @@ class Writer:
         self._passed_over: list[Write[Any]] = []
         self._finished = trio.Event()
         self._closed_at = math.inf
+        # A call of another runner yields before it begins, and could be cancelled there.
+        self._thread = runner if isinstance(runner, ThreadRunner) else None
+        self._is_waiting = False
+        """Whether the writer's task waits, and nothing is queued for it."""
+        self._is_caller_committing = False
+        self._caller_committed = trio.lowlevel.ParkingLot()
+        self._come_together = False
+        """Whether the last write that was queued came after another one that was not committed."""
+        self._failure: BaseException | None = None
 
     @property
     def pending(self) -> int:
@@ -142,9 +153,16 @@ class Writer:
         cancellation is delivered at the caller's next checkpoint.
         """
         write = Write(apply, atomic, can_wait, turn)
+        if self._is_alone():
+            await self._commit_at_once(write)
+            if write.error is not None:
+                raise write.error
+            return cast("T", write.result)
         try:
             try:
                 self._queue.send_nowait(write)
+                self._come_together = self._is_caller_committing or not self._is_waiting
+                self._is_waiting = False
             except trio.WouldBlock:
                 await self._queue.send(write)
         except (trio.ClosedResourceError, trio.BrokenResourceError):
@@ -164,6 +182,8 @@ class Writer:
                 while batch := await self._next():
                     await self._commit(batch)
                     batch = []
+                if self._failure is not None:
+                    raise self._failure
             finally:
                 # Writes are left only after an internal error; their callers must not wait.
                 batch += self._passed_over
@@ -180,6 +200,7 @@ class Writer:
         Checkpoints, and is shielded from cancellation.
         """
         self._queue.close()
+        self._is_waiting = False
         self._closed_at = min(self._closed_at, trio.current_time())
         with trio.CancelScope(shield=True):
             await self._finished.wait()
@@ -189,9 +210,16 @@ class Writer:
         waited, self._passed_over = self._passed_over, []
         batch = list(waited)
         if not batch:
+            self._is_waiting = True
             try:
                 batch.append(await self._arrivals.receive())
             except trio.EndOfChannel:
+                pass
+            finally:
+                self._is_waiting = False
+            while self._is_caller_committing:
+                await self._caller_committed.park()
+            if not batch:
                 return []
         self._gather(batch, self._max_batch)
         urgent = [write for write in batch if not write.can_wait]
@@ -208,11 +236,40 @@ class Writer:
             except (trio.WouldBlock, trio.EndOfChannel):
                 return
 
+    def _is_alone(self) -> bool:
+        """Whether the caller of a write may commit it: nothing else is to be written.
+
+        Writes that came together are likely to do so again, and are to share a commit.
+        """
+        return (
+            self._is_waiting
+            and not self._is_caller_committing
+            and not self._come_together
+            and self._thread is not None
+            and self._thread.is_free
+            and trio.current_effective_deadline() > -math.inf
+        )
+
+    async def _commit_at_once(self, write: Write[Any]) -> None:
+        """Commit one write in the task of its caller."""
+        self._is_caller_committing = True
+        try:
+            await self._commit([write])
+        except BaseException as error:
+            # As when the writer's own task fails: nothing can be written any more.
+            self._failure = error
+            self._queue.close()
+            raise StoreError("the writer of the store has failed") from error
+        finally:
+            self._is_caller_committing = False
+            self._caller_committed.unpark_all()
+
     async def _commit(self, batch: list[Write[Any]]) -> None:
         began = trio.current_time()
         error = await self._runner.run(lambda: self._transactions.commit(batch))
         if isinstance(error, CommitInDoubt):
-            error = await self._resolve(error)
+            with trio.CancelScope(shield=True):
+                error = await self._resolve(error)
         if self._observer is not None:
             self._observer(Batch(len(batch), trio.current_time() - began, error))
         for write in batch:
