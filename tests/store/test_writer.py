@@ -225,6 +225,38 @@ async def test_what_can_wait_lets_others_go_first_and_has_its_turn(
     ]
 
 
+async def test_what_can_wait_shares_a_commit_with_what_follows_the_last_one(
+    connection: sqlite3.Connection, autojump_clock
+) -> None:
+    """A claim that has returned is followed by the next, and outcomes are queued already."""
+    committed: list[list[str]] = [[]]
+    writer = Writer(
+        SqliteTransactions(connection),
+        SlowDisk(),
+        max_pending=99,
+        max_batch=99,
+        observer=lambda _: committed.append([]),
+    )
+
+    async def write(name: str, at_s: float) -> None:
+        await trio.sleep(at_s)
+        for _ in range(3):
+            await writer.write(lambda _: committed[-1].append(name), can_wait=True)
+
+    async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as callers:
+            nursery.start_soon(writer.run)
+            callers.start_soon(write, "claim", 0)
+            callers.start_soon(write, "outcome", 0.5)
+        await writer.aclose()
+    assert [sorted(batch) for batch in committed if batch] == [
+        ["claim"],
+        ["claim", "outcome"],
+        ["claim", "outcome"],
+        ["outcome"],
+    ]
+
+
 async def test_a_caller_cancelled_before_there_is_room_writes_nothing(
     connection: sqlite3.Connection,
 ) -> None:

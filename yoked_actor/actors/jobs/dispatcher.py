@@ -72,7 +72,7 @@ class Dispatcher:
         """Due jobs that this process has enqueued since its last claim."""
         self._claim_size = min(settings.jobs.concurrency, settings.jobs.batch)
         # Runs may end faster than their outcomes are committed; then claims have to wait.
-        self._most_held = 2 * max(settings.jobs.concurrency, settings.jobs.batch)
+        self._most_held = 3 * max(settings.jobs.concurrency, settings.jobs.batch)
         self._is_woken = False
         self._wakeup = trio.Event()
         self._jobs_ready = trio.lowlevel.ParkingLot()
@@ -265,7 +265,16 @@ class Dispatcher:
                 await self._sleep_until(claimed.next_due_at)
 
     def _has_room(self) -> bool:
-        return 2 * len(self._ready) <= self._claim_size and len(self._held) <= self._most_held
+        return len(self._ready) <= self._reserve() and len(self._held) <= self._most_held
+
+    def _reserve(self) -> int:
+        """How many jobs are ready at most when more are claimed.
+
+        Quick jobs, for which claims have become larger, are all run before the next claim returns
+        unless there are as many again.
+        """
+        size = self._claim_size
+        return size if size > self._limits.concurrency else size // 2
 
     def _take(self, jobs: list[Job]) -> None:
         (self._metrics.claims_of_some if jobs else self._metrics.claims_of_none).inc()
@@ -285,7 +294,7 @@ class Dispatcher:
 
     async def _adapt(self, began: float) -> None:
         """Claim more jobs at once while they run quickly, fewer while they do not."""
-        while 2 * len(self._ready) > self._claim_size and not self._draining:
+        while len(self._ready) > self._reserve() and not self._draining:
             await self._room_made.park()
         lasted_s = trio.current_time() - began
         if lasted_s < self._limits.ahead_s:

@@ -6,7 +6,8 @@ long as the writes come one by one, the caller's own task commits them, which sa
 the event loop for each.
 
 Writes that `can_wait`, which are those of jobs, let the others go first, once: a spin waits for the
-commit in progress, and not for a morning's offers as well.
+commit in progress, and not for a morning's offers as well. And they wait one round of the event
+loop for each other, so that the outcomes of jobs and the next claim share a commit.
 
 No commit is cancelled halfway. The caller of a queued write always learns how it ended, and the
 writer's task ends only when the writer is closed and its queue is empty.
@@ -222,6 +223,10 @@ class Writer:
             if not batch:
                 return []
         self._gather(batch, self._max_batch)
+        if all(write.can_wait for write in batch):
+            # The callers of the last commit may be about to write again, and can share this one.
+            await trio.lowlevel.checkpoint()
+            self._gather(batch, self._max_batch)
         urgent = [write for write in batch if not write.can_wait]
         if not urgent:
             return batch
