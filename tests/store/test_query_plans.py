@@ -81,7 +81,7 @@ SCANS = {
     "people/erasure:UPDATE warnings SET by": _ERASURE,
     "people/erasure:UPDATE audit SET detail = ?2 WHERE detail = ?1": _ERASURE,
     "people/erasure:UPDATE reports SET resolved_by": _ERASURE,
-    "jobs/jobs:SELECT type, status, count(*) FROM jobs": "tests and benchmarks",
+    "jobs/views:SELECT type, status, count(*) FROM jobs": "tests and benchmarks",
     "offers/fresh_pool:SELECT count(*) FROM erased": "twice in a zone's run; short",
     "offers/runs:SELECT zone, day FROM offer_runs WHERE (CAST(?1": _OPERATOR,
     "people/export:SELECT m.number, m.a, m.b": _EXPORT,

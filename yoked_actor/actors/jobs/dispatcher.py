@@ -2,14 +2,14 @@
 
 It sleeps until a job is enqueued, the next job is due or the next lease ends; it does not poll. A
 claim takes about as many jobs as can be run in a short time, so that a crash costs few attempts and
-a second process finds work too. A fixed number of tasks runs the handlers (`attempts`), `held_jobs`
-extends the leases, `recorder` commits the outcomes in batches, and `reports` counts and logs them.
+a second process finds work too. A fixed number of tasks (`workers`) runs the handlers (`attempts`),
+`held_jobs` extends the leases, `recorder` commits the outcomes in batches, and `reports` counts and
+logs them.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,11 +19,12 @@ from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs.attempts import Attempts
-from yoked_actor.actors.jobs.held_jobs import HeldJob, HeldJobs, StopReason
+from yoked_actor.actors.jobs.held_jobs import HeldJobs, StopReason
 from yoked_actor.actors.jobs.job_types import JobRun, JobType
 from yoked_actor.actors.jobs.recorder import JobRecorder
 from yoked_actor.actors.jobs.reports import EndedRun, JobReports
 from yoked_actor.actors.jobs.watch import JobWatch
+from yoked_actor.actors.jobs.workers import Workers
 from yoked_actor.domain.jobs import Job, JobStatus, NewJob, RetryPolicy
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
@@ -35,7 +36,6 @@ from yoked_actor.store import (
 from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
-_RUNS_BETWEEN_CHECKPOINTS = 4
 _RECORDERS = 2
 """One logs and counts what was committed while the other commits."""
 
@@ -67,7 +67,6 @@ class Dispatcher:
         self._left: frozenset[str] = frozenset()
         """Types whose jobs are left to another process."""
         self._woken: Callable[[], None] | None = None
-        self._ready: deque[HeldJob] = deque()
         self._expected: set[int] = set()
         """Due jobs that this process has enqueued since its last claim."""
         self._claim_size = min(settings.jobs.concurrency, settings.jobs.batch)
@@ -75,7 +74,6 @@ class Dispatcher:
         self._most_held = 3 * max(settings.jobs.concurrency, settings.jobs.batch)
         self._is_woken = False
         self._wakeup = trio.Event()
-        self._jobs_ready = trio.lowlevel.ParkingLot()
         self._room_made = trio.lowlevel.ParkingLot()
         self._draining = False
         self.watch = JobWatch(jobs, clock, settings.jobs, self._metrics)
@@ -87,6 +85,7 @@ class Dispatcher:
         self._attempts = Attempts(
             *(self._types, clock, settings.jobs, self._recorder, self._release), threads=threads
         )
+        self._workers = Workers(self._attempts, self._make_room)
 
     # Registering and enqueueing
 
@@ -205,10 +204,10 @@ class Dispatcher:
                     nursery.start_soon(self._recorder.run)
                 nursery.start_soon(self._held.keep_leases)
                 for _ in range(self._limits.concurrency):
-                    nursery.start_soon(self._work)
+                    nursery.start_soon(self._workers.work)
                 await self._keep_claiming()
         finally:
-            self._ready.clear()
+            self._workers.take_back()
             self._held.clear()
             self._metrics.held.set(0)
 
@@ -216,8 +215,8 @@ class Dispatcher:
         """Stop claiming, wait a while for runs to end, and give the other jobs back."""
         self._draining = True
         self.wake()
-        while self._ready:
-            self._attempts.give_back(self._ready.popleft())
+        for held in self._workers.take_back():
+            self._attempts.give_back(held)
         with trio.move_on_after(self._limits.drain_s):
             await self._held.until_empty()
         for held in self._held:
@@ -265,7 +264,7 @@ class Dispatcher:
                 await self._sleep_until(claimed.next_due_at)
 
     def _has_room(self) -> bool:
-        return len(self._ready) <= self._reserve() and len(self._held) <= self._most_held
+        return len(self._workers) <= self._reserve() and len(self._held) <= self._most_held
 
     def _reserve(self) -> int:
         """How many jobs are ready at most when more are claimed.
@@ -287,14 +286,13 @@ class Dispatcher:
             for one in held:
                 self._attempts.give_back(one)
         else:
-            self._ready.extend(held)
+            self._workers.add(held)
         self._metrics.held.set(len(self._held))
-        self._jobs_ready.unpark(count=len(jobs))
         self.watch.wake()
 
     async def _adapt(self, began: float) -> None:
         """Claim more jobs at once while they run quickly, fewer while they do not."""
-        while len(self._ready) > self._reserve() and not self._draining:
+        while len(self._workers) > self._reserve() and not self._draining:
             await self._room_made.park()
         lasted_s = trio.current_time() - began
         if lasted_s < self._limits.ahead_s:
@@ -308,49 +306,13 @@ class Dispatcher:
         with self._clock.until(at):
             await self._wakeup.wait()
 
-    # Runs
-
-    async def _work(self) -> None:
-        while True:
-            # Many runs share a scope, because a scope costs more than a small job does. A scope
-            # that was cancelled, to stop a run, is not used for another.
-            running: list[HeldJob] = []
-            try:
-                with trio.CancelScope() as scope:
-                    await self._run_jobs(scope, running)
-            except Exception as error:
-                # A run that was stopped has failed as well.
-                if not running:
-                    raise
-                self._attempts.end_failed(running[0], error)
-                continue
-            for held in running:
-                self._attempts.end_stopped(held)
-
-    async def _run_jobs(self, scope: trio.CancelScope, running: list[HeldJob]) -> None:
-        """Run jobs until the scope is cancelled; `running` holds the job that runs."""
-        runs = 0
-        now_s = trio.current_time()
-        while not scope.cancel_called:
-            while not self._ready:
-                await self._jobs_ready.park()
-                now_s = trio.current_time()
-            held = self._ready.popleft()
-            if self._room_made and self._has_room():
-                self._room_made.unpark_all()
-            running.append(held)
-            now_s = await self._attempts.run(held, scope, now_s)
-            running.clear()
-            runs += 1
-            if runs % _RUNS_BETWEEN_CHECKPOINTS == 0 and not scope.cancel_called:
-                # Handlers that never checkpoint would block all other tasks.
-                await trio.lowlevel.checkpoint()
-                now_s = trio.current_time()
+    def _make_room(self) -> None:
+        if self._room_made and self._has_room():
+            self._room_made.unpark_all()
 
     def _release(self, jobs: list[Job], some_wait_again: bool = False) -> None:
         if some_wait_again:
             self.wake()  # they may be due before the end of the sleep
         self._held.release(jobs)
         self._metrics.held.set(len(self._held))
-        if self._has_room():
-            self._room_made.unpark_all()
+        self._make_room()

@@ -1,0 +1,78 @@
+"""The tasks that run claimed jobs, one after the other."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+import trio
+
+from yoked_actor.actors.jobs.attempts import Attempts
+from yoked_actor.actors.jobs.held_jobs import HeldJob
+
+_RUNS_BETWEEN_CHECKPOINTS = 4
+
+
+class Workers:
+    """The jobs that are ready to run, and the tasks that run them."""
+
+    def __init__(self, attempts: Attempts, taken: Callable[[], None]) -> None:
+        """`taken` is called whenever a job that was ready begins to run."""
+        self._attempts = attempts
+        self._taken = taken
+        self._ready: deque[HeldJob] = deque()
+        self._filled = trio.lowlevel.ParkingLot()
+
+    def __len__(self) -> int:
+        """How many jobs are ready."""
+        return len(self._ready)
+
+    def add(self, jobs: Sequence[HeldJob]) -> None:
+        """Let jobs run soon, in this order."""
+        self._ready.extend(jobs)
+        self._filled.unpark(count=len(jobs))
+
+    def take_back(self) -> list[HeldJob]:
+        """The jobs that were ready: they will not run."""
+        ready = list(self._ready)
+        self._ready.clear()
+        return ready
+
+    async def work(self) -> None:
+        """Run jobs until cancelled. Call it in as many tasks as jobs may run at once."""
+        while True:
+            # Many runs share a scope, because a scope costs more than a small job does. A scope
+            # that was cancelled, to stop a run, is not used for another.
+            running: list[HeldJob] = []
+            try:
+                with trio.CancelScope() as scope:
+                    await self._run_jobs(scope, running)
+            except Exception as error:
+                # A run that was stopped has failed as well.
+                if not running:
+                    raise
+                self._attempts.end_failed(running[0], error)
+                continue
+            for held in running:
+                self._attempts.end_stopped(held)
+
+    async def _run_jobs(self, scope: trio.CancelScope, running: list[HeldJob]) -> None:
+        """Run jobs until one is stopped, which cancels the scope; `running` holds it meanwhile."""
+        runs = 0
+        now_s = trio.current_time()
+        while True:
+            while not self._ready:
+                await self._filled.park()
+                now_s = trio.current_time()
+            held = self._ready.popleft()
+            self._taken()
+            running.append(held)
+            now_s = await self._attempts.run(held, scope, now_s)
+            running.clear()
+            if held.stopped is not None:
+                return
+            runs += 1
+            if runs % _RUNS_BETWEEN_CHECKPOINTS == 0:
+                # Handlers that never checkpoint would block all other tasks.
+                await trio.lowlevel.checkpoint()
+                now_s = trio.current_time()
