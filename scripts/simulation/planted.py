@@ -321,9 +321,8 @@ MUTANTS = (
         "no-fence",
         "a job is completed by whoever has run it",
         "store/jobs/sql/complete.sql",
-        "AND jobs.fence = done.value ->> 1\n"
-        "    AND jobs.status = 'in_progress' AND jobs.lease_until > ?3",
-        "AND ?3 IS NOT NULL",
+        "AND fence = ?2\n    AND status = 'in_progress' AND lease_until > ?4",
+        "AND ?2 IS NOT NULL AND ?4 IS NOT NULL",
         seed=42,
     ),
     _one(

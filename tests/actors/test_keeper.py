@@ -131,7 +131,8 @@ async def test_a_second_node_gets_its_share_by_a_hand_over(postgres_url: str) ->
         second, theirs, _ = await house.open("b")
         await until(lambda: len(theirs.served) == 1)
         [room] = theirs.served
-        assert mine.handed_over == [room]
+        # More than once if the second node is late with a renewal, on a machine that is too busy.
+        assert set(mine.handed_over) == {room}
         assert mine.dropped == []
         await until(lambda: first.directory.url_of(room) == "http://b.test")
         await until(lambda: second.directory.url_of("main") == "http://a.test" or room == "main")
