@@ -82,6 +82,16 @@ def test_without_space_on_the_disk_it_stays_short(tmp_path: Path) -> None:
         assert _count(db) == 4
 
 
+def test_a_long_wal_gets_its_first_part_only(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with _database(path) as db:
+        _commit(db, 1)
+        reserve_wal(db, path, 10_000_000)
+        assert _length(path) == 64 << 20
+        _commit(db, 1)
+        assert _count(db) == 2
+
+
 def test_it_waits_for_a_process_that_writes(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     with _database(path) as db, _database(path) as other:

@@ -15,15 +15,17 @@ from pathlib import Path
 
 _HEADER, _FRAME_HEADER = 32, 24
 _AT_ONCE = bytes(1 << 20)
+_MOST_BYTES = 64 << 20
+"""Of a WAL that may become longer, only the first part is written in advance."""
 
 
 def reserve_wal(connection: sqlite3.Connection, path: Path, pages: int) -> None:
-    """Append zeros to the WAL until it has space for so many pages. Blocks.
+    """Append zeros to the WAL until it has space for so many pages, or 64 MiB. Blocks.
 
     Without the space on the disk the WAL stays as it is.
     """
     (page_size,) = connection.execute("PRAGMA page_size").fetchone()
-    wanted = _HEADER + pages * (_FRAME_HEADER + page_size)
+    wanted = min(_HEADER + pages * (_FRAME_HEADER + page_size), _MOST_BYTES)
     # The lock on writing is held meanwhile: a frame of another process would be overwritten.
     connection.execute("BEGIN IMMEDIATE")
     try:
