@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from yoked_actor.domain.lobby import Changes, Seat
+from yoked_actor.store import ThreadRunner, open_store
 from yoked_actor.store.engine import connect_for_writing, reserve_wal
 
 PAGES = 300
@@ -30,6 +32,10 @@ def _commit(db: sqlite3.Connection, times: int) -> None:
 
 def _length(path: Path) -> int:
     return Path(f"{path}-wal").stat().st_size
+
+
+def _content(path: Path) -> bytes:
+    return Path(f"{path}-wal").read_bytes()
 
 
 def _count(db: sqlite3.Connection) -> int:
@@ -92,14 +98,31 @@ def test_a_long_wal_gets_its_first_part_only(tmp_path: Path) -> None:
         assert _count(db) == 2
 
 
-def test_it_waits_for_a_process_that_writes(tmp_path: Path) -> None:
+def test_while_another_process_writes_it_stays_short(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     with _database(path) as db, _database(path) as other:
         other.execute("BEGIN IMMEDIATE")
         length = _length(path)
-        with pytest.raises(sqlite3.OperationalError, match="locked"):
-            reserve_wal(db, path, PAGES)
+        reserve_wal(db, path, PAGES)
         assert _length(path) == length
         other.execute("ROLLBACK")
         reserve_wal(db, path, PAGES)
         assert _length(path) > length
+
+
+async def test_a_store_keeps_it_when_the_wal_is_truncated(tmp_path: Path) -> None:
+    path = tmp_path / "yoked.db"
+    opened = open_store(path, runner=ThreadRunner(), checkpoint_pages=PAGES, reserve=True)
+    async with opened as store:
+        length = _length(path)
+        assert length > PAGES * 4096
+        await store.commit(Changes(seats=[Seat("somebody-to-forget")]))
+        assert b"somebody-to-forget" in _content(path)
+        assert await store.privacy.wipe()
+        assert b"somebody-to-forget" not in _content(path)
+        assert _length(path) == length
+        await store.commit(Changes(seats=[Seat("ana")]))
+        assert _length(path) == length
+    with _database(path) as db:
+        found = db.execute("SELECT user_id FROM seats ORDER BY user_id").fetchall()
+    assert found == [("ana",), ("somebody-to-forget",)]

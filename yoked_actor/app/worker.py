@@ -56,6 +56,7 @@ async def open_worker(
         runner=ThreadRunner() if threads else InlineRunner(),
         busy_timeout_s=max(settings.store.busy_timeout_s, _PATIENCE_S),
         checkpoint_pages=settings.store.checkpoint_pages,
+        reserve=threads,
         max_pending=settings.store.max_pending,
         max_batch=settings.store.max_batch,
         shared=True,

@@ -63,7 +63,7 @@ async def open_store(
 
     Raises `DataDirectoryInUse`, `DatabaseTooNew` or `DatabaseCorrupt`. `shared` opens a database
     that a server may have open too: it has to exist and be up to date, and no start is counted.
-    With `reserve` the WAL gets its full length before the first commit (`reserve_wal`).
+    With `reserve` the WAL has its full length before the first commit, and after it was truncated.
     `machine` reads the time by which leases are judged; without it that is the `now` of each call.
     `observer` is called after every transaction.
     """
@@ -107,7 +107,10 @@ async def open_store(
             max_batch=max_batch,
             observer=observer,
         )
-        database = SqliteDatabase(path, writer, connection, runner, reader, reader_runner, files)
+        reserved = checkpoint_pages if reserve else 0
+        database = SqliteDatabase(
+            path, writer, connection, runner, reader, reader_runner, files, reserved
+        )
         store = Store(database, boot, leases)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(writer.run)

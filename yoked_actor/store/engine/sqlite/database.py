@@ -18,6 +18,7 @@ from yoked_actor.store.engine.runners import Runner
 from yoked_actor.store.engine.sqlite.connections import connect, explained
 from yoked_actor.store.engine.sqlite.free_space import is_in_free_space
 from yoked_actor.store.engine.sqlite.open_files import OpenFiles
+from yoked_actor.store.engine.sqlite.wal_space import reserve_wal
 from yoked_actor.store.engine.transaction import Tx
 from yoked_actor.store.engine.turns import Turn
 from yoked_actor.store.engine.writer import Writer
@@ -41,7 +42,9 @@ class SqliteDatabase:
         reader: sqlite3.Connection,
         reader_runner: Runner,
         files: OpenFiles,
+        reserved_pages: int = 0,
     ) -> None:
+        """The WAL keeps space for `reserved_pages`, see `reserve_wal`."""
         self._path = path
         self._writer = writer
         self._connection = connection
@@ -49,6 +52,7 @@ class SqliteDatabase:
         self._reader = reader
         self._reader_runner = reader_runner
         self._files = files
+        self._reserved_pages = reserved_pages
         self._closed = False
 
     @property
@@ -105,20 +109,24 @@ class SqliteDatabase:
 
     async def truncate_log(self) -> bool:
         """Checkpoint the WAL and truncate it; False while a reader prevents that."""
-        if self._path is None:
+        path = self._path
+        if path is None:
             return True
         self._files.check()
         if self._reader is self._connection:
             return await self.read(_truncate_log)
 
         def run() -> bool:
-            connection = connect(self._path, busy_timeout_s=_CHECKPOINT_WAIT_S)
+            connection = connect(path, busy_timeout_s=_CHECKPOINT_WAIT_S)
             try:
-                return _truncate_log(connection)
+                is_done = _truncate_log(connection)
+                if is_done and self._reserved_pages:
+                    reserve_wal(connection, path, self._reserved_pages)
+                return is_done
             finally:
                 connection.close()
 
-        with explained(self._path):
+        with explained(path):
             return await self._reader_runner.beside().run(run)
 
     async def clear_free_space(self, text: str, most_bytes: int) -> bool:
