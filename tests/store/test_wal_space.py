@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import sqlite3
@@ -10,9 +11,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+import trio
 
 from yoked_actor.domain.lobby import Changes, Seat
-from yoked_actor.store import ThreadRunner, open_store
+from yoked_actor.store import InlineRunner, Runner, ThreadRunner, open_store
 from yoked_actor.store.engine import connect_for_writing, reserve_wal
 
 PAGES = 300
@@ -56,14 +58,20 @@ def test_commits_do_not_make_it_grow(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("commits", [0, 1, 40])
-def test_after_a_crash_every_commit_is_there(tmp_path: Path, commits: int) -> None:
+@pytest.mark.parametrize("zeros", [0, 1, 4119, 100_000, None])
+def test_after_a_crash_every_commit_is_there(
+    tmp_path: Path, commits: int, zeros: int | None
+) -> None:
+    """The crash may come while the zeros are written."""
     path, crashed = tmp_path / "a.db", tmp_path / "b.db"
     with _database(path) as db:
-        _commit(db, 3)
+        _commit(db, 3 + commits)
+        written = _length(path)
         reserve_wal(db, path, PAGES)
-        _commit(db, commits)
         shutil.copy(path, crashed)
         shutil.copy(f"{path}-wal", f"{crashed}-wal")
+        if zeros is not None:
+            os.truncate(f"{crashed}-wal", written + zeros)
     with _database(crashed) as db:
         assert _count(db) == 3 + commits
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -126,3 +134,41 @@ async def test_a_store_keeps_it_when_the_wal_is_truncated(tmp_path: Path) -> Non
     with _database(path) as db:
         found = db.execute("SELECT user_id FROM seats ORDER BY user_id").fetchall()
     assert found == [("ana",), ("somebody-to-forget",)]
+
+
+async def test_commits_beside_truncations_survive_a_crash(tmp_path: Path) -> None:
+    """An erasure truncates the WAL and reserves its space while users are matched."""
+    path, crashed = tmp_path / "yoked.db", tmp_path / "crashed.db"
+    users = [f"user-{number:03}" for number in range(300)]
+    # Many pages: it takes long to write them, and commits want to come between.
+    opened = open_store(path, runner=ThreadRunner(), checkpoint_pages=4000, reserve=True)
+    async with opened as store:
+        wiped = 0
+
+        async def wipe_again_and_again() -> None:
+            nonlocal wiped
+            while True:
+                wiped += await store.privacy.wipe()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wipe_again_and_again)
+            for user_id in users:
+                await store.commit(Changes(seats=[Seat(user_id)]))
+            nursery.cancel_scope.cancel()
+        assert wiped > 1
+        shutil.copy(path, crashed)
+        shutil.copy(f"{path}-wal", f"{crashed}-wal")
+    with _database(crashed) as db:
+        found = db.execute("SELECT user_id FROM seats ORDER BY user_id").fetchall()
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert found == [(user_id,) for user_id in users]
+
+
+@pytest.mark.parametrize("runner", [ThreadRunner, InlineRunner])
+async def test_the_space_is_reserved_on_every_runner(tmp_path: Path, runner: type[Runner]) -> None:
+    path = tmp_path / "yoked.db"
+    opened = open_store(path, runner=runner(), checkpoint_pages=PAGES, reserve=True)
+    async with opened as store:
+        length = _length(path)
+        assert await store.privacy.wipe()
+        assert _length(path) == length > PAGES * 4096

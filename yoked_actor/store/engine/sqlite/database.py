@@ -19,6 +19,7 @@ from yoked_actor.store.engine.sqlite.connections import connect, explained
 from yoked_actor.store.engine.sqlite.free_space import is_in_free_space
 from yoked_actor.store.engine.sqlite.open_files import OpenFiles
 from yoked_actor.store.engine.sqlite.wal_space import reserve_wal
+from yoked_actor.store.engine.sqlite.write_turns import WriteTurns
 from yoked_actor.store.engine.transaction import Tx
 from yoked_actor.store.engine.turns import Turn
 from yoked_actor.store.engine.writer import Writer
@@ -26,6 +27,8 @@ from yoked_actor.store.engine.writer import Writer
 T = TypeVar("T")
 _CHECKPOINT_WAIT_S = 0.02
 """How long a truncating checkpoint waits for readers: nothing can be written meanwhile."""
+_TURN_WAIT_S = 1.0
+"""How long a truncation waits for its turn."""
 _REWRITE_WAIT_S = 1.0
 """How long VACUUM waits for a write in progress."""
 
@@ -114,20 +117,33 @@ class SqliteDatabase:
             return True
         self._files.check()
         if self._reader is self._connection:
-            return await self.read(_truncate_log)
+            return await self.read(lambda _: self._empty_wal(self._connection, path))
 
         def run() -> bool:
             connection = connect(path, busy_timeout_s=_CHECKPOINT_WAIT_S)
             try:
-                is_done = _truncate_log(connection)
-                if is_done and self._reserved_pages:
-                    reserve_wal(connection, path, self._reserved_pages)
-                return is_done
+                return self._empty_wal(connection, path)
             finally:
                 connection.close()
 
         with explained(path):
             return await self._reader_runner.beside().run(run)
+
+    def _empty_wal(self, connection: sqlite3.Connection, path: Path) -> bool:
+        """Truncate the WAL, and reserve its space again. Blocks."""
+        # Most of the work, and no process waits for it.
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        # Turns of its own: the writer has others, and waits in the same queue.
+        turns = WriteTurns(path.parent, patience_s=_TURN_WAIT_S)
+        try:
+            with turns.turn():
+                truncated = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                (is_busy, _, _) = truncated.fetchone()
+                if self._reserved_pages and not is_busy:
+                    reserve_wal(connection, path, self._reserved_pages)
+        finally:
+            turns.close()
+        return not is_busy
 
     async def clear_free_space(self, text: str, most_bytes: int) -> bool:
         """Rewrite the file if a deleted text is in its free space; nothing is written meanwhile.
@@ -171,9 +187,3 @@ class SqliteDatabase:
             # The last process to close the database checkpoints the WAL. An earlier checkpoint
             # would keep other processes from writing for as long as any of them reads.
             await self._runner.run(self._connection.close)
-
-
-def _truncate_log(tx: Tx) -> bool:
-    tx.execute("PRAGMA wal_checkpoint(PASSIVE)")  # most of the work, and no process waits for it
-    (busy, _, _) = tx.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    return not busy
