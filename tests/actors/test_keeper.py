@@ -126,13 +126,13 @@ async def test_a_node_alone_takes_every_room(postgres_url: str) -> None:
 
 async def test_a_second_node_gets_its_share_by_a_hand_over(postgres_url: str) -> None:
     async with house_of(postgres_url) as house:
-        first, mine, _ = await house.open("a")
+        # A node that is late by half of its lease loses its rooms: a busy machine needs a long one.
+        first, mine, _ = await house.open("a", lease_s=6.0)
         await until(lambda: len(mine.served) == 3)
-        second, theirs, _ = await house.open("b")
+        second, theirs, _ = await house.open("b", lease_s=6.0)
         await until(lambda: len(theirs.served) == 1)
         [room] = theirs.served
-        # More than once if the second node is late with a renewal, on a machine that is too busy.
-        assert set(mine.handed_over) == {room}
+        assert mine.handed_over == [room]
         assert mine.dropped == []
         await until(lambda: first.directory.url_of(room) == "http://b.test")
         await until(lambda: second.directory.url_of("main") == "http://a.test" or room == "main")
