@@ -38,7 +38,7 @@ class Numbers:
 
 
 _MANY = 16
-"""The mask of one user is kept if it has at most so many bytes for each user who is kept apart."""
+"""An `Apart` keeps its mask if the mask has at most so many bytes for each of its users."""
 
 
 class Apart:

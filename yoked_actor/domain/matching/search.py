@@ -224,19 +224,24 @@ class Search:
         if reach < 1:
             # No chord is shorter than its part along one axis: most rows are far by latitude.
             z, most = columns["z"], sqrt(reach) * _SURELY
-            rows = np.flatnonzero((z >= vector[2] - most) & (z <= vector[2] + most))
+            band = np.flatnonzero((z >= vector[2] - most) & (z <= vector[2] + most))
+            rows = band[self._suits_by_age(group, band)]
         else:
-            rows = np.arange(columns.size)
-        born = columns["born"][rows]
-        inside = (born > self._born_after) & (born <= self._born_by)
-        inside &= columns["min_age"][rows] <= self._age
-        inside &= columns["max_age"][rows] >= self._age
-        rows = rows[inside]
+            rows = np.flatnonzero(self._suits_by_age(group, slice(None)))
         if len(self._apart) and len(rows):
             rows = rows[self._apart.free_of(columns["number"][rows])]
         chords2 = columns.chords2(EXACT, rows, vector)
         near = (chords2 <= columns["reach2"][rows]) & (chords2 <= reach)
         return rows[near], chords2[near]
+
+    def _suits_by_age(self, group: Group, rows: NDArray[np.intp] | slice) -> NDArray[np.bool_]:
+        """Which of these rows pass by age, both ways."""
+        columns = group.columns
+        born = columns["born"][rows]
+        suits: NDArray[np.bool_] = (born > self._born_after) & (born <= self._born_by)
+        suits &= columns["min_age"][rows] <= self._age
+        suits &= columns["max_age"][rows] >= self._age
+        return suits
 
     def _pair_terms(
         self, group: Group, rows: NDArray[np.intp], chords2: NDArray[np.float64]
