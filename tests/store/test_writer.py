@@ -191,9 +191,8 @@ class SlowDisk:
         return self
 
 
-async def test_what_can_wait_lets_others_go_first_and_has_its_turn(
-    connection: sqlite3.Connection, autojump_clock
-) -> None:
+def _on_a_slow_disk(connection: sqlite3.Connection) -> tuple[list[list[str]], Writer]:
+    """A list of what each commit has, and the writer of the commits."""
     committed: list[list[str]] = [[]]
     writer = Writer(
         SqliteTransactions(connection),
@@ -202,6 +201,13 @@ async def test_what_can_wait_lets_others_go_first_and_has_its_turn(
         max_batch=99,
         observer=lambda _: committed.append([]),
     )
+    return committed, writer
+
+
+async def test_what_can_wait_lets_others_go_first_and_has_its_turn(
+    connection: sqlite3.Connection, autojump_clock
+) -> None:
+    committed, writer = _on_a_slow_disk(connection)
 
     async def write(name: str, at_s: float) -> None:
         await trio.sleep(at_s)
@@ -229,14 +235,7 @@ async def test_what_can_wait_shares_a_commit_with_what_follows_the_last_one(
     connection: sqlite3.Connection, autojump_clock
 ) -> None:
     """A claim that has returned is followed by the next, and outcomes are queued already."""
-    committed: list[list[str]] = [[]]
-    writer = Writer(
-        SqliteTransactions(connection),
-        SlowDisk(),
-        max_pending=99,
-        max_batch=99,
-        observer=lambda _: committed.append([]),
-    )
+    committed, writer = _on_a_slow_disk(connection)
 
     async def write(name: str, at_s: float) -> None:
         await trio.sleep(at_s)

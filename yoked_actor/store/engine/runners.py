@@ -46,7 +46,7 @@ class _Call:
         self.error: BaseException | None = None
 
 
-class _Bell:
+class _Pipe:
     """A pipe: a thread writes to it, and a task waits until it can be read.
 
     `TrioToken.run_sync_soon` has a pipe as well, but wakes a task of trio first, which then wakes
@@ -58,12 +58,12 @@ class _Bell:
     def __init__(self) -> None:
         self._reading, self._writing = os.pipe()
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """Wake the task that waits, or that will wait next."""
         os.write(self._writing, b"!")
 
     async def wait(self) -> None:
-        """Wait for a ring. One task at a time. Checkpoints."""
+        """Wait until woken. One task at a time. Checkpoints."""
         await trio.lowlevel.wait_readable(self._reading)
         os.read(self._reading, 1)
 
@@ -83,7 +83,7 @@ class ThreadRunner:
     def __init__(self) -> None:
         self._calls: SimpleQueue[_Call] = SimpleQueue()
         self._starting = Lock()
-        self._bell: _Bell | None = None
+        self._pipe: _Pipe | None = None
         """The thread's; there is one while there is a thread."""
         self._is_busy = False
         self._waiting = trio.lowlevel.ParkingLot()
@@ -105,8 +105,8 @@ class ThreadRunner:
         self._is_busy = True
         call = _Call(fn)
         try:
-            bell = self._submit(call)
-            await _until_done(call, bell)
+            pipe = self._submit(call)
+            await _until_done(call, pipe)
         finally:
             self._release()
         if call.error is not None:
@@ -120,17 +120,17 @@ class ThreadRunner:
         """A runner with another thread."""
         return ThreadRunner()
 
-    def _submit(self, call: _Call) -> _Bell:
+    def _submit(self, call: _Call) -> _Pipe:
         with self._starting:
-            bell = self._bell
-            if bell is None:
-                bell = _Bell()
-                Thread(target=self._work, args=(bell,), name="store", daemon=True).start()
-                self._bell = bell
+            pipe = self._pipe
+            if pipe is None:
+                pipe = _Pipe()
+                Thread(target=self._work, args=(pipe,), name="store", daemon=True).start()
+                self._pipe = pipe
             self._calls.put(call)
-        return bell
+        return pipe
 
-    def _work(self, bell: _Bell) -> None:
+    def _work(self, pipe: _Pipe) -> None:
         while True:
             try:
                 call = self._calls.get(timeout=_IDLE_S)
@@ -138,8 +138,8 @@ class ThreadRunner:
                 with self._starting:
                     # The caller of the last call may not have seen yet that it is done.
                     if self._calls.empty() and not self._is_busy:
-                        self._bell = None
-                        bell.close()
+                        self._pipe = None
+                        pipe.close()
                         return
                 continue
             try:
@@ -147,7 +147,7 @@ class ThreadRunner:
             except BaseException as error:
                 call.error = error
             call.is_done = True
-            bell.ring()
+            pipe.wake()
             del call
 
     def _release(self) -> None:
@@ -171,13 +171,13 @@ class InlineRunner:
         return self
 
 
-async def _until_done(call: _Call, bell: _Bell) -> None:
+async def _until_done(call: _Call, pipe: _Pipe) -> None:
     """Wait for a call that has begun, even when cancelled."""
     try:
-        await bell.wait()
+        await pipe.wait()
     except trio.Cancelled:
         pass  # it is raised again at the caller's next checkpoint
     # Otherwise only if cancelled, or if an earlier event loop has ended during a call.
     while not call.is_done:
         with trio.CancelScope(shield=True):
-            await bell.wait()
+            await pipe.wait()
