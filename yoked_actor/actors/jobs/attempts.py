@@ -46,8 +46,8 @@ class Attempts:
         """Run the handler of a job, inside a scope by which it can be stopped.
 
         `began` is the present instant on trio's clock; returns that of the end. Checkpoints only if
-        the handler does. If cancelled, nothing is recorded: when it was `scope`
-        that was cancelled the caller calls `end_stopped`, otherwise the lease ends.
+        the handler does. If cancelled, nothing is recorded: if `scope` was cancelled the caller
+        calls `end_stopped`, otherwise the lease ends.
         """
         job = held.job
         kind = self._types[job.type]

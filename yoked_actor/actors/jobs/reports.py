@@ -62,7 +62,7 @@ class JobReports:
         self._ended = ended
 
     def report(self, done: Sequence[EndedAttempt]) -> None:
-        """Count and log attempts whose outcome is stored, and call what was to follow them."""
+        """Count and log attempts whose outcome is stored, and call the `then` of each."""
         if not done:
             return
         seconds = defaultdict[tuple[JobType, str], list[float]](list)

@@ -1,4 +1,4 @@
-"""What operators do with jobs, and what is deleted in time."""
+"""Changes of jobs by operators, and the deletion of old jobs and keys."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class JobViews:
         ]
 
     async def answers(self, job_id: int) -> list[KeptAnswer]:
-        """What was answered to the runs of a job, oldest first."""
+        """The answers that the runs of a job received, oldest first."""
         return await self._database.read(lambda tx: answers_in(tx, job_id))
 
     async def pauses(self) -> Sequence[Pause]:
