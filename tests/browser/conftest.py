@@ -21,13 +21,16 @@ from tests.npm import from_npm
 from tests.process.server import ServerProcess, running_server
 
 AXE_VERSION = "4.14.0"
+# The headless shell is the same engine without windows, and needs half of the CPU.
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--use-fake-device-for-media-stream",
     "--use-fake-ui-for-media-stream",
     # Otherwise ICE candidates are mDNS names, which need multicast to resolve.
-    "--disable-features=WebRtcHideLocalIpsWithMdns",
+    # A spare renderer would be started for each of the many contexts, and not be used.
+    "--disable-features=WebRtcHideLocalIpsWithMdns,SpareRendererForSitePerProcess",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-quic",
@@ -55,9 +58,9 @@ def camera(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser(camera: Path) -> Iterator[Browser]:
     """Chromium, with a fake camera."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
-        pytest.skip("there is no Chromium here: install Debian's package chromium")
+        pytest.skip("there is no Chromium here: install Debian's package chromium-headless-shell")
     with sync_playwright() as playwright:
         flags = [*FLAGS, f"--use-file-for-fake-video-capture={camera}"]
         browser = playwright.chromium.launch(executable_path=path, args=flags)

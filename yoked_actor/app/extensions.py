@@ -7,7 +7,8 @@ out: the server starts without its types, and their jobs wait.
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 
 import structlog
 
@@ -20,7 +21,7 @@ _log = structlog.get_logger()
 
 def register_extensions(dispatcher: Dispatcher) -> None:
     """Call every function of the group, in the order of their names."""
-    for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
+    for point in sorted(_found(), key=lambda one: one.name):
         before = dispatcher.types
         try:
             point.load()(dispatcher)
@@ -30,3 +31,9 @@ def register_extensions(dispatcher: Dispatcher) -> None:
             _log.info(
                 "job_types_registered", name=point.name, types=sorted(dispatcher.types - before)
             )
+
+
+@cache
+def _found() -> EntryPoints:
+    """The entry points of the group: looking for them reads the metadata of every package."""
+    return entry_points(group=GROUP)
