@@ -21,8 +21,9 @@ from tests.npm import from_npm
 from tests.process.server import ServerProcess, running_server
 
 AXE_VERSION = "4.14.0"
-# The headless shell is the same engine without windows, and needs half of the CPU.
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
+CHROMIUM = ("chromium", "chromium-browser")
+HEADLESS_SHELL = "chromium-headless-shell"
+"""The same engine without windows: it needs half of the CPU."""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -56,11 +57,17 @@ def camera(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser(camera: Path) -> Iterator[Browser]:
+def programs() -> tuple[str, ...]:
+    """The browsers that the tests of a file can use, best first; a file may override them."""
+    return HEADLESS_SHELL, *CHROMIUM
+
+
+@pytest.fixture(scope="module")
+def browser(camera: Path, programs: tuple[str, ...]) -> Iterator[Browser]:
     """Chromium, with a fake camera."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = next(filter(None, map(shutil.which, programs)), None)
     if path is None:
-        pytest.skip("there is no Chromium here: install Debian's package chromium-headless-shell")
+        pytest.skip("there is no Chromium here: install Debian's package chromium")
     with sync_playwright() as playwright:
         flags = [*FLAGS, f"--use-file-for-fake-video-capture={camera}"]
         browser = playwright.chromium.launch(executable_path=path, args=flags)

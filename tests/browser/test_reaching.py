@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.browser.conftest import CHROMIUM
 from tests.browser.pages import PATIENT, Caller, Person
 from tests.browser.proxy import proxy_without_sockets
 from tests.process.server import ServerProcess
@@ -37,6 +38,12 @@ Object.defineProperty(document, "visibilityState", { value: "hidden", configurab
 document.dispatchEvent(new Event("visibilitychange"));
 """
 SHOW = HIDE.replace('"hidden"', '"visible"')
+
+
+@pytest.fixture(scope="module")
+def programs() -> tuple[str, ...]:
+    """Chromium itself, because the headless shell shows no notifications of service workers."""
+    return CHROMIUM
 
 
 @pytest.fixture(scope="module")

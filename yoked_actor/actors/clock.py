@@ -24,12 +24,15 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 import trio
-from trio.testing import MockClock, wait_all_tasks_blocked
 
 from yoked_actor.domain.time import MICROSECONDS, Instant, MachineTime, from_datetime, to_datetime
+
+if TYPE_CHECKING:
+    from trio.testing import MockClock
 
 _log = structlog.get_logger()
 
@@ -198,6 +201,9 @@ async def advance(mock: MockClock, seconds: float) -> None:
     A single jump would run everything at its end. Stopping at each deadline lets time pass as it
     does on a real clock.
     """
+    # Not at the start of a server: trio.testing loads pytest where it is installed.
+    from trio.testing import wait_all_tasks_blocked
+
     target = trio.current_time() + seconds
     await wait_all_tasks_blocked()
     while (remaining := target - trio.current_time()) > 0:

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, wake_other_processes
@@ -17,6 +17,9 @@ from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.settings import Settings
 from yoked_actor.store import Batch, InlineRunner, Runner, Store, ThreadRunner, open_store
 from yoked_actor.telemetry import Metrics
+
+if TYPE_CHECKING:
+    from trio.testing import MockClock
 
 DATABASE = "yoked.db"
 

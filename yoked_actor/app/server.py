@@ -12,11 +12,11 @@ import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import msgspec
 import trio
-from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.offers import Calendar, OfferDelivery
@@ -30,6 +30,9 @@ from yoked_actor.app.ops import open_ops
 from yoked_actor.app.people import People, open_people
 from yoked_actor.edge.auth import Tokens
 from yoked_actor.settings import Settings
+
+if TYPE_CHECKING:
+    from trio.testing import MockClock
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):

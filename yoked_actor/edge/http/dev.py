@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from quart import Response, request
 from quart_trio import QuartTrio
-from trio.testing import MockClock
 
 from yoked_actor.actors.clock import advance
 from yoked_actor.domain.lobby import Code
@@ -16,6 +15,9 @@ from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.edge.http.user import store_profile
 from yoked_actor.wire import dev
 from yoked_actor.wire.common import TimeAnswer
+
+if TYPE_CHECKING:
+    from trio.testing import MockClock
 
 T = TypeVar("T")
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import structlog
 import trio
-from trio.testing import MockClock
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.app.base import DATABASE
@@ -36,6 +36,9 @@ from yoked_actor.edge.auth import Tokens
 from yoked_actor.edge.net import tls_context
 from yoked_actor.settings import Settings, load_settings
 
+if TYPE_CHECKING:
+    from trio.testing import MockClock
+
 _log = structlog.get_logger()
 
 
@@ -57,7 +60,7 @@ def run_server(
         )
     if not dev:
         refuse_demo_data(settings.server.data_dir)
-    mock = None if mock_start_at is None else MockClock()
+    mock = None if mock_start_at is None else _mock_clock()
     with explained():
         load = partial(load_settings, config_file, os.environ, flags)
         worker = None if mock else worker_command(config_file, settings.server.data_dir)
@@ -65,6 +68,13 @@ def run_server(
             partial(_serve, settings, load, dev, mock, mock_start_at, open_browser, worker),
             clock=mock,
         )
+
+
+def _mock_clock() -> MockClock:
+    # Not at the start of every server: trio.testing loads pytest where it is installed.
+    from trio.testing import MockClock
+
+    return MockClock()
 
 
 async def _serve(
