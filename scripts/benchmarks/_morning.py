@@ -92,10 +92,10 @@ def measure_morning(
         trio.run(_ask_for, data, day)
         watch = _Watch(data / "yoked.db", began, server.pid)
         cpu_s = server.cpu_s()
-        waits_s: list[float] = []
+        waits: list[tuple[float, float]] = []
         if spinning:
             users = [f"{side}{n}" for n in range(SPINNERS // 2) for side in "wm"]
-            waits_s, _ = pace(server, users, RATE, _PATIENCE_S, 1, watch.is_alive)
+            waits, _ = pace(server, users, RATE, _PATIENCE_S, 1, watch.is_alive)
         watch.join()
         if watch.ended is None:
             raise SystemExit("the morning was not over in time; see server.log")
@@ -111,7 +111,7 @@ def measure_morning(
             server.cpu_s() - cpu_s,
             watch.worker_cpu_s,
             (_size(data) - size) / people,
-            [1000 * one for one in waits_s],
+            [1000 * (ended - began) for began, ended in waits],
         )
 
 

@@ -133,7 +133,7 @@ class Pacing:
 
     def __init__(self) -> None:
         self.idle: deque[Client] = deque()
-        self.waits_s: list[float] = []
+        self.waits: list[tuple[float, float]] = []
         self.lifetimes = 0
         self._first: dict[str, Client] = {}
         self._told: dict[str, int] = {}
@@ -150,7 +150,7 @@ class Pacing:
                 self._first[received.match_id] = client
             else:
                 later = max(client.spun_at, other.spun_at)
-                self.waits_s += (now - later, other.matched_at - later)
+                self.waits += ((later, now), (later, other.matched_at))
             client.command(b"acknowledge", b',"match_id":"%b"' % _ascii(received.match_id))
         elif kind == "voting":
             client.command(b"vote", b',"match_id":"%b","vote":"yes"' % _ascii(received.match_id))
@@ -169,8 +169,10 @@ def pace(
     seconds: float,
     seed: int,
     go_on: Callable[[], bool] = lambda: True,
-) -> tuple[list[float], float]:
+) -> tuple[list[tuple[float, float]], float]:
     """Spin at a steady rate of lifetimes; the waits for `matched`, and the rate that came of it.
+
+    A wait has two instants: that at which the later of the two was due, and that of `matched`.
 
     Women and men come in turn, each at an instant drawn from the seed within its slot, so that
     pairs are of people who came one shortly after the other. It ends before its time when `go_on`
@@ -205,7 +207,7 @@ def pace(
     took_s = time.monotonic() - began
     _run_until(crowd, lambda: pacing.lifetimes >= total, 3)
     crowd.leave()
-    return pacing.waits_s, pacing.lifetimes / 2 / took_s
+    return pacing.waits, pacing.lifetimes / 2 / took_s
 
 
 def sit(server: Process, user_ids: Sequence[str], warm: Sequence[str], arrivals: int) -> float:

@@ -35,6 +35,14 @@ class Report(msgspec.Struct, omit_defaults=True):
     worst_ms: float | None = None
     stolen_ms: float | None = None
     """CPU time that the host gave to others during the measurement of the latency."""
+    pauses: int | None = None
+    """Times at which the whole machine stood still meanwhile; None if nobody could watch."""
+    pauses_ms: float | None = None
+    touched: float | None = None
+    """The share of the waits that a pause fell into."""
+    running_p99_ms: float | None = None
+    """Of the waits that no pause fell into."""
+    running_worst_ms: float | None = None
     kib_per_idle: float | None = None
     waiting: int = 0
     crowded_per_cpu_s: float | None = None
@@ -70,6 +78,12 @@ def print_report(report: Report) -> None:
             (f"spin to matched at {report.rate:.0f}/s, p50 ms", f"{report.p50_ms:.2f}", ""),
             (f"spin to matched at {report.rate:.0f}/s, p99 ms", f"{report.p99_ms:.2f}", AIM_P99_MS),
             ("CPU time taken by the host meanwhile, ms", f"{report.stolen_ms:.0f}", ""),
+        ]
+    if report.running_p99_ms is not None:
+        lines += [
+            ("pauses of the machine meanwhile", f"{report.pauses}", ""),
+            ("waits that a pause fell into", f"{report.touched:.1%}", ""),
+            ("p99 of the other waits, ms", f"{report.running_p99_ms:.2f}", AIM_P99_MS),
         ]
     if report.kib_per_idle is not None:
         lines.append(("KiB per idle connection", f"{report.kib_per_idle:.1f}", AIM_KIB))

@@ -23,12 +23,12 @@ import click
 import msgspec
 
 from scripts.benchmarks._echo import cpu_us_per_echo
+from scripts.benchmarks._latency import measure_latency
 from scripts.benchmarks._lonely import PATIENCE, let_wait
 from scripts.benchmarks._parts_picture import as_text
-from scripts.benchmarks._process import Process, cores, serving, stolen_s, token
-from scripts.benchmarks._spinning import PAIRS_USED, Window, cycle, pace, sit
+from scripts.benchmarks._process import Process, cores, serving, token
+from scripts.benchmarks._spinning import PAIRS_USED, Window, cycle, sit
 from scripts.benchmarks._spins_report import Report, print_report
-from yoked_actor.domain.statistics import percentile
 
 _WARM_IDLERS = 100
 
@@ -113,7 +113,9 @@ def main(
 
     ECHO is the reference for this machine: the CPU of one 64-byte echo of a bare trio server.
     If the load average before the run is not near 0, do not trust any figure. In a virtual machine
-    the host may take CPU time away (steal); the report says how much during the latency.
+    the host may take CPU time away (steal); the report says how much during the latency. Where
+    real-time priorities are permitted it also says how often the machine paused for more than a
+    millisecond, and the p99 of the waits that no pause fell into.
     """
     wanted = set(only or ("echo", "load", "latency", "memory"))
     if profile:
@@ -154,7 +156,9 @@ def main(
                 say(f"memory: {report.kib_per_idle:.1f} KiB for each of {idle} idle users")
         if "latency" in wanted:
             with serving(data, settings, server_core) as server:
-                _measure_latency(report, server, users[:clients], rate, seconds, seed, say)
+                measure_latency(
+                    report, server, users[:clients], rate, max(seconds, 20.0), seed, say
+                )
         if "load" in wanted:
             profile_file = folder / "profile" if profile else None
             with serving(data, settings, server_core, profile_file) as server:
@@ -284,30 +288,6 @@ def _check_stored(data: Path, url: str | None, lifetimes: int, say: Callable[[st
         raise SystemExit(f"{lifetimes} outcomes were told, and only {stored} are stored")
     say(f"load: {stored} outcomes are stored, warm-up included")
     return stored
-
-
-def _measure_latency(
-    report: Report,
-    server: Process,
-    users: Sequence[str],
-    rate: float,
-    seconds: float,
-    seed: int,
-    say: Callable[[str], None],
-) -> None:
-    stolen_before_s = stolen_s()
-    waits_s, reached = pace(server, users, rate, max(seconds, 20.0), seed)
-    report.stolen_ms = 1000 * (stolen_s() - stolen_before_s)
-    waits_ms = [1000 * wait_s for wait_s in waits_s]
-    report.rate = reached
-    report.p50_ms = percentile(waits_ms, 0.5)
-    report.p99_ms = percentile(waits_ms, 0.99)
-    report.worst_ms = max(waits_ms)
-    say(
-        f"latency: {len(waits_ms)} waits at {reached:.1f} lifetimes/s,"
-        f" p50 {report.p50_ms:.2f} ms, p99 {report.p99_ms:.2f} ms, worst {report.worst_ms:.2f} ms;"
-        f" the host took {report.stolen_ms:.0f} ms"
-    )
 
 
 def sync_ms(folder: Path) -> float:

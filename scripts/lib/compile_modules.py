@@ -50,8 +50,8 @@ def build(making: Path, folder: Path, modules: tuple[str, ...], group: str) -> N
         target_dir=str(making / "c"),
     )
     for extension in extensions:
-        # Python's own flags have -Wall: in generated C it finds nothing for us, and GCC's check of the
-        # indentation takes 45 s for one file of 27 MB.
+        # Python's own flags have -Wall. In generated C it finds nothing for us, and GCC's check of
+        # the indentation takes 45 s for one file of 27 MB.
         extension.extra_compile_args.append("-Wno-all")
     # Not `setup()`: it would read pyproject.toml, which is for another backend.
     command = Distribution({"name": group, "ext_modules": extensions}).get_command_obj("build_ext")
