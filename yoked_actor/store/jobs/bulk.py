@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from yoked_actor.domain.jobs import BulkAction, ImpossibleJobMove, JobFilter, Pause
@@ -80,9 +80,13 @@ def pauses_in(tx: Tx) -> list[Pause]:
     return [Pause(*row) for row in rows]
 
 
-def types_to_claim(tx: Tx, types: Iterable[str] | None) -> str | None:
+def paused_types(tx: Tx) -> list[str]:
+    """The types that are paused."""
+    return [job_type for (job_type,) in tx.execute("SELECT type FROM job_pauses").fetchall()]
+
+
+def types_to_claim(tx: Tx, types: Iterable[str] | None, paused: Collection[str]) -> str | None:
     """A JSON array of the types that may be claimed; None for all."""
-    paused = {job_type for (job_type,) in tx.execute("SELECT type FROM job_pauses").fetchall()}
     if types is None:
         if not paused:
             return None

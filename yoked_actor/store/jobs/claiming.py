@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
 
 from yoked_actor.domain.jobs import (
     DEFAULT_POLICY,
@@ -17,16 +19,29 @@ from yoked_actor.domain.time import Instant, after
 from yoked_actor.store.engine import Tx, statement
 from yoked_actor.store.jobs.bulk import types_to_claim
 from yoked_actor.store.jobs.outcomes import Reading, end_attempt
-from yoked_actor.store.jobs.rows import claimed_job, existing_job, job_of, json_text
+from yoked_actor.store.jobs.rows import claimed_jobs, existing_job, job_of, json_text
 from yoked_actor.store.jobs.values import Claimed, DeadLettered, Failed, Outcome
 
-_PRIORITIES = statement("jobs/priorities")
+_OUTLOOK = statement("jobs/outlook")
+_DUE = statement("jobs/due")
 _CLAIM = statement("jobs/claim")
 _EXPIRED = statement("jobs/expired")
 _NEXT_DUE = statement("jobs/next_due")
 _LOST = statement("jobs/lost")
 _LOCKED_FOR_S = 0.05
-_DUE_AND_ID = itemgetter(4, 0)
+
+_decode_types = msgspec.json.Decoder(list[str]).decode
+_decode_numbers = msgspec.json.Decoder(list[int]).decode
+
+
+class _Outlook(NamedTuple):
+    """What a claim has to know first."""
+
+    paused: Collection[str]
+    priorities: Sequence[int]
+    """Of the jobs that wait."""
+    has_expired: bool
+    """Whether a lease has ended."""
 
 
 def claim_in(
@@ -39,10 +54,15 @@ def claim_in(
     expected: Sequence[int],
 ) -> Claimed:
     """Rescue the jobs whose lease has ended, then lease those that are due."""
-    types = None if policies is None else json_text(list(policies))
-    rescued = _rescue(tx, at, limit, types, policies or {})
-    open_types = types_to_claim(tx, policies)
-    jobs = _lease(tx, owner, at.now, after(at.lease, lease_s), limit, open_types)
+    outlook = _look(tx, at)
+    rescued: list[Job] = []
+    if outlook.has_expired:
+        types = None if policies is None else json_text(list(policies))
+        rescued = _rescue(tx, at, limit, types, policies or {})
+        outlook = _look(tx, at)
+    open_types = types_to_claim(tx, policies, outlook.paused)
+    until = after(at.lease, lease_s)
+    jobs = _lease(tx, owner, at.now, until, limit, open_types, outlook.priorities)
     due_at: Instant | None = at.now
     if len(jobs) < limit and len(rescued) < limit:
         due_at = next_due_at(tx, open_types, at.now - at.lease)
@@ -60,6 +80,11 @@ def next_due_at(tx: Tx, types: str | None, ahead: int) -> Instant | None:
     """When the next job is due or the next lease ends."""
     (at,) = tx.execute(_NEXT_DUE, (types, ahead)).fetchone()
     return None if at is None else int(at)
+
+
+def _look(tx: Tx, at: Reading) -> _Outlook:
+    paused, priorities, has_expired = tx.execute(_OUTLOOK, (at.lease,)).fetchone()
+    return _Outlook(_decode_types(paused), sorted(_decode_numbers(priorities)), bool(has_expired))
 
 
 def _rescue(
@@ -92,15 +117,16 @@ def _lease(
     until: Instant,
     limit: int,
     types: str | None,
+    priorities: Sequence[int],
 ) -> list[Job]:
     """Lease due jobs, priority by priority."""
     jobs: list[Job] = []
-    for (priority,) in tx.execute(_PRIORITIES).fetchall():
+    for priority in priorities:
         if len(jobs) == limit:
             break
-        room = limit - len(jobs)
-        rows = tx.execute(_CLAIM, (owner, now, until, priority, room, types)).fetchall()
-        # SQLite returns rows in the order in which it changed them, which is undefined.
-        rows.sort(key=_DUE_AND_ID)
-        jobs += [claimed_job(row, owner, now, until, priority) for row in rows]
+        (rows,) = tx.execute(_DUE, (priority, now, limit - len(jobs), types)).fetchone()
+        due = claimed_jobs(rows, owner, now, until, priority)
+        if due:
+            tx.execute(_CLAIM, (owner, now, until, json_text([job.id for job in due])))
+            jobs += due
     return jobs

@@ -18,6 +18,10 @@ _PLAIN = 18
 _STATUSES = {status.value: status for status in JobStatus}
 
 _encode = msgspec.json.Encoder().encode
+_Claimed = tuple[
+    int, str, str, int, Instant, int, int, str | None, str | None, int, Instant, int | None
+]
+_decode_claimed = msgspec.json.Decoder(list[_Claimed]).decode
 
 
 def find_job(tx: Tx, job_id: int) -> Job | None:
@@ -46,31 +50,46 @@ def job_of(row: Sequence[Any]) -> Job:
     return Job(*values)
 
 
-def claimed_job(row: Sequence[Any], owner: str, now: Instant, until: Instant, priority: int) -> Job:
-    """A job that was just claimed, from what the claim returned."""
-    job_id, job_type, payload, version, due_at, attempts, fence, error, key, asked, made, most = row
+def claimed_jobs(rows: str, owner: str, now: Instant, until: Instant, priority: int) -> list[Job]:
+    """Jobs that are just claimed, from a JSON array of what their rows add to that."""
     running = JobStatus.IN_PROGRESS
-    return Job(
-        # By position, which is faster: this is called for every job.
-        job_id,
-        job_type,
-        payload,
-        version,
-        due_at,
-        running,
-        attempts,
-        fence,
-        owner,
-        until,
-        error,
-        key,
-        priority,
-        bool(asked),
-        made,
-        now,
-        None,
-        most,
-    )
+    return [
+        # By position, which is faster: this is done for every job.
+        Job(
+            job_id,
+            kind,
+            payload,
+            version,
+            due_at,
+            running,
+            attempts,
+            fence,
+            owner,
+            until,
+            error,
+            key,
+            priority,
+            asked == 1,
+            made,
+            now,
+            None,
+            most,
+        )
+        for (
+            job_id,
+            kind,
+            payload,
+            version,
+            due_at,
+            attempts,
+            fence,
+            error,
+            key,
+            asked,
+            made,
+            most,
+        ) in _decode_claimed(rows)
+    ]
 
 
 def json_text(values: Sequence[Any]) -> str:
