@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import trio
-from prometheus_client import generate_latest
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import Sample
 from pydantic import BaseModel
 from trio.testing import MockClock, wait_all_tasks_blocked
@@ -19,7 +19,7 @@ from yoked_actor.domain.jobs import JobStatus, NewJob
 from yoked_actor.domain.lobby import Changes, Quality
 from yoked_actor.domain.matching import Tier
 from yoked_actor.domain.time import after
-from yoked_actor.telemetry import Metrics
+from yoked_actor.telemetry import JobMetrics, Metrics
 from yoked_actor.testing import open_world
 
 
@@ -252,3 +252,23 @@ async def test_on_a_mock_clock_nothing_is_sampled(autojump_clock: MockClock):
 
 def test_the_version_can_be_read():
     assert b'yoked_build_info{version="' in Metrics().expose()
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        [],
+        [0.0],
+        [0.001, 0.0011, 0.005, 900.0, 900.1, 5000.0, 0.0005, 0.001],
+        [12.0, 0.2, 12.0],
+    ],
+)
+def test_times_of_a_batch_are_counted_as_one_by_one(seconds: list[float]) -> None:
+    together, each = (JobMetrics(CollectorRegistry()).seconds.labels("mail") for _ in range(2))
+    together.observe_all(seconds)
+    for one in seconds:
+        each.observe(one)
+    [found], [expected] = together.collect(), each.collect()
+    for sample, other in zip(found.samples, expected.samples, strict=True):
+        assert (sample.name, sample.labels) == (other.name, other.labels)
+        assert sample.value == pytest.approx(other.value)

@@ -42,12 +42,14 @@ class Attempts:
         # A mock clock may jump while a thread works, so there is none then.
         self._limiter = trio.CapacityLimiter(limits.cpu_threads) if threads else None
 
-    async def run(self, held: HeldJob, scope: trio.CancelScope, began: float) -> float:
+    async def run(
+        self, held: HeldJob, scope: trio.CancelScope, began: float, read_s: Callable[[], float]
+    ) -> float:
         """Run the handler of a job, inside a scope by which it can be stopped.
 
-        `began` is the present instant on trio's clock; returns that of the end. Checkpoints only if
-        the handler does. If cancelled, nothing is recorded: if `scope` was cancelled the caller
-        calls `end_stopped`, otherwise the lease ends.
+        `read_s` reads trio's clock, `began` is its present instant; returns that of the end.
+        Checkpoints only if the handler does. If cancelled, nothing is recorded: if `scope` was
+        cancelled the caller calls `end_stopped`, otherwise the lease ends.
         """
         job = held.job
         kind = self._types[job.type]
@@ -76,9 +78,9 @@ class Attempts:
                 raise TypeError(f"a handler returns None, Snooze or Cancel, not {result!r}")
         except Exception as error:
             self.end_failed(held, error)
-            return trio.current_time()
+            return read_s()
         held.end()
-        ended = trio.current_time()
+        ended = read_s()
         outcome: Outcome
         if result is None:
             outcome = Completed(job.id, job.fence, run.effect)

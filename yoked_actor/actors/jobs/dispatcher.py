@@ -75,6 +75,7 @@ class Dispatcher:
         self._is_woken = False
         self._wakeup = trio.Event()
         self._room_made = trio.lowlevel.ParkingLot()
+        self._waits_for_room = False
         self._draining = False
         self.watch = JobWatch(jobs, clock, settings.jobs, self._metrics)
         self._reports = JobReports(settings.jobs, self._metrics, self.watch, self._types, ended)
@@ -117,7 +118,7 @@ class Dispatcher:
             model,
             handler,
             policy,
-            seconds.observe,
+            seconds.observe_all,
             self._limits,
             cpu_bound=cpu_bound,
             quiet=quiet,
@@ -231,7 +232,7 @@ class Dispatcher:
         delay_s = self._settings.store.retry_first_s
         while True:
             while self._draining or not self._has_room():
-                await self._room_made.park()
+                await self._wait_for_room()
             self._is_woken = False
             limit = self._claim_size
             began = trio.current_time()
@@ -293,7 +294,7 @@ class Dispatcher:
     async def _adapt(self, began: float) -> None:
         """Claim more jobs at once while they run quickly, fewer while they do not."""
         while len(self._workers) > self._reserve() and not self._draining:
-            await self._room_made.park()
+            await self._wait_for_room()
         lasted_s = trio.current_time() - began
         if lasted_s < self._limits.ahead_s:
             self._claim_size = min(2 * self._claim_size, self._limits.batch)
@@ -306,8 +307,13 @@ class Dispatcher:
         with self._clock.until(at):
             await self._wakeup.wait()
 
+    async def _wait_for_room(self) -> None:
+        self._waits_for_room = True
+        await self._room_made.park()
+
     def _make_room(self) -> None:
-        if self._room_made and self._has_room():
+        if self._waits_for_room and self._has_room():
+            self._waits_for_room = False
             self._room_made.unpark_all()
 
     def _release(self, jobs: list[Job], some_wait_again: bool = False) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -87,7 +87,7 @@ class JobType:
         model: type[BaseModel],
         handler: Callable[[JobRun[Any]], Any],
         policy: RetryPolicy | None,
-        observe: Callable[[float], None],
+        observe: Callable[[Sequence[float]], None],
         limits: JobSettings,
         *,
         cpu_bound: bool,

@@ -35,6 +35,9 @@ from yoked_actor.store import (
 _log = structlog.get_logger()
 _MOST_EFFECTS = 32
 """Effects in one transaction: a spin may have to wait for it."""
+_LARGE_BATCH, _ROUNDS_TO_NEXT_COMMIT = 100, 3
+"""To count and log a large batch takes half as long as a commit, and is done beside the next one:
+after so many rounds of the event loop the next claim is on its way to the store."""
 
 
 class JobRecorder:
@@ -66,7 +69,7 @@ class JobRecorder:
     def put(self, ended: EndedAttempt) -> None:
         """Record an outcome soon. Does not block."""
         self._waiting.append(ended)
-        if self._filled:
+        if len(self._waiting) == 1:
             self._filled.unpark()
 
     def put_failure(
@@ -93,7 +96,10 @@ class JobRecorder:
         while True:
             while not self._waiting:
                 await self._filled.park()
-            await self._record(self._take())
+            taken = self._take()
+            if self._waiting:
+                self._filled.unpark()  # another task can queue the rest meanwhile
+            await self._record(taken)
 
     def _take(self) -> list[EndedAttempt]:
         """The next batch: all waiting outcomes, with at most `_MOST_EFFECTS` effects."""
@@ -121,6 +127,9 @@ class JobRecorder:
         done, lost = taken, list[Job]()
         if errors.count(None) < len(errors):
             done, lost = self._sort_out(taken, errors)
+        if len(done) >= _LARGE_BATCH:
+            for _ in range(_ROUNDS_TO_NEXT_COMMIT):
+                await trio.lowlevel.cancel_shielded_checkpoint()
         self._reports.report(done)
         # Nearly all outcomes are completions without an effect, which leave nothing to do.
         others = [
