@@ -162,7 +162,9 @@ async def main(jobs: int, singles: int, concurrency: int, batch: int) -> None:
     with tempfile.TemporaryDirectory(prefix="yoked-bench-") as name:
         directory = Path(name)
         huey = find_huey(directory)
-        async with open_store(directory / "yoked.db", runner=ThreadRunner()) as store:
+        # As a server opens it.
+        opened = open_store(directory / "yoked.db", runner=ThreadRunner(), reserve=True)
+        async with opened as store:
             alone = await enqueue_one_by_one(store, huey, singles)
             report("enqueue, one task, one by one", alone)
             report("enqueue, fifty tasks, one by one", await enqueue_by_many(store, 4 * singles))

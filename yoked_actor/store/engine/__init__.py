@@ -46,7 +46,7 @@ from yoked_actor.store.engine.sqlite import (
     schema_of,
 )
 from yoked_actor.store.engine.statements import joined, statement
-from yoked_actor.store.engine.transaction import Row, Tx, snapshot
+from yoked_actor.store.engine.transaction import Row, Tx, inserted_id, snapshot
 from yoked_actor.store.engine.turns import Turn
 from yoked_actor.store.engine.writer import Batch, Writer
 
@@ -86,6 +86,7 @@ __all__ = [
     "explained",
     "holder_of",
     "insert_rows",
+    "inserted_id",
     "joined",
     "migrate",
     "migrate_database",

@@ -49,6 +49,16 @@ class Tx(Protocol):
         ...
 
 
+def inserted_id(rows: Rows) -> int:
+    """The id of the row that a statement has inserted.
+
+    SQLite knows it without RETURNING, which would take a tenth of the time of a small insert. The
+    text for PostgreSQL returns it.
+    """
+    found = getattr(rows, "lastrowid", None)
+    return int(rows.fetchone()[0] if found is None else found)
+
+
 @contextmanager
 def snapshot(tx: Tx) -> Iterator[None]:
     """Let several statements read one snapshot of the database."""

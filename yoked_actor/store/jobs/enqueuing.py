@@ -9,7 +9,7 @@ import msgspec
 
 from yoked_actor.domain.jobs import NewJob, payload_digest
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import Tx, statement
+from yoked_actor.store.engine import Tx, inserted_id, statement
 from yoked_actor.store.jobs.rows import json_text
 from yoked_actor.store.jobs.values import Enqueued, KeyConflict
 
@@ -26,8 +26,8 @@ def enqueue_one_in(tx: Tx, job: NewJob, now: Instant) -> list[Enqueued]:
     """Add a job without a key: one statement, which needs no transaction around it."""
     payload = msgspec.json.encode(job.payload).decode()
     row = (job.type, payload, job.payload_version, job.scheduled_for)
-    added = tx.execute(_ENQUEUE_ONE, (*row, job.priority, job.max_attempts, now)).fetchall()
-    return [Enqueued(job_id, True) for (job_id,) in added]
+    added = tx.execute(_ENQUEUE_ONE, (*row, job.priority, job.max_attempts, now))
+    return [Enqueued(inserted_id(added), True)]
 
 
 def enqueue_in(tx: Tx, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:

@@ -15,16 +15,15 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 
 QUEUE_NAME, TURN_NAME = "yoked.queue", "yoked.turn"
 _PAUSE_S = 0.0005
 
 
 class WriteTurns:
-    """The turns of one process."""
+    """The turns of one thread, one after the other; each is a context manager."""
 
     def __init__(self, directory: Path | None, *, patience_s: float) -> None:
         """Without a directory, which is a database in memory, there are no turns to wait for."""
@@ -34,11 +33,12 @@ class WriteTurns:
             for name in (QUEUE_NAME, TURN_NAME):
                 self._files.append(os.open(directory / name, os.O_RDWR | os.O_CREAT, 0o600))
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self) -> WriteTurns:
         """Wait for a turn, for a bounded time, and have it until the block is left. Blocks."""
+        return self
+
+    def __enter__(self) -> None:
         if not self._files:
-            yield
             return
         queue, turn = self._files
         until = time.monotonic() + self._patience_s
@@ -46,9 +46,18 @@ class WriteTurns:
             if _locked(queue, until):
                 _locked(turn, until)
             fcntl.flock(queue, fcntl.LOCK_UN)
-            yield
-        finally:
+        except BaseException:
             fcntl.flock(turn, fcntl.LOCK_UN)
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._files:
+            fcntl.flock(self._files[1], fcntl.LOCK_UN)
 
     def close(self) -> None:
         """Close the files."""
