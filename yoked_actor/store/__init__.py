@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yoked_actor.store.blocking import BlockingJobs, open_blocking_jobs
 from yoked_actor.store.contacts import Contacts, NoSuchDate, TouchClosed, TouchGiven
 from yoked_actor.store.engine import (
     Batch,
@@ -100,6 +101,7 @@ __all__ = [
     "BadBackup",
     "Batch",
     "Bell",
+    "BlockingJobs",
     "Calendar",
     "CalendarTable",
     "CancelAsked",
@@ -174,6 +176,7 @@ __all__ = [
     "keep_answer_in",
     "migrate_database",
     "newest_schema",
+    "open_blocking_jobs",
     "open_store",
     "parts_of",
     "pending_migrations",

@@ -48,7 +48,7 @@ from yoked_actor.store.engine.sqlite import (
 from yoked_actor.store.engine.statements import joined, statement
 from yoked_actor.store.engine.transaction import Row, Tx, inserted_id, snapshot
 from yoked_actor.store.engine.turns import Turn
-from yoked_actor.store.engine.writer import Batch, Writer
+from yoked_actor.store.engine.writer import Batch, Write, Writer
 
 __all__ = [
     "Batch",
@@ -75,6 +75,7 @@ __all__ = [
     "ThreadRunner",
     "Turn",
     "Tx",
+    "Write",
     "WriteRefused",
     "WriteTurns",
     "Writer",

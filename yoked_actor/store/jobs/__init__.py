@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from yoked_actor.store.jobs.answers import keep_answer_in
-from yoked_actor.store.jobs.enqueuing import enqueue_in
+from yoked_actor.store.jobs.enqueuing import enqueue_in, enqueue_one_in
 from yoked_actor.store.jobs.erased import (
     ERASE_JOB,
     erase_from_jobs,
@@ -47,6 +47,7 @@ __all__ = [
     "Outcome",
     "Snoozed",
     "enqueue_in",
+    "enqueue_one_in",
     "erase_from_jobs",
     "errors_naming",
     "jobs_naming",
