@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from scripts.benchmarks._morning import measure_morning
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
+from yoked_actor.app.job_queue import JobQueue, open_job_queue
 from yoked_actor.app.process.starting import tune_interpreter
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.settings import load_settings
@@ -32,7 +33,8 @@ BULK = 5_000
 """Jobs enqueued in one call, and so in one transaction."""
 
 TURN = 100
-"""Jobs enqueued one by one here, then as many with huey, and so on: both have the same disk."""
+"""Jobs enqueued one by one by a task, then by a script, then with huey, and so on: all have the
+same disk, and each commit is synced."""
 
 
 class Nothing(BaseModel):
@@ -48,17 +50,25 @@ def new_jobs(count: int, now: int, *, keyed: bool = False) -> list[NewJob]:
     ]
 
 
-async def enqueue_one_by_one(store: Store, huey: Huey | None, count: int) -> float:
+async def enqueue_one_by_one(
+    store: Store, script: JobQueue, huey: Huey | None, count: int
+) -> tuple[float, float]:
+    """Jobs a second from a task of the event loop, and from a script without one."""
     jobs = new_jobs(count, 0)
-    seconds = 0.0
+    from_loop = from_script = 0.0
     for first in range(0, count, TURN):
+        turn = jobs[first : first + TURN]
         began = time.perf_counter()
-        for job in jobs[first : first + TURN]:
+        for job in turn:
             await store.jobs.enqueue([job], 0)
-        seconds += time.perf_counter() - began
+        from_loop += time.perf_counter() - began
+        began = time.perf_counter()
+        for job in turn:
+            script.enqueue(job.type, job.payload)
+        from_script += time.perf_counter() - began
         if huey is not None:
-            huey.enqueue(len(jobs[first : first + TURN]))
-    return count / seconds
+            huey.enqueue(len(turn))
+    return count / from_loop, count / from_script
 
 
 async def enqueue_by_many(store: Store, count: int, tasks: int = 50) -> float:
@@ -165,8 +175,10 @@ async def main(jobs: int, singles: int, concurrency: int, batch: int) -> None:
         # As a server opens it.
         opened = open_store(directory / "yoked.db", runner=ThreadRunner(), reserve=True)
         async with opened as store:
-            alone = await enqueue_one_by_one(store, huey, singles)
+            with open_job_queue(directory) as script:
+                alone, by_script = await enqueue_one_by_one(store, script, huey, singles)
             report("enqueue, one task, one by one", alone)
+            report("enqueue, a script, one by one", by_script)
             report("enqueue, fifty tasks, one by one", await enqueue_by_many(store, 4 * singles))
             few = await execute_all(store, concurrency=1, batch=1)
             report("execute, one at a time", few)
@@ -183,7 +195,8 @@ async def main(jobs: int, singles: int, concurrency: int, batch: int) -> None:
         report("huey, enqueue", huey.enqueued_per_s)
         report("huey, execute", by_huey)
         print(
-            f"ratios to huey: enqueue {alone / huey.enqueued_per_s:.2f} one by one,"
+            f"ratios to huey: enqueue {alone / huey.enqueued_per_s:.2f} by a task,"
+            f" {by_script / huey.enqueued_per_s:.2f} by a script,"
             f" {bulk / huey.enqueued_per_s:.1f} in bulk; execute {executed / by_huey:.1f}"
         )
 
