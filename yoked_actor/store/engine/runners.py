@@ -7,9 +7,10 @@ would jump while a thread works, and for machines where a thread costs more than
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Generator
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
+from types import coroutine
 from typing import Any, Protocol, TypeVar, cast
 
 import trio
@@ -46,6 +47,25 @@ class _Call:
         self.error: BaseException | None = None
 
 
+@coroutine
+def _registered(
+    waiting: Coroutine[Any, Any, None], then: Callable[[], None]
+) -> Generator[Any, Any, None]:
+    """Await what waits; call `then` as soon as it does."""
+    trap = waiting.send(None)
+    then()
+    while True:
+        try:
+            try:
+                value = yield trap
+            except BaseException as error:
+                trap = waiting.throw(error)
+            else:
+                trap = waiting.send(value)
+        except StopIteration:
+            return
+
+
 class _Pipe:
     """A pipe: a thread writes to it, and a task waits until it can be read.
 
@@ -66,6 +86,14 @@ class _Pipe:
         """Wait until woken. One task at a time. Checkpoints."""
         await trio.lowlevel.wait_readable(self._reading)
         os.read(self._reading, 1)
+
+    async def wait_after(self, begin: Callable[[], None]) -> None:
+        """Call `begin`, which lets a thread work, then wait until woken. Checkpoints.
+
+        The task waits before the thread works: to register the pipe with epoll takes system calls,
+        and the two would fight for the interpreter lock.
+        """
+        await _registered(self.wait(), begin)
 
     def close(self) -> None:
         """Close the pipe: nobody waits any more."""
@@ -105,8 +133,8 @@ class ThreadRunner:
         self._is_busy = True
         call = _Call(fn)
         try:
-            pipe = self._submit(call)
-            await _until_done(call, pipe)
+            pipe = self._prepare()
+            await _until_done(call, pipe, lambda: self._calls.put(call))
         finally:
             self._release()
         if call.error is not None:
@@ -120,14 +148,14 @@ class ThreadRunner:
         """A runner with another thread."""
         return ThreadRunner()
 
-    def _submit(self, call: _Call) -> _Pipe:
+    def _prepare(self) -> _Pipe:
+        """The pipe of the thread, which is started if there is none. It does not end meanwhile."""
         with self._starting:
             pipe = self._pipe
             if pipe is None:
                 pipe = _Pipe()
                 Thread(target=self._work, args=(pipe,), name="store", daemon=True).start()
                 self._pipe = pipe
-            self._calls.put(call)
         return pipe
 
     def _work(self, pipe: _Pipe) -> None:
@@ -171,10 +199,10 @@ class InlineRunner:
         return self
 
 
-async def _until_done(call: _Call, pipe: _Pipe) -> None:
-    """Wait for a call that has begun, even when cancelled."""
+async def _until_done(call: _Call, pipe: _Pipe, begin: Callable[[], None]) -> None:
+    """Begin a call, and wait for it even when cancelled."""
     try:
-        await pipe.wait()
+        await pipe.wait_after(begin)
     except trio.Cancelled:
         pass  # it is raised again at the caller's next checkpoint
     # Otherwise only if cancelled, or if an earlier event loop has ended during a call.
