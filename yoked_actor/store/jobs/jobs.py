@@ -21,7 +21,7 @@ from yoked_actor.store.jobs.bulk import paused_types, types_to_claim
 from yoked_actor.store.jobs.care import JobCare
 from yoked_actor.store.jobs.claiming import claim_in, next_due_at
 from yoked_actor.store.jobs.enqueuing import enqueue_in, enqueue_one_in
-from yoked_actor.store.jobs.outcomes import Reading, settle_in
+from yoked_actor.store.jobs.outcomes import NotTogether, Reading, settle_each, settle_together
 from yoked_actor.store.jobs.rows import json_text
 from yoked_actor.store.jobs.values import (
     Claimed,
@@ -87,10 +87,16 @@ class Jobs(JobViews, JobCare):
         at = self._reading(now)
         # An effect may do anything, and enqueue jobs with keys.
         has_effect = any(isinstance(one, Completed) and one.effect for one in outcomes)
+        turn = Turn.ALONE if has_effect else Turn.SHARED
+        if len(outcomes) > 1:
+            try:
+                return await self._database.write(
+                    lambda tx: settle_together(tx, outcomes, at), can_wait=True, turn=turn
+                )
+            except NotTogether:
+                at = self._reading(now)  # nothing of it was written, and leases go on
         return await self._database.write(
-            lambda tx: settle_in(tx, outcomes, at),
-            can_wait=True,
-            turn=Turn.ALONE if has_effect else Turn.SHARED,
+            lambda tx: settle_each(tx, outcomes, at), can_wait=True, turn=turn
         )
 
     async def complete(

@@ -1,7 +1,7 @@
 """How attempts end: fence, effect and status in one transaction (R32).
 
 Most outcomes are completions, so these are first tried together: one statement, then their effects.
-If one of them fails that is rolled back, and each is completed by itself.
+If one of them fails the write is rolled back, and each is completed by itself in another.
 """
 
 from __future__ import annotations
@@ -46,21 +46,39 @@ class Reading(NamedTuple):
     lease: Instant
 
 
-def settle_in(tx: Tx, outcomes: Sequence[Outcome], at: Reading) -> list[Exception | None]:
-    """Record outcomes inside a transaction; returns for each the error that prevented it."""
+class NotTogether(Exception):
+    """Not all completions are possible, or an effect has failed; the write has to be undone."""
+
+
+def settle_together(tx: Tx, outcomes: Sequence[Outcome], at: Reading) -> list[Exception | None]:
+    """Record outcomes inside a transaction, or raise `NotTogether`, and nothing may be kept.
+
+    Returns for each the error that prevented it, which no completion has.
+    """
     completed = [outcome for outcome in outcomes if isinstance(outcome, Completed)]
-    together = len(completed) > 1 and _complete_all(tx, completed, at)
-    if together and len(completed) == len(outcomes):
+    if _complete(tx, completed, at) < len(completed):
+        raise NotTogether
+    try:
+        _apply(tx, [outcome.effect for outcome in completed if outcome.effect is not None])
+    except Exception as error:
+        _raise_if_database_failed(error)
+        raise NotTogether from error
+    if len(completed) == len(outcomes):
         return [None] * len(outcomes)
-    errors: list[Exception | None] = []
-    for outcome in outcomes:
-        if not isinstance(outcome, Completed):
-            errors.append(end_attempt(tx, outcome, at))
-        elif together:
-            errors.append(None)
-        else:
-            errors.append(_complete_one(tx, outcome, at))
-    return errors
+    return [
+        None if isinstance(outcome, Completed) else end_attempt(tx, outcome, at)
+        for outcome in outcomes
+    ]
+
+
+def settle_each(tx: Tx, outcomes: Sequence[Outcome], at: Reading) -> list[Exception | None]:
+    """Record outcomes inside a transaction, each independent of the others."""
+    return [
+        _complete_one(tx, outcome, at)
+        if isinstance(outcome, Completed)
+        else end_attempt(tx, outcome, at)
+        for outcome in outcomes
+    ]
 
 
 def end_attempt(
@@ -102,22 +120,6 @@ def _is_overtaken(tx: Tx, job_id: int) -> bool:
     """Whether a user was erased while the attempt ran."""
     row = tx.execute("SELECT overtaken FROM jobs WHERE id = ?", (job_id,)).fetchone()
     return row is not None and bool(row[0])
-
-
-def _complete_all(tx: Tx, completed: Sequence[Completed], at: Reading) -> bool:
-    """Complete all attempts with their effects, or none."""
-    tx.execute("SAVEPOINT together")
-    done = _complete(tx, completed, at) == len(completed)
-    if done:
-        try:
-            _apply(tx, [outcome.effect for outcome in completed if outcome.effect is not None])
-        except Exception as error:
-            _raise_if_database_failed(error)
-            done = False
-    if not done:
-        tx.execute("ROLLBACK TO together")
-    tx.execute("RELEASE together")
-    return done
 
 
 def _apply(tx: Tx, effects: Sequence[Effect]) -> None:
