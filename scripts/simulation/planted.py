@@ -304,7 +304,7 @@ MUTANTS = (
     _one(
         "no-retry",
         "a job that failed is not run again",
-        "store/jobs/sql/due.sql",
+        "store/jobs/sql/claim.sql",
         "due.status IN ('pending', 'failed')",
         "due.status IN ('pending')",
         seed=23,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
@@ -23,12 +24,12 @@ from yoked_actor.store.jobs.rows import claimed_jobs, existing_job, job_of, json
 from yoked_actor.store.jobs.values import Claimed, DeadLettered, Failed, Outcome
 
 _OUTLOOK = statement("jobs/outlook")
-_DUE = statement("jobs/due")
 _CLAIM = statement("jobs/claim")
 _EXPIRED = statement("jobs/expired")
 _NEXT_DUE = statement("jobs/next_due")
 _LOST = statement("jobs/lost")
 _LOCKED_FOR_S = 0.05
+_DUE_AND_ID = itemgetter(4, 0)
 
 _decode_types = msgspec.json.Decoder(list[str]).decode
 _decode_numbers = msgspec.json.Decoder(list[int]).decode
@@ -124,9 +125,9 @@ def _lease(
     for priority in priorities:
         if len(jobs) == limit:
             break
-        (rows,) = tx.execute(_DUE, (priority, now, limit - len(jobs), types)).fetchone()
-        due = claimed_jobs(rows, owner, now, until, priority)
-        if due:
-            tx.execute(_CLAIM, (owner, now, until, json_text([job.id for job in due])))
-            jobs += due
+        room = limit - len(jobs)
+        rows = tx.execute(_CLAIM, (owner, now, until, priority, room, types)).fetchall()
+        # SQLite returns rows in the order in which it changed them, which is undefined.
+        rows.sort(key=_DUE_AND_ID)
+        jobs += claimed_jobs(rows, owner, now, until, priority)
     return jobs

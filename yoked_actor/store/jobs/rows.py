@@ -18,10 +18,6 @@ _PLAIN = 18
 _STATUSES = {status.value: status for status in JobStatus}
 
 _encode = msgspec.json.Encoder().encode
-_Claimed = tuple[
-    int, str, str, int, Instant, int, int, str | None, str | None, int, Instant, int | None
-]
-_decode_claimed = msgspec.json.Decoder(list[_Claimed]).decode
 
 
 def find_job(tx: Tx, job_id: int) -> Job | None:
@@ -50,8 +46,10 @@ def job_of(row: Sequence[Any]) -> Job:
     return Job(*values)
 
 
-def claimed_jobs(rows: str, owner: str, now: Instant, until: Instant, priority: int) -> list[Job]:
-    """Jobs that are just claimed, from a JSON array of what their rows add to that."""
+def claimed_jobs(
+    rows: Sequence[Sequence[Any]], owner: str, now: Instant, until: Instant, priority: int
+) -> list[Job]:
+    """Jobs that were just claimed, from what the claim returned."""
     running = JobStatus.IN_PROGRESS
     return [
         # By position, which is faster: this is done for every job.
@@ -88,7 +86,7 @@ def claimed_jobs(rows: str, owner: str, now: Instant, until: Instant, priority: 
             asked,
             made,
             most,
-        ) in _decode_claimed(rows)
+        ) in rows
     ]
 
 

@@ -1,4 +1,13 @@
--- Lease the jobs of a JSON array, which this transaction has found due and locked.
+-- Lease due jobs of one priority. ?6 is a JSON array of types, or NULL for all. Jobs that another process
+-- claims or changes at this moment are left to it. Returns the columns that the caller does not know.
+WITH due AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE status IN ('pending', 'failed') AND priority = ?4 AND scheduled_for <= ?2
+        AND (CAST(?6 AS text) IS NULL OR type IN (SELECT value FROM json_array_elements_text(CAST(?6 AS json))))
+    ORDER BY scheduled_for, id
+    LIMIT ?5
+    FOR UPDATE SKIP LOCKED
+)
 UPDATE jobs SET
     status = 'in_progress',
     attempts = attempts + 1,
@@ -10,5 +19,8 @@ UPDATE jobs SET
     progress_total = NULL,
     progress_note = NULL,
     overtaken = 0
-FROM json_array_elements_text(CAST(?4 AS json)) AS due (value)
-WHERE jobs.id = CAST(due.value AS bigint);
+FROM due
+WHERE jobs.id = due.id
+RETURNING
+    jobs.id, type, payload, payload_version, scheduled_for, attempts, fence, last_error, dedup_key, cancel_asked,
+    created_at, max_attempts;

@@ -1,4 +1,5 @@
--- Lease the jobs of a JSON array, which this transaction has found due.
+-- Lease due jobs of one priority. ?6 is a JSON array of types, or NULL for all. Returns the columns that the
+-- caller does not know.
 UPDATE jobs SET
     status = 'in_progress',
     attempts = attempts + 1,
@@ -10,4 +11,13 @@ UPDATE jobs SET
     progress_total = NULL,
     progress_note = NULL,
     overtaken = 0
-WHERE id IN (SELECT value FROM json_each(?4));
+WHERE id IN (
+    SELECT due.id FROM jobs AS due
+    WHERE due.status IN ('pending', 'failed') AND due.priority = ?4 AND due.scheduled_for <= ?2
+        AND (?6 IS NULL OR due.type IN (SELECT value FROM json_each(?6)))
+    ORDER BY due.scheduled_for, due.id
+    LIMIT ?5
+)
+RETURNING
+    id, type, payload, payload_version, scheduled_for, attempts, fence, last_error, dedup_key, cancel_asked,
+    created_at, max_attempts;
