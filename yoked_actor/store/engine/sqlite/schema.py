@@ -72,7 +72,7 @@ def _only_once(status: int, remaining: int, total: int) -> None:
 
 @cache
 def _new_database() -> bytes:
-    """A database without rows. It is copied in one transaction: a disk syncs once, not for each step."""
+    """A database without rows, which is copied in one transaction: a disk syncs once."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         _apply(connection, 0)
         return connection.serialize()
