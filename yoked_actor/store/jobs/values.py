@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import msgspec
 
@@ -18,16 +18,22 @@ It may be called more than once; what exactly one of the calls wrote is committe
 """
 
 
-@runtime_checkable
-class JointEffect(Protocol):
-    """An effect that is cheaper when it is applied for many jobs at once. It enqueues no job."""
+class JointEffect:
+    """An effect that is cheaper when it is applied for many jobs at once. It enqueues no job.
+
+    A class to inherit from and not a protocol: whether an effect is one is asked for every job.
+    """
+
+    __slots__ = ()
 
     def __call__(self, tx: Tx, /) -> None:
         """Apply it for one job."""
+        self.together(tx, [self])
 
     @staticmethod
     def together(tx: Tx, effects: Sequence[Any], /) -> None:
         """Apply it for many jobs, with the same result as one after the other."""
+        raise NotImplementedError
 
 
 class LeaseLost(StoreError):

@@ -14,6 +14,7 @@ import msgspec
 from yoked_actor.domain.offers import OfferSet
 from yoked_actor.domain.time import Instant
 from yoked_actor.store.engine import Tx, insert_rows, statement
+from yoked_actor.store.jobs import JointEffect
 from yoked_actor.store.offers.erased import drop_offer, was_frozen_before, without_a_profile
 from yoked_actor.store.offers.pool import TOO_RECENT
 
@@ -110,7 +111,7 @@ def store_sets_in(
     return sorted(store_prepared_in(tx, prepared, now))
 
 
-class StoreSet:
+class StoreSet(JointEffect):
     """The effect of a job that stores one set; the effects of many jobs are two statements."""
 
     __slots__ = ("_now", "is_kept", "prepared")
@@ -120,10 +121,6 @@ class StoreSet:
         self._now = now
         self.is_kept = False
         """Whether it was stored: it is the first of its user and date."""
-
-    def __call__(self, tx: Tx) -> None:
-        """Store it."""
-        self.together(tx, [self])
 
     @staticmethod
     def together(tx: Tx, effects: Sequence[StoreSet]) -> None:
