@@ -26,7 +26,9 @@ _MOST_KEYS = 8_000_000
 """On all shortlists: if there are many, they are shorter."""
 _COMPARED_AT_ONCE = 1 << 15
 """Pairs of a receiver and a candidate: their columns fit into the cache of a processor."""
-_MOST_PEOPLE = 1 << 32
+_BITS = 32
+_LAST = (1 << _BITS) - 1
+"""The highest number of a person."""
 _NO_KEY = -1
 _NONE_SURE = np.zeros(0, np.bool_)
 
@@ -44,14 +46,13 @@ class Shortlists(msgspec.Struct, frozen=True, gc=False):
 
 def keys_of(scores: Ints, numbers: Ints) -> Ints:
     """Keys that order candidates: by score, then by the lowest number, which is the lowest id."""
-    keys: Ints = scores.astype(np.int64) * _MOST_PEOPLE + (_MOST_PEOPLE - 1 - numbers)
+    keys: Ints = (scores.astype(np.int64) << _BITS) + (_LAST - numbers)
     return keys
 
 
 def read_key(key: int) -> tuple[int, int]:
     """The number and the score of a key."""
-    score, rest = divmod(key, _MOST_PEOPLE)
-    return _MOST_PEOPLE - 1 - rest, score
+    return _LAST - (key & _LAST), key >> _BITS
 
 
 def best_keys(keys: Ints, count: int) -> Ints:

@@ -84,9 +84,15 @@ class Tags:
         if len(self._names) > _MOST_NAMES:
             self._names.clear()
         both = [(words.take(ones) & words.take(others)).tolist() for words in self._words]
-        found = [self._names.get(words) or self._name(words) for words in zip(*both, strict=True)]
+        known = self._names
+        found = [
+            known[words] if words in known else self._name(words)
+            for words in zip(*both, strict=True)
+        ]
         if not both:
             found = [()] * len(ones)
+        if not self._who:
+            return found
         for at, (one, other) in enumerate(zip(ones.tolist(), others.tolist(), strict=True)):
             if self._rest[one] and self._rest[other]:
                 rare = set(self._rest[one]).intersection(self._rest[other])

@@ -27,12 +27,20 @@ from yoked_actor.domain.offers.facts import FactFinder
 from yoked_actor.domain.offers.frozen_pool import FrozenPool, OfferRules
 from yoked_actor.domain.offers.offer_sets import Offer, OfferSet
 from yoked_actor.domain.offers.scoring import SCORERS, Scorer
-from yoked_actor.domain.offers.shortlists import Shortlister, best_keys, keys_of, read_key
+from yoked_actor.domain.offers.shortlists import (
+    Shortlister,
+    Shortlists,
+    best_keys,
+    keys_of,
+    read_key,
+)
 
 _BY_TIERS = (Tier.EXACT, Tier.WIDER, Tier.WIDEST)
 _AT_ONCE = 50_000
 """Shortlists that are held at once."""
 _CHOSEN_AT_ONCE = 200
+_HEAD = 12
+"""As many keys of a shortlist are enough for most receivers."""
 
 Taken = dict[int, tuple[int, Tier]]
 """The candidates of a set: the score of each, and the tier that admits them."""
@@ -61,12 +69,13 @@ def make_run(
 
     for first in range(0, len(order), _AT_ONCE):
         part = order[first : first + _AT_ONCE]
-        for number, offers in run.choose_all(part, breathe):
-            user_id = pool.people[number].user_id
-            made[user_id] = OfferSet(
-                *(user_id, pool.day, pool.offered_at, pool.expires_at, rules.scoring, offers)
-            )
-            breathe()
+        for chosen in run.choose_all(part, breathe):
+            for number, offers in chosen:
+                user_id = pool.people[number].user_id
+                made[user_id] = OfferSet(
+                    *(user_id, pool.day, pool.offered_at, pool.expires_at, rules.scoring, offers)
+                )
+                breathe()
     return {user_id: made[user_id] for user_id in sorted(made)}
 
 
@@ -83,13 +92,24 @@ def receivers_in_order(pool: FrozenPool) -> list[tuple[int, int]]:
     return list(zip(values[order].tolist(), np.array(numbers)[order].tolist(), strict=True))
 
 
-class _Listed(msgspec.Struct, frozen=True, gc=False):
-    """The shortlist of one receiver."""
+class _Chosen:
+    """The candidates that were chosen for some receivers: those of each, the best first."""
 
-    keys: list[int]
-    """The best first; a key below zero ends the list."""
-    is_all: bool
-    complete: bool
+    def __init__(self) -> None:
+        self.receivers: list[int] = []
+        self.lengths: list[int] = []
+        """How many candidates each receiver has."""
+        self.numbers: list[int] = []
+        self.scores: list[int] = []
+        self.tiers: list[int] = []
+
+    def add(self, one: int, numbers: list[int], scores: list[int], tiers: list[int]) -> None:
+        """Add the candidates of a receiver."""
+        self.receivers.append(one)
+        self.lengths.append(len(numbers))
+        self.numbers += numbers
+        self.scores += scores
+        self.tiers += tiers
 
 
 class _Run:
@@ -109,83 +129,111 @@ class _Run:
 
     def choose_all(
         self, receivers: Sequence[tuple[int, int]], breathe: Callable[[int], None]
-    ) -> Iterator[tuple[int, Offers]]:
-        """The offers of receivers, given as (seed, number), each from the candidates left."""
+    ) -> Iterator[list[tuple[int, Offers]]]:
+        """The offers of receivers, given as (seed, number), each from the candidates left.
+
+        In parts, in the order of the receivers.
+        """
         adults = [(seed, one) for seed, one in receivers if self._candidates.is_adult(one)]
         breathe(len(receivers) - len(adults))
-        listed = self._listed(adults, breathe)
+        shortlists = self._shortlister.make(adults, breathe)
+        at = 0
         for first in range(0, len(receivers), _CHOSEN_AT_ONCE):
-            chosen = []
+            # Most receivers need few keys: all of them would be millions of numbers.
+            heads = shortlists.keys[at : at + _CHOSEN_AT_ONCE, :_HEAD].tolist()
+            start, chosen = at, _Chosen()
             for seed, one in receivers[first : first + _CHOSEN_AT_ONCE]:
-                is_adult = self._candidates.is_adult(one)
-                chosen.append((one, self._choose(one, seed, next(listed)) if is_adult else {}))
-            yield from self._with_facts(chosen)
+                if not self._candidates.is_adult(one):
+                    chosen.add(one, [], [], [])
+                    continue
+                self._choose(one, seed, heads[at - start], shortlists, at, chosen)
+                at += 1
+            yield self._with_facts(chosen)
 
-    def _listed(
-        self, receivers: Sequence[tuple[int, int]], breathe: Callable[[int], None]
-    ) -> Iterator[_Listed]:
-        """The shortlists of receivers, in their order."""
-        made = self._shortlister.make(receivers, breathe)
-        for first in range(0, len(receivers), _CHOSEN_AT_ONCE):
-            here = slice(first, first + _CHOSEN_AT_ONCE)
-            columns = (made.keys[here], made.is_all[here], made.complete[here])
-            for values in zip(*(column.tolist() for column in columns), strict=True):
-                yield _Listed(*values)
-
-    def _with_facts(self, chosen: Sequence[tuple[int, Taken]]) -> Iterator[tuple[int, Offers]]:
-        """Offers of candidates that were chosen, the best first."""
-        ordered = [
-            sorted([(-score, number, int(tier)) for number, (score, tier) in taken.items()])
-            for _, taken in chosen
-        ]
-        lengths = [len(taken) for taken in ordered]
-        flat = [one for taken in ordered for one in taken]
-        others = [number for _, number, _ in flat]
-        ones = np.repeat(np.array([one for one, _ in chosen], np.int64), lengths)
+    def _with_facts(self, chosen: _Chosen) -> list[tuple[int, Offers]]:
+        """Offers of candidates that were chosen."""
+        ones = np.repeat(np.array(chosen.receivers, np.int64), chosen.lengths)
         offers = map(
             Offer,
-            [self._people[number].user_id for number in others],
-            [-score for score, _, _ in flat],
-            [tier for _, _, tier in flat],
-            self._facts.of(ones, np.array(others, np.int64)),
+            [self._people[number].user_id for number in chosen.numbers],
+            chosen.scores,
+            chosen.tiers,
+            self._facts.of(ones, np.array(chosen.numbers, np.int64)),
         )
-        for (one, _), length in zip(chosen, lengths, strict=True):
-            yield one, tuple(islice(offers, length))
+        return [
+            (one, tuple(islice(offers, length)))
+            for one, length in zip(chosen.receivers, chosen.lengths, strict=True)
+        ]
 
-    def _choose(self, one: int, seed: int, listed: _Listed) -> Taken:
-        """Choose the best candidates that are left for one receiver."""
-        taken: Taken = {}
-        for tier in _BY_TIERS:
-            complete = self._take_listed(one, seed, taken, listed, tier)
-            if not complete and len(taken) < self._rules.daily_offer_count:
-                self._take(one, tier, taken, None)
-            if len(taken) == self._rules.daily_offer_count:
-                break
-        for number in taken:
-            self._exposure[number] += 1
-            if self._exposure[number] == self._rules.max_daily_exposure:
+    def _choose(
+        self,
+        one: int,
+        seed: int,
+        head: list[int],
+        shortlists: Shortlists,
+        at: int,
+        chosen: _Chosen,
+    ) -> None:
+        """Choose the best candidates that are left for one receiver.
+
+        `at` is the position of the receiver's shortlist, and `head` its beginning.
+        """
+        wanted = self._rules.daily_offer_count
+        numbers, scores = self._left(head)
+        if len(numbers) < wanted and len(head) == _HEAD:
+            numbers, scores = self._left(shortlists.keys[at].tolist())
+        if len(numbers) == wanted:
+            tiers = [int(Tier.EXACT)] * wanted
+        else:
+            taken: Taken = {}
+            if shortlists.is_all[at]:
+                found = zip(numbers, scores, strict=True)
+                taken = {number: (score, Tier.EXACT) for number, score in found}
+                complete = bool(shortlists.complete[at])
+            else:
+                complete = self._take(one, Tier.EXACT, taken, seed)
+            self._widen(one, seed, taken, complete)
+            best = sorted((-score, number, int(tier)) for number, (score, tier) in taken.items())
+            numbers = [number for _, number, _ in best]
+            scores = [-score for score, _, _ in best]
+            tiers = [tier for _, _, tier in best]
+        chosen.add(one, numbers, scores, tiers)
+        exposure, most = self._exposure, self._rules.max_daily_exposure
+        for number in numbers:
+            exposure[number] += 1
+            if exposure[number] == most:
                 self._candidates.close(number)
-        return taken
 
-    def _take_listed(self, one: int, seed: int, taken: Taken, listed: _Listed, tier: Tier) -> bool:
-        """`_take`, from the shortlist if it is for this tier and holds enough."""
-        if tier is not Tier.EXACT:
-            return self._take(one, tier, taken, seed)
-        wanted, most, exposure = (
-            *(self._rules.daily_offer_count, self._rules.max_daily_exposure),
-            self._exposure,
-        )
-        found: Taken = {}
-        for key in listed.keys:
-            if key < 0 or len(found) == wanted:
+    def _left(self, keys: list[int]) -> tuple[list[int], list[int]]:
+        """The numbers and the scores of the first candidates of a list that are left."""
+        wanted, most = self._rules.daily_offer_count, self._rules.max_daily_exposure
+        exposure = self._exposure
+        numbers: list[int] = []
+        scores: list[int] = []
+        for key in keys:
+            if key < 0:
                 break
             number, score = read_key(key)
             if exposure[number] < most:
-                found[number] = (score, tier)
-        if len(found) < wanted and not listed.is_all:
-            return self._take(one, tier, taken, seed)
-        taken |= found
-        return listed.complete
+                numbers.append(number)
+                scores.append(score)
+                if len(numbers) == wanted:
+                    break
+        return numbers, scores
+
+    def _widen(self, one: int, seed: int, taken: Taken, complete: bool) -> None:
+        """Fill up a set from all candidates, then with wider limits.
+
+        `complete` says whether all candidates were checked that the receiver's own limits admit.
+        """
+        wanted = self._rules.daily_offer_count
+        for tier in _BY_TIERS:
+            if tier is not Tier.EXACT:
+                complete = self._take(one, tier, taken, seed)
+            if not complete and len(taken) < wanted:
+                self._take(one, tier, taken, None)
+            if len(taken) == wanted:
+                return
 
     def _take(self, one: int, tier: Tier, taken: Taken, seed: int | None) -> bool:
         """Choose the best that a tier admits; return whether all candidates were checked."""
