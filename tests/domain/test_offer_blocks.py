@@ -119,7 +119,10 @@ def test_likeness_and_shared_tags_are_those_of_the_sets(
     rows = np.array(ones, np.int64)
     mine = rows[which]
     expected = [set(named[a]) & set(named[b]) for a, b in zip(mine, others, strict=True)]
-    assert made.likenesses(rows, which, others).tolist() == [
+    counts = np.bincount(which, minlength=len(ones))
+    # The others are taken from columns that have each of them somewhere.
+    columns, at = made.of(np.arange(len(people))[::-1]), len(people) - 1 - others
+    assert made.likenesses(made.of(rows), counts, columns, at).tolist() == [
         likeness(len(shared), len(named[a]), len(named[b]))
         for shared, a, b in zip(expected, mine, others, strict=True)
     ]

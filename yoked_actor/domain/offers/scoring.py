@@ -33,8 +33,8 @@ YEAR = 4 * POINT
 MOST_YEARS = 10
 ALIKE_SHARE = (2, 5)
 """A full likeness is worth 40 points."""
-FAR_SHARE = (1, 10)
-"""A distance at the limit costs 10 points."""
+FAR_PART = 10
+"""A distance at the limit costs a tenth of a full score, 10 points."""
 UNNAMED_TAGS = 2
 """Added to the union of tags, because one shared tag of one says little."""
 
@@ -45,11 +45,11 @@ USUAL_POINTS = 54 * POINT
 """The points of two random people, which change no probability. A point is 0.01 in the logit."""
 
 Ints = NDArray[np.int64]
-Who = int | Ints
 
 _DECIMAL = Context(prec=30)
 _LOGIT_STEP = 13
 _LOGIT_LIMIT = 1024 << _LOGIT_STEP
+_LAST_LOGIT = 2 * _LOGIT_LIMIT - 1
 _CERTAIN = 1_000_000_000
 
 
@@ -92,7 +92,7 @@ def content(years_apart: Any, alike: Any, nearness_lost: Any) -> Any:
         START
         - YEAR * np.minimum(years_apart, MOST_YEARS)
         + alike * ALIKE_SHARE[0] // ALIKE_SHARE[1]
-        - nearness_lost * FAR_SHARE[0] // FAR_SHARE[1]
+        - nearness_lost // FAR_PART
     )
     return np.minimum(np.maximum(units, 0), ONE)
 
@@ -103,7 +103,7 @@ def terms(facts: Facts) -> tuple[Term, ...]:
         Term("start", START),
         Term("age", -YEAR * min(facts.years_apart, MOST_YEARS)),
         Term("interests", facts.likeness * ALIKE_SHARE[0] // ALIKE_SHARE[1]),
-        Term("distance", -(facts.nearness_lost * FAR_SHARE[0] // FAR_SHARE[1])),
+        Term("distance", -(facts.nearness_lost // FAR_PART)),
     )
 
 
@@ -141,12 +141,20 @@ def _listed(tags: Sequence[str]) -> str:
 class Scorer(Protocol):
     """One version of scoring, with the votes of all people of a run."""
 
-    def scores(self, one: Who, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+    def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
         """The scores of one person with others, from their points, 0 to `ONE`; symmetric.
 
         People are rows of the votes. `sure` says which of the others have said yes already; it is
-        empty if none has. `one` may be an array: a person for each of the others.
+        empty if none has.
         """
+        ...
+
+    def traits(self, who: NDArray[Any]) -> Ints:
+        """What people bring into their scores beside the points: a column for each of them."""
+        ...
+
+    def joint_scores(self, ones: Ints, others: Ints, points: Ints, sure: NDArray[Any]) -> Ints:
+        """`scores` of pairs of people, given as the traits of both."""
         ...
 
 
@@ -156,7 +164,15 @@ class ContentScorer:
     def __init__(self, votes: NDArray[Any]) -> None:
         pass
 
-    def scores(self, one: Who, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+    def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+        """The points."""
+        return points
+
+    def traits(self, who: NDArray[Any]) -> Ints:
+        """None."""
+        return np.empty((0, len(who)), np.int64)
+
+    def joint_scores(self, ones: Ints, others: Ints, points: Ints, sure: NDArray[Any]) -> Ints:
         """The points."""
         return points
 
@@ -170,8 +186,11 @@ class ReciprocalScorer:
         odds = (yes + PRIOR_YES, cast + PRIOR_VOTES)
         self.base = _logit(*odds)
         # What a person's own votes, and the votes on them, add to the logit of the base rate.
-        self._gives = self._drawn(counts[:, 0], counts[:, 1], odds)
-        self._gets = self._drawn(counts[:, 2], counts[:, 3], odds)
+        gives = self._drawn(counts[:, 0], counts[:, 1], odds)
+        gets = self._drawn(counts[:, 2], counts[:, 3], odds)
+        self._traits = np.stack((gives, gets))
+        most = int(np.abs(self._traits).max(axis=1, initial=0).sum()) + abs(self.base) + ONE
+        self._has_extremes = most >= _LOGIT_LIMIT
 
     def _drawn(self, yes: Ints, cast: Ints, odds: tuple[int, int]) -> Ints:
         known: dict[tuple[int, int], int] = {}
@@ -182,18 +201,28 @@ class ReciprocalScorer:
             shifts[row] = known[seen]
         return shifts
 
-    def scores(self, one: Who, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
+    def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
         """The product of both probabilities."""
+        return self.joint_scores(self._traits[:, [one]], self.traits(others), points, sure)
+
+    def traits(self, who: NDArray[Any]) -> Ints:
+        """What they give and what they get, in the logit."""
+        return self._traits.take(who, axis=1)
+
+    def joint_scores(self, ones: Ints, others: Ints, points: Ints, sure: NDArray[Any]) -> Ints:
+        """The product of both probabilities."""
+        # What one gives is added to what the other gets.
+        logits: Ints = others[::-1] + ones
         # A point is 0.01 in the logit, and a full score is a million: the units are the same.
-        shared = points + (self.base - USUAL_POINTS)
-        logits = np.empty((2, len(others)), np.int64)
-        np.add(self._gets.take(others), self._gives.take(one), out=logits[0])
-        np.add(self._gives.take(others), self._gets.take(one), out=logits[1])
-        logits += shared
-        chances = chance(logits)
+        logits += points + (self.base - USUAL_POINTS + _LOGIT_LIMIT)
+        if self._has_extremes:
+            np.clip(logits, 0, _LAST_LOGIT, out=logits)
+        chances = _chance_of(logits)
         if sure.any():
             chances[1, sure] = _CERTAIN
-        both: Ints = chances[0] * chances[1] // (_CERTAIN * (_CERTAIN // ONE))
+        both: Ints = chances[0]
+        both *= chances[1]
+        both //= _CERTAIN * (_CERTAIN // ONE)
         return both
 
 
@@ -207,27 +236,36 @@ SCORERS: dict[Scoring, Callable[[NDArray[Any]], Scorer]] = {
 
 def chance(logits: Ints) -> Ints:
     """The logistic function of millionths, in thousand-millionths, from a table of exact values."""
-    table, rises = _chances()
-    # In place where possible: a run computes a hundred million of them.
-    between: Ints = logits + _LOGIT_LIMIT
-    np.clip(between, 0, 2 * _LOGIT_LIMIT - 1, out=between)
-    step = between >> _LOGIT_STEP
-    between &= (1 << _LOGIT_STEP) - 1
-    between *= rises.take(step)
-    between >>= _LOGIT_STEP
-    between += table.take(step)
-    return between
+    return _chance_of(np.clip(logits + _LOGIT_LIMIT, 0, _LAST_LOGIT))
+
+
+def _chance_of(logits: Ints) -> Ints:
+    """`chance`, in place, of logits that are counted from the lowest one of the table.
+
+    A run computes a hundred million of them.
+    """
+    starts, rises = _chances()
+    step = logits >> _LOGIT_STEP
+    logits *= rises.take(step)
+    logits += starts.take(step)
+    logits >>= _LOGIT_STEP
+    return logits
 
 
 @cache
 def _chances() -> tuple[Ints, Ints]:
-    """The values at each step, and the difference to the next one."""
+    """The lines between the values at each step: where each starts, at zero, and its rise.
+
+    A line has the length of a step. Its start is multiplied by that, as the rises are.
+    """
     values = []
     for step in range(-_LOGIT_LIMIT, _LOGIT_LIMIT + 1, 1 << _LOGIT_STEP):
         power = _DECIMAL.exp(_DECIMAL.divide(Decimal(-step), Decimal(ONE)))
         values.append(int(_DECIMAL.divide(Decimal(_CERTAIN), power + 1)))
     table = np.array(values, np.int64)
-    return table, np.diff(table)
+    rises: Ints = np.diff(table)
+    starts: Ints = (table[:-1] - rises * np.arange(len(rises))) << _LOGIT_STEP
+    return starts, rises
 
 
 def _shrunk_logit(yes: int, cast: int, base_yes: int, base_cast: int) -> int:

@@ -14,9 +14,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from yoked_actor.domain.offers.blocks import Block, Ranges
-from yoked_actor.domain.offers.candidates import Candidates, Listed, Place
-from yoked_actor.domain.offers.columns import Columns, Numbers, Rows
+from yoked_actor.domain.offers.blocks import Block
+from yoked_actor.domain.offers.candidates import Candidates, Place
+from yoked_actor.domain.offers.columns import Columns
+from yoked_actor.domain.offers.groups import Group, Suiting
 from yoked_actor.domain.offers.scoring import ONE, Ints, Scorer, content
 
 LENGTH = 256
@@ -64,78 +65,6 @@ def best_keys(keys: Ints, count: int) -> Ints:
     return best
 
 
-class _Marks:
-    """Some pairs of a receiver of a group and a place of its list."""
-
-    def __init__(self, which: Ints, places: Ints) -> None:
-        """`which` are positions of the receivers. A place of -1 is none."""
-        order = np.argsort(which, kind="stable")
-        order = order[places.take(order) >= 0]
-        self._which, self._places = which.take(order), places.take(order)
-
-    def within(self, block: Block) -> Ints:
-        """The positions of the pairs in a block, row by row."""
-        if not len(self._which):
-            return self._which
-        first, last = np.searchsorted(self._which, (block.members.start, block.members.stop))
-        which = self._which[first:last] - block.members.start
-        steps, rest = np.divmod(self._places[first:last] - block.phase, block.every)
-        steps -= block.first
-        inside = (rest == 0) & (steps >= 0) & (steps < block.width)
-        found: Ints = (which * block.width + steps)[inside]
-        return found
-
-
-class _Group:
-    """Receivers who share a list, and the columns of the list, each in its order."""
-
-    def __init__(
-        self,
-        columns: Columns,
-        listed: Listed,
-        positions: Ints,
-        ones: Numbers,
-        seeds: NDArray[np.uint64],
-        places: Ints,
-    ) -> None:
-        """`places` has the place of each row in the list, or -1."""
-        ages = columns.youngest.take(ones), columns.oldest.take(ones)
-        self.ranges = Ranges(*listed.all_checked(*ages, seeds))
-        order = self.ranges.order
-        self.positions, self.ones = positions.take(order), ones.take(order)
-        self.years = columns.years.take(self.ones).astype(np.int16)
-        self.wishes = columns.wishes.take(self.ones)
-        factors, summands = columns.toward(self.ones)
-        self.toward = np.column_stack((factors, summands))
-        which, rows = columns.all_kept_apart(self.ones)
-        self.apart = _Marks(which, places.take(rows))
-        which, rows = columns.all_accepted_by(self.ones)
-        self.accepted = _Marks(which, places.take(rows))
-        self.rows = listed.rows
-        self.globe = np.column_stack(
-            (columns.globe.take(self.rows, axis=0), np.ones(len(self.rows)))
-        ).T
-        self.reaches = columns.reaches.take(self.rows)
-        self.min_ages = columns.min_ages.take(self.rows)
-        self.max_ages = columns.max_ages.take(self.rows)
-
-
-class _Suiting(msgspec.Struct, frozen=True, gc=False):
-    """The pairs of a block in which the candidate may be offered to the receiver, row by row."""
-
-    at: Ints
-    """Their positions in the block."""
-    counts: Ints
-    """How many there are of each receiver."""
-    which: Ints
-    """The receiver of each."""
-    rows: Rows
-    """The candidate of each."""
-    chord2: NDArray[np.float64]
-    narrower: NDArray[np.float64]
-    """The squared chord of the narrower of both limits."""
-
-
 class Shortlister:
     """Makes shortlists for receivers, who are named by their number in the pool."""
 
@@ -170,8 +99,14 @@ class Shortlister:
             listed = self._candidates.listed(place)
             self._places[listed.rows] = np.arange(len(listed.rows))
             here = np.array(members, np.int64)
-            group = _Group(
-                *(self._columns, listed, here, ones.take(here), seeds.take(here), self._places)
+            group = Group(
+                self._columns,
+                self._scorer,
+                listed,
+                here,
+                ones.take(here),
+                seeds.take(here),
+                self._places,
             )
             for block in group.ranges.blocks(_COMPARED_AT_ONCE):
                 self._fill(made, group, block)
@@ -179,63 +114,43 @@ class Shortlister:
             self._places[listed.rows] = -1
         return made
 
-    def _fill(self, made: Shortlists, group: _Group, block: Block) -> None:
+    def _fill(self, made: Shortlists, group: Group, block: Block) -> None:
         """Fill in the shortlists of the receivers of a block."""
         positions = group.positions[block.members]
         made.complete[positions] = block.every == 1
-        suiting = _suiting(group, block)
+        suiting = group.suiting(block)
         length = made.keys.shape[1]
         made.is_all[positions] = suiting.counts <= length
-        longest = int(suiting.counts.max(initial=0))
-        if not longest:
-            return
-        # A row for each receiver, filled up at its end.
-        keys = np.full((len(positions), longest), _NO_KEY, np.int64)
-        skipped = np.arange(len(positions)) * longest - (np.cumsum(suiting.counts) - suiting.counts)
-        at = np.arange(len(suiting.which)) + skipped.take(suiting.which)
-        keys.reshape(-1)[at] = self._keys(group, block, suiting)
-        best = best_keys(keys, length)
-        made.keys[positions, : best.shape[1]] = best
+        keys = self._keys(group, block, suiting)
+        # Row by row: to make a rectangle of them takes longer.
+        first = 0
+        for position, count in zip(positions.tolist(), suiting.counts.tolist(), strict=True):
+            best = best_keys(keys[first : first + count], length)
+            made.keys[position, : len(best)] = best
+            first += count
 
-    def _keys(self, group: _Group, block: Block, suiting: _Suiting) -> Ints:
+    def _keys(self, group: Group, block: Block, suiting: Suiting) -> Ints:
         """Score the candidates of a block."""
-        columns = self._columns
-        ones, numbers = group.ones[block.members], columns.numbers.take(suiting.rows)
+        places, here = group.list, block.members
+        at, counts = suiting.places, suiting.counts
         # Relative to the narrower of both preferences, so that both get the same points.
-        share = np.sqrt(suiting.chord2 / np.maximum(suiting.narrower, 1))
-        lost = np.minimum(share * ONE, ONE).astype(np.int32)
-        mine = group.years[block.members].take(suiting.which)
-        years = np.abs(columns.ages.take(suiting.rows) - mine).astype(np.int32)
-        alike = columns.tags.likenesses(columns.rows.take(ones), suiting.which, suiting.rows)
+        narrower = np.minimum(places.reaches.take(at), group.wishes[here].repeat(counts))
+        share = suiting.chord2
+        share /= np.maximum(narrower, 1, out=narrower)
+        np.sqrt(share, out=share)
+        share *= ONE
+        years = places.ages.take(at)
+        years -= group.years[here].repeat(counts)
+        tags = self._columns.tags
+        alike = tags.likenesses(tags.of(group.rows[here]), counts, places.tags, at)
+        apart = np.abs(years, out=years).astype(np.int64)
+        points = content(apart, alike, share.astype(np.int64))
         sure = _NONE_SURE
         accepted = group.accepted.within(block)
         if len(accepted):
-            marked = np.zeros(len(ones) * block.width, np.bool_)
+            marked = np.zeros(len(counts) * block.width, np.bool_)
             marked[accepted] = True
             sure = marked.take(suiting.at)
-        points = content(years, alike, lost)
-        scores = self._scorer.scores(ones.take(suiting.which), numbers, points, sure)
-        return keys_of(scores, numbers)
-
-
-def _suiting(group: _Group, block: Block) -> _Suiting:
-    """As `Candidates.suiting`, for the receivers of a block and their own limits."""
-    members, places, width = block.members, block.places, block.width
-    chord2 = group.toward[members] @ np.ascontiguousarray(group.globe[:, places])
-    narrower = np.minimum(group.wishes[members, np.newaxis], group.reaches[places])
-    years = group.years[members, np.newaxis]
-    suits = chord2 <= narrower
-    suits &= group.min_ages[places] <= years
-    suits &= group.max_ages[places] >= years
-    steps = np.arange(block.first, block.last, dtype=np.int32)
-    suits &= steps >= group.ranges.firsts[members, np.newaxis]
-    suits &= steps < group.ranges.lasts[members, np.newaxis]
-    flat = suits.reshape(-1)
-    flat[group.apart.within(block)] = False
-    at = flat.nonzero()[0]
-    counts = np.diff(np.searchsorted(at, np.arange(len(suits) + 1) * width))
-    which = np.repeat(np.arange(len(suits)), counts)
-    rows = group.rows[places].take(at - which * width)
-    return _Suiting(
-        *(at, counts, which, rows, chord2.reshape(-1).take(at), narrower.reshape(-1).take(at))
-    )
+        mine, theirs = group.traits[:, here].repeat(counts, axis=1), places.traits.take(at, axis=1)
+        scores = self._scorer.joint_scores(mine, theirs, points, sure)
+        return keys_of(scores, places.numbers.take(at))

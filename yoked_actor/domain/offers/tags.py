@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,15 @@ _COMMON_TAGS = 64 * _WORDS
 _MOST_NAMES = 100_000
 
 
+class TagColumns(msgspec.Struct, frozen=True, gc=False):
+    """The tags of some rows."""
+
+    rows: Ints
+    words: list[NDArray[np.uint64]]
+    """The tags that are bits."""
+    counts: Ints
+
+
 class Tags:
     """The tags of all rows."""
 
@@ -25,7 +35,7 @@ class Tags:
         bits = {tag: bit for bit, tag in enumerate(common[:_COMMON_TAGS])}
         rest = frozenset(common[_COMMON_TAGS:])
         count = len(interests)
-        self._counts = np.fromiter((len(tags) for tags in interests), np.int32, count)
+        self._counts: Ints = np.fromiter((len(tags) for tags in interests), np.int64, count)
         self._by_sizes = _by_sizes(int(self._counts.max(initial=0)))
         self._rest: list[tuple[str, ...]] = []
         words, who = [], {tag: list[int]() for tag in rest}
@@ -49,23 +59,35 @@ class Tags:
         # Many pairs share the same few tags.
         self._names: dict[tuple[int, ...], tuple[str, ...]] = {}
 
-    def likenesses(self, ones: Ints, which: Ints, others: Ints) -> NDArray[np.int32]:
-        """`likeness` for several rows: `which` of them each of the others is compared with.
+    def of(self, rows: Ints) -> TagColumns:
+        """The tags of some rows as columns."""
+        return TagColumns(
+            rows, [words.take(rows) for words in self._words], self._counts.take(rows)
+        )
 
-        `which` is in ascending order.
+    def likenesses(self, ones: TagColumns, counts: Ints, others: TagColumns, at: Ints) -> Ints:
+        """`likeness` for several rows: each of `ones` with as many of the others as `counts` says.
+
+        `at` are positions in `others`, first all for the first of `ones`.
         """
-        shared = np.zeros(len(others), np.int32)
-        for words in self._words:
-            shared += np.bitwise_count(words.take(ones).take(which) & words.take(others))
-        for position, one in enumerate(ones.tolist()):
-            if self._rest[one]:
-                here = slice(*np.searchsorted(which, (position, position + 1)).tolist())
-                for tag in self._rest[one]:
-                    shared[here] += self._is_in(tag, others[here])
+        shared = np.zeros(len(at), np.int64)
+        for mine, theirs in zip(ones.words, others.words, strict=True):
+            shared += np.bitwise_count(mine.repeat(counts) & theirs.take(at))
+        if self._who:
+            self._add_rare(shared, ones.rows, counts, others.rows, at)
         shared *= self._by_sizes.shape[1]
-        shared += self._counts.take(ones).take(which)
-        shared += self._counts.take(others)
+        shared += ones.counts.repeat(counts)
+        shared += others.counts.take(at)
         return self._by_sizes.take(shared)
+
+    def _add_rare(self, shared: Ints, ones: Ints, counts: Ints, others: Ints, at: Ints) -> None:
+        """Count the shared tags that are not bits."""
+        last = 0
+        for one, count in zip(ones.tolist(), counts.tolist(), strict=True):
+            here = slice(last, last + count)
+            last += count
+            for tag in self._rest[one]:
+                shared[here] += self._is_in(tag, others.take(at[here]))
 
     def likeness(self, one: int, others: Ints) -> Ints:
         """The likeness of the tags of one row with those of others."""
@@ -117,10 +139,10 @@ class Tags:
         return found
 
 
-def _by_sizes(most: int) -> NDArray[np.int32]:
+def _by_sizes(most: int) -> Ints:
     """The likeness of two rows, by how many tags they share and how many they have in all."""
     shared = np.arange(most + 1, dtype=np.int64)[:, np.newaxis]
     # Where more are shared than there are, any divisor will do.
     both = np.maximum(np.arange(2 * most + 1), shared)
-    table: NDArray[np.int32] = likeness(shared, both, 0).astype(np.int32)
+    table: Ints = likeness(shared, both, 0)
     return table
