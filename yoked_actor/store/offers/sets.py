@@ -2,12 +2,13 @@
 
 A morning brings hundreds of thousands of offers, and each call into SQLite releases the interpreter
 lock and has to acquire it again. So a set is encoded on the thread that made it, and the writer
-stores a hundred sets with two statements.
+stores many sets with few statements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 
 import msgspec
 
@@ -18,6 +19,7 @@ from yoked_actor.store.jobs import JointEffect
 from yoked_actor.store.offers.erased import drop_offer, was_frozen_before, without_a_profile
 from yoked_actor.store.offers.pool import TOO_RECENT
 
+_REFUSED = statement("offers/refused_sets")
 _ADD_SETS = statement("offers/add_sets")
 _ADD_OFFERS = statement("offers/add_offers")
 
@@ -28,6 +30,8 @@ class PreparedSet(msgspec.Struct, frozen=True, gc=False):
     """A set, encoded as its rows in JSON."""
 
     user_id: str
+    day: str
+    """ISO 8601."""
     offered_at: Instant
     digest: str
     inputs: str | None
@@ -55,28 +59,47 @@ def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> Prepare
             )
         )
     return PreparedSet(
-        *(user_id, made.offered_at, digest, inputs, len(rows)),
+        *(user_id, day, made.offered_at, digest, inputs, len(rows)),
         *(_encode(row), _encode(rows)[1:-1]),
     )
 
 
 def store_prepared_in(tx: Tx, sets: Sequence[PreparedSet], now: Instant) -> set[str]:
-    """Store sets inside a transaction; returns whose were stored.
+    """Store sets of different users inside a transaction; returns whose were stored.
 
-    A user who was erased while the run was made gets no set, and is in none.
+    No other process may store sets meanwhile: the transaction has to be alone. A user who was
+    erased while the run was made gets no set, and is in none.
     """
     gone = _erased_meanwhile(tx, sets)
-    sets = [one for one in sets if one.user_id not in gone]
-    asked = {"sets": _array(one.set_row for one in sets), "now": now, "apart": TOO_RECENT}
-    kept = {user_id for _, user_id in tx.execute(_ADD_SETS, asked).fetchall()}
-    rows = [one.offer_rows for one in sets if one.offers and one.user_id in kept]
-    if rows:
-        insert_rows(tx, _ADD_OFFERS, b"[" + b",".join(rows) + b"]")
+    left_out = gone | _refused(tx, sets)
+    if left_out:
+        sets = [one for one in sets if one.user_id not in left_out]
+    stored_at = b",%d]" % now
+    insert_rows(tx, _ADD_SETS, _array([one.set_row[:-1] + stored_at for one in sets]))
+    rows = [one.offer_rows for one in sets if one.offers]
+    insert_rows(tx, _ADD_OFFERS, _array(rows))
     for row in rows if gone else ():
-        for day, user_id, rank, candidate, *_ in msgspec.json.decode(b"[" + row + b"]"):
+        for day, user_id, rank, candidate, *_ in msgspec.json.decode(_array([row])):
             if candidate in gone:
                 drop_offer(tx, day, user_id, rank)
-    return kept
+    return {one.user_id for one in sets}
+
+
+def _refused(tx: Tx, sets: Sequence[PreparedSet]) -> set[str]:
+    """The users who have a set of the same day, or one too soon before or after it (R41)."""
+    runs: defaultdict[tuple[str, Instant], list[str]] = defaultdict(list)
+    for one in sets:
+        runs[one.day, one.offered_at].append(one.user_id)
+    refused: set[str] = set()
+    for (day, offered_at), users in runs.items():
+        asked = {
+            "users": _encode(users).decode(),
+            "day": day,
+            "offered_at": offered_at,
+            "apart": TOO_RECENT,
+        }
+        refused.update(user_id for (user_id,) in tx.execute(_REFUSED, asked).fetchall())
+    return refused
 
 
 def _erased_meanwhile(tx: Tx, sets: Sequence[PreparedSet]) -> set[str]:
@@ -86,14 +109,14 @@ def _erased_meanwhile(tx: Tx, sets: Sequence[PreparedSet]) -> set[str]:
         return set()
     named: dict[tuple[str, str, str | None], list[PreparedSet]] = {}
     for one in sets:
-        day, _, zone, *_ = msgspec.json.decode(one.set_row)
-        named.setdefault((day, zone, one.inputs), []).append(one)
+        _, _, zone, *_ = msgspec.json.decode(one.set_row)
+        named.setdefault((one.day, zone, one.inputs), []).append(one)
     gone: set[str] = set()
     for (day, zone, inputs), together in named.items():
         if was_frozen_before(tx, day, zone, inputs, last):
             users = {one.user_id for one in together}
             for one in together:
-                rows = msgspec.json.decode(b"[" + one.offer_rows + b"]")
+                rows = msgspec.json.decode(_array([one.offer_rows]))
                 users |= {candidate for _, _, _, candidate, *_ in rows}
             gone |= without_a_profile(tx, users)
     return gone
@@ -112,7 +135,7 @@ def store_sets_in(
 
 
 class StoreSet(JointEffect):
-    """The effect of a job that stores one set; the effects of many jobs are two statements."""
+    """The effect of a job that stores one set; the effects of many jobs are few statements."""
 
     __slots__ = ("_now", "is_kept", "prepared")
 
@@ -134,5 +157,5 @@ class StoreSet(JointEffect):
             left = [one for one in left if first[one.prepared.user_id] is not one]
 
 
-def _array(rows: Iterable[bytes]) -> str:
-    return f"[{b','.join(rows).decode()}]"
+def _array(rows: Sequence[bytes]) -> bytes:
+    return b"[" + b",".join(rows) + b"]"

@@ -1,0 +1,11 @@
+-- The users of a JSON array who get no set of this day: they have one, or one too soon before or after it
+-- (R41).
+SELECT n.value FROM json_each(:users) AS n
+WHERE
+    EXISTS (SELECT 1 FROM offer_sets AS s WHERE s.day = :day AND s.user_id = n.value)
+    OR EXISTS (
+        SELECT 1 FROM offer_sets AS s
+        WHERE
+            s.user_id = n.value
+            AND s.offered_at > :offered_at - :apart AND s.offered_at < :offered_at + :apart
+    );
