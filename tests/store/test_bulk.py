@@ -17,13 +17,15 @@ VALUES = st.tuples(
 )
 
 
-@given(st.lists(VALUES, max_size=20), st.integers(0, 300))
-def test_all_rows_are_inserted_in_their_order(rows: list[tuple[Any, ...]], more: int) -> None:
+@given(st.lists(VALUES, max_size=20), st.integers(0, 300), st.booleans())
+def test_all_rows_are_inserted_in_their_order(
+    rows: list[tuple[Any, ...]], more: int, as_json: bool
+) -> None:
     rows = [*rows, *((number, "x", None) for number in range(more))]
     rows = [row for row in rows if row[2] not in (float("inf"), float("-inf"))]
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE things (number INTEGER, name TEXT, weight REAL)")
-    insert_rows(connection, _INSERT, msgspec.json.encode(rows))
+    insert_rows(connection, _INSERT, msgspec.json.encode(rows) if as_json else rows)
     found = connection.execute("SELECT number, name, weight FROM things ORDER BY rowid").fetchall()
     connection.close()
     assert found == rows

@@ -1,4 +1,4 @@
-"""Inserting many rows at once, from a JSON array.
+"""Inserting many rows at once.
 
 SQLite takes the values of many rows as parameters of one statement: that is a third of the work of
 reading them from JSON, and each statement releases the interpreter lock and has to acquire it
@@ -8,7 +8,7 @@ again. PostgreSQL takes the JSON array: it is one parameter, and its type is alw
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -23,15 +23,16 @@ _MOST_ROWS = 128
 _decode = msgspec.json.Decoder(list[list[Any]]).decode
 
 
-def insert_rows(tx: Tx, sql: str, rows: bytes) -> None:
-    """Insert rows, given as a JSON array of arrays of plain values.
+def insert_rows(tx: Tx, sql: str, rows: bytes | Sequence[Sequence[Any]]) -> None:
+    """Insert rows of plain values, which may be given as a JSON array of arrays.
 
     The statement ends with the placeholders of one row; that of PostgreSQL takes the JSON array.
     """
     if not isinstance(tx, sqlite3.Connection):
-        tx.execute(sql, (rows.decode(),))
+        array = rows if isinstance(rows, bytes) else msgspec.json.encode(rows)
+        tx.execute(sql, (array.decode(),))
         return
-    values = _decode(rows)
+    values = _decode(rows) if isinstance(rows, bytes) else rows
     first = 0
     for count in _parts(len(values)):
         part = values[first : first + count]

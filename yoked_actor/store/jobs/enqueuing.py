@@ -9,7 +9,7 @@ import msgspec
 
 from yoked_actor.domain.jobs import NewJob, payload_digest
 from yoked_actor.domain.time import Instant
-from yoked_actor.store.engine import Tx, inserted_id, statement
+from yoked_actor.store.engine import Tx, insert_rows, inserted_id, statement
 from yoked_actor.store.jobs.rows import json_text
 from yoked_actor.store.jobs.values import Enqueued, KeyConflict
 
@@ -30,28 +30,42 @@ def enqueue_one_in(tx: Tx, job: NewJob, now: Instant) -> list[Enqueued]:
     return [Enqueued(inserted_id(added), True)]
 
 
+class PreparedJobs:
+    """Jobs to add, encoded before the transaction: other processes wait for a transaction."""
+
+    def __init__(self, jobs: Sequence[NewJob]) -> None:
+        self.jobs = jobs
+        self.payloads = [msgspec.json.encode(job.payload).decode() for job in jobs]
+        self.digests = ["" if job.key is None else payload_digest(job.payload) for job in jobs]
+        self.keys = json_text([(job.type, job.key) for job in jobs if job.key is not None])
+        """Their types and keys, as a JSON array."""
+
+
 def enqueue_in(tx: Tx, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
     """Add all jobs or none.
 
     On `KeyConflict` this call has written nothing; the caller keeps the other writes of the
     transaction or rolls them back.
     """
+    return enqueue_prepared_in(tx, PreparedJobs(jobs), now)
+
+
+def enqueue_prepared_in(tx: Tx, prepared: PreparedJobs, now: Instant) -> list[Enqueued]:
+    """`enqueue_in`, of jobs that were prepared."""
+    jobs = prepared.jobs
     if not jobs:
         return []
-    asked = [(job.type, job.key) for job in jobs if job.key is not None]
     used: dict[tuple[str, str], tuple[int, str, bool]] = {}
-    if asked:
-        for job_type, key, job_id, digest in tx.execute(_KEYS, (json_text(asked),)).fetchall():
+    if any(job.key is not None for job in jobs):
+        for job_type, key, job_id, digest in tx.execute(_KEYS, (prepared.keys,)).fetchall():
             used[job_type, key] = (job_id, digest, True)
     (ids,) = tx.execute(_NEXT_IDS, (len(jobs),)).fetchone()
     unused = iter(_decode_ids(ids))
     rows: list[tuple[Any, ...]] = []
     keys: list[tuple[Any, ...]] = []
     enqueued: list[Enqueued] = []
-    for job in jobs:
-        digest = ""
+    for job, payload, digest in zip(jobs, prepared.payloads, prepared.digests, strict=True):
         if job.key is not None:
-            digest = payload_digest(job.payload)
             before = used.get((job.type, job.key))
             if before is not None:
                 if before[1] != digest:
@@ -62,11 +76,10 @@ def enqueue_in(tx: Tx, jobs: Sequence[NewJob], now: Instant) -> list[Enqueued]:
         if job.key is not None:
             used[job.type, job.key] = (job_id, digest, False)
             keys.append((job.type, job.key, job_id, digest))
-        payload = msgspec.json.encode(job.payload).decode()
         row = (job_id, job.type, payload, job.payload_version, job.scheduled_for, job.key)
-        rows.append((*row, job.priority, job.max_attempts))
+        rows.append((*row, job.priority, job.max_attempts, now))
         enqueued.append(Enqueued(job_id, True))
-    tx.execute(_ENQUEUE, (json_text(rows), now))
+    insert_rows(tx, _ENQUEUE, rows)
     if keys:
-        tx.execute(_ADD_KEYS, (json_text(keys),))
+        insert_rows(tx, _ADD_KEYS, keys)
     return enqueued

@@ -20,7 +20,7 @@ from yoked_actor.store.jobs.answers import keep_answer_in
 from yoked_actor.store.jobs.bulk import paused_types, types_to_claim
 from yoked_actor.store.jobs.care import JobCare
 from yoked_actor.store.jobs.claiming import claim_in, next_due_at
-from yoked_actor.store.jobs.enqueuing import enqueue_in, enqueue_one_in
+from yoked_actor.store.jobs.enqueuing import PreparedJobs, enqueue_one_in, enqueue_prepared_in
 from yoked_actor.store.jobs.outcomes import NotTogether, Reading, settle_each, settle_together
 from yoked_actor.store.jobs.rows import json_text
 from yoked_actor.store.jobs.values import (
@@ -55,7 +55,10 @@ class Jobs(JobViews, JobCare):
                 can_wait=True,
                 turn=Turn.SHARED,
             )
-        return await self._database.write(lambda tx: enqueue_in(tx, jobs, now), can_wait=True)
+        prepared = PreparedJobs(jobs)
+        return await self._database.write(
+            lambda tx: enqueue_prepared_in(tx, prepared, now), can_wait=True
+        )
 
     async def claim(
         self,

@@ -2,6 +2,6 @@
 -- more: its job is gone and left no outcome.
 INSERT INTO job_ledger (type, key, job_id, digest)
 SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS bigint), value ->> 3
-FROM json_array_elements(CAST(?1 AS json))
+FROM json_array_elements(CAST(? AS json))
 ON CONFLICT (type, key) DO UPDATE SET
     job_id = excluded.job_id, digest = excluded.digest, outcome = NULL, ended_at = NULL;

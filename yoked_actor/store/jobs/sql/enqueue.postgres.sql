@@ -4,5 +4,5 @@ INSERT INTO jobs (id, type, payload, payload_version, scheduled_for, status, ded
 SELECT
     CAST(value ->> 0 AS bigint), value ->> 1, value ->> 2, CAST(value ->> 3 AS bigint),
     CAST(value ->> 4 AS bigint), 'pending', value ->> 5, CAST(value ->> 6 AS bigint),
-    CAST(value ->> 7 AS bigint), CAST(?2 AS bigint)
-FROM json_array_elements(CAST(?1 AS json));
+    CAST(value ->> 7 AS bigint), CAST(value ->> 8 AS bigint)
+FROM json_array_elements(CAST(? AS json));
