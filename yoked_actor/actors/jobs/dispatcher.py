@@ -54,8 +54,12 @@ class Dispatcher:
         threads: bool = True,
         wake_others: Callable[[], None] | None = None,
         ended: Callable[[Sequence[EndedRun]], None] | None = None,
+        claims_at_most: int | None = None,
     ) -> None:
-        """`wake_others` wakes other processes; `ended` is called with runs that were recorded."""
+        """`wake_others` wakes other processes; `ended` is called with runs that were recorded.
+
+        `claims_at_most` is less than `jobs.batch` where other processes should not wait for it.
+        """
         self._jobs = jobs
         self._clock = clock
         self._settings = settings
@@ -69,9 +73,11 @@ class Dispatcher:
         self._woken: Callable[[], None] | None = None
         self._expected: set[int] = set()
         """Due jobs that this process has enqueued since its last claim."""
-        self._claim_size = min(settings.jobs.concurrency, settings.jobs.batch)
+        batch = settings.jobs.batch
+        self._batch = batch if claims_at_most is None else min(batch, claims_at_most)
+        self._claim_size = min(settings.jobs.concurrency, self._batch)
         # Runs may end faster than their outcomes are committed; then claims have to wait.
-        self._most_held = 3 * max(settings.jobs.concurrency, settings.jobs.batch)
+        self._most_held = 3 * max(settings.jobs.concurrency, self._batch)
         self._is_woken = False
         self._wakeup = trio.Event()
         self._room_made = trio.lowlevel.ParkingLot()
@@ -297,9 +303,9 @@ class Dispatcher:
             await self._wait_for_room()
         lasted_s = trio.current_time() - began
         if lasted_s < self._limits.ahead_s:
-            self._claim_size = min(2 * self._claim_size, self._limits.batch)
+            self._claim_size = min(2 * self._claim_size, self._batch)
         elif lasted_s > 2 * self._limits.ahead_s:
-            least = min(self._limits.concurrency, self._limits.batch)
+            least = min(self._limits.concurrency, self._batch)
             self._claim_size = max(self._claim_size // 2, least)
 
     async def _sleep_until(self, at: Instant | None) -> None:
