@@ -150,7 +150,7 @@ class Candidates:
         """The place whose list of candidates is one's, with a distance limit."""
         person = self._people[one]
         reach = bisect_left(REACHES_KM, km)
-        cell = 0 if reach == len(REACHES_KM) else CELLS.cell_of(person.lat, person.lon)
+        cell = 0 if reach == len(REACHES_KM) else self._columns.cells[one]
         return (person.gender, person.seeking), cell, reach
 
     def listed(self, place: Place) -> Listed:
@@ -181,9 +181,9 @@ class Candidates:
         found: dict[Cell, list[int]] = {}
         for (other, sought), rows in self._kinds.items():
             if other in seeking and gender in sought:
-                for row in rows:
-                    person = self._people[self._columns.numbers[row]]
-                    found.setdefault(CELLS.cell_of(person.lat, person.lon), []).append(row)
+                numbers = self._columns.numbers.take(rows).tolist()
+                for row, number in zip(rows, numbers, strict=True):
+                    found.setdefault(self._columns.cells[number], []).append(row)
         return {cell: np.array(rows, np.int64) for cell, rows in found.items()}
 
     def _by_kind(self) -> dict[Kind, list[int]]:

@@ -17,10 +17,9 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from yoked_actor.domain.geometry import angles_of, chord_of, unit_vector
+from yoked_actor.domain.geometry import Cell, angles_of, chord_of, unit_vector
 from yoked_actor.domain.offers.cells import CELLS
 from yoked_actor.domain.offers.frozen_pool import (
-    FrozenPerson,
     FrozenPool,
     pairs_by_first,
     pairs_by_second,
@@ -48,12 +47,13 @@ class Columns:
     def __init__(self, pool: FrozenPool) -> None:
         self.people = people = pool.people
         count = len(people)
-        self.numbers, self.rows = _by_place(people)
+        # By number:
+        self.cells = [CELLS.cell_of(person.lat, person.lon) for person in people]
+        self.numbers, self.rows = _by_place(self.cells)
         self.apart = pairs_by_first(pool.apart, count)
         self.not_again = pairs_by_first(pool.not_again, count)
         self.accepted_by = pairs_by_second(pool.accepted, count)
         today = utc_date(pool.offered_at)
-        # By number:
         years = (age_on(person.birth_date, today) for person in people)
         self.years = np.fromiter(years, np.int64, count)
         self.angles = [angles_of(person.lat, person.lon) for person in people]
@@ -104,12 +104,11 @@ def reach2(km: float) -> float:
     return float(floor(min(max(0.0, _GLOBE * chord_of(km) - _TOO_STRICT) ** 2, _ANYWHERE)))
 
 
-def _by_place(people: Sequence[FrozenPerson]) -> tuple[Numbers, Rows]:
+def _by_place(cells: Sequence[Cell]) -> tuple[Numbers, Rows]:
     """The number of each row and the row of each number; rows are in the order of cells."""
-    cells = (CELLS.cell_of(person.lat, person.lon) for person in people)
-    numbers = np.argsort(np.fromiter(cells, np.int64, len(people)), kind="stable")
+    numbers = np.argsort(np.array(cells, np.int64), kind="stable")
     rows = np.empty_like(numbers)
-    rows[numbers] = np.arange(len(people))
+    rows[numbers] = np.arange(len(cells))
     return numbers, rows
 
 

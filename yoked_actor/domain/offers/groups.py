@@ -33,8 +33,8 @@ class ListColumns:
     """The columns of a list, in the order of its places."""
 
     def __init__(self, columns: Columns, scorer: Scorer, rows: Rows) -> None:
-        spots = columns.globe.take(rows, axis=0)
-        self.globe = np.column_stack((spots, np.ones(len(rows)))).T.copy()
+        self.globe = np.ones((5, len(rows)))
+        self.globe[:4] = columns.globe.take(rows, axis=0).T
         self.reaches = columns.reaches.take(rows)
         self.min_ages = columns.min_ages.take(rows)
         self.max_ages = columns.max_ages.take(rows)
