@@ -187,7 +187,9 @@ class OfferJobs:
         zone, day, user_id = run.payload.zone, run.payload.date, run.payload.user_id
         # Unless another worker has stored its sets, the first job computes the run for all jobs of
         # this process, which takes minutes in a large zone.
-        made = await self._runs.set_of(zone, day, user_id, run.report)
+        made = self._runs.fresh_set_of(zone, day, user_id)
+        if made is None:
+            made = await self._runs.set_of(zone, day, user_id, run.report)
         if made is None and self._runs.is_refrozen(zone, day):
             return Cancel("the run was frozen again, and this user has a set already or has left")
         if made is None:

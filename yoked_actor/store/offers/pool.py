@@ -8,9 +8,10 @@ limit over 1,000 km counts as 1,000 km there, so that one person does not add th
 
 from __future__ import annotations
 
-import time
+import sys
 from collections.abc import Iterable, Iterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from time import sleep
 from typing import TypeVar
 
 import msgspec
@@ -28,7 +29,7 @@ from yoked_actor.domain.offers import (
     reach_class,
 )
 from yoked_actor.domain.people import Person
-from yoked_actor.domain.time import MICROSECONDS, Instant
+from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime
 from yoked_actor.store.engine import Tx, read_row, read_rows, snapshot, statement
 from yoked_actor.store.lobby import person_of
 
@@ -45,6 +46,7 @@ _NOT_AGAIN = statement("offers/pool_not_again")
 _ACCEPTED = statement("offers/pool_accepted")
 _DAY = 86_400 * MICROSECONDS
 _ROWS_AT_ONCE = 100
+_OFTEN_S = 0.0002
 
 T = TypeVar("T")
 _decode_ids = msgspec.json.Decoder(list[str]).decode
@@ -103,19 +105,31 @@ def read_pool(
 
 
 def _yielding(rows: Iterable[T]) -> Iterator[T]:
-    """The same rows, releasing the interpreter lock at times, because commits wait for it."""
+    """The same rows, releasing the interpreter lock at times, because commits wait for it.
+
+    Where threads switch often, as in a worker process, others get the lock soon in any case.
+    """
+    if sys.getswitchinterval() <= _OFTEN_S:
+        yield from rows
+        return
     for number, row in enumerate(rows):
         if number % _ROWS_AT_ONCE == 0:
-            time.sleep(0)
+            sleep(0)
         yield row
 
 
 def _offered_recently(
     tx: Tx, receivers: list[str], day: date, days: int
 ) -> Iterator[tuple[str, str]]:
-    # Until tomorrow: a user who crossed the date line may have the set of a later date.
-    dates = [(day + timedelta(days=n)).isoformat() for n in range(-days, 2)]
-    asked = {"people": _json(receivers), "days": _json(dates)}
+    first = day - timedelta(days=days)
+    asked = {
+        "people": _json(receivers),
+        "first": first.isoformat(),
+        # Until tomorrow: a user who crossed the date line may have the set of a later date.
+        "last": (day + timedelta(days=1)).isoformat(),
+        # The morning of a date is nowhere on earth earlier than this.
+        "since": from_datetime(datetime.combine(first, time(), UTC)) - _DAY,
+    }
     for user_id, candidates in tx.execute(_NOT_AGAIN, asked):
         for candidate in _decode_ids(candidates):
             yield user_id, candidate

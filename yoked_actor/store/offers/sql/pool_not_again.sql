@@ -1,9 +1,11 @@
--- The candidates that each of some users was offered on some days, as a JSON array.
+-- The candidates that each of some users was offered from a day to another, as a JSON array. No set of these
+-- days was made before :since.
 SELECT
     r.value,
     (
         SELECT json_group_array(o.candidate)
-        FROM json_each(:days) AS d
-        JOIN offers AS o ON o.day = d.value AND o.user_id = r.value
+        FROM offer_sets AS s
+        JOIN offers AS o ON o.day = s.day AND o.user_id = s.user_id
+        WHERE s.user_id = r.value AND s.offered_at >= :since AND s.day BETWEEN :first AND :last
     )
 FROM json_each(:people) AS r;
