@@ -7,7 +7,7 @@ from datetime import date
 import msgspec
 import trio
 
-from yoked_actor.actors.offers.runs import GiveWay
+from yoked_actor.actors.offers.give_way import GiveWay
 from yoked_actor.domain.offers import Finding, FrozenRun, KeptSet, StoredSet, check_all, verify
 from yoked_actor.store import Offers, UnreadableRun
 

@@ -1,9 +1,10 @@
 """A cache of computed runs of offers, which the jobs of one run share.
 
 A user's set is part of its zone's run and cannot be made alone (R42). So the first job computes the
-run on a thread, and the other jobs wait for it. Another process, or one that has evicted the run,
-computes it again from the frozen pool, with the same result. Only a few runs are cached, because a
-large zone's run takes hundreds of megabytes.
+run on a thread, and the other jobs wait for it. They go on while the thread encodes the sets for
+the store. Another process, or one that has evicted the run, computes it again from the frozen pool,
+with the same result. Only a few runs are cached, because a large zone's run takes hundreds of
+megabytes.
 
 Where many workers share a morning, the job of the zone computes the run once and stores its sets in
 parts. Each worker reads the parts that its jobs name, and computes the run only if there are none.
@@ -15,56 +16,29 @@ pool is cached as well, so that not every one of a hundred thousand jobs reads i
 from __future__ import annotations
 
 import math
-import sys
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date
 from typing import TypeVar
 
 import structlog
 import trio
 
+from yoked_actor.actors.offers.give_way import GiveWay
 from yoked_actor.actors.offers.parts import RunParts
+from yoked_actor.actors.offers.sets_in_making import Sets, SetsInMaking
 from yoked_actor.domain.jobs import Permanent
-from yoked_actor.domain.offers import FrozenRun, RunVersion, joint_digest, make_run
-from yoked_actor.store import Offers, PreparedSet, UnreadableRun, parts_of, prepare_set
+from yoked_actor.domain.offers import OfferSet, RunVersion, make_run
+from yoked_actor.store import Offers, PreparedSet, UnreadableRun, parts_of
 
 _log = structlog.get_logger()
 
 T = TypeVar("T")
-Sets = Mapping[str, PreparedSet]
 Report = Callable[[int, int | None, str], None]
 """Called with how much is done, of how much, and of what."""
-_BREATH_S, _RARE_BREATH_S = 0.0015, 0.015
-_OFTEN_S = 0.0002
 _FRESH_FOR_S = 1.0
 MOST_HELD = 2
 """Jobs come zone by zone: one for the current zone, one for retries."""
-
-
-class GiveWay:
-    """Releases the interpreter lock regularly, on a thread that computes.
-
-    A commit is many calls that have to acquire the lock; it would wait at each of them. Where
-    threads switch often, as in a worker process, another thread gets the lock soon in any case.
-    """
-
-    def __init__(self) -> None:
-        self._next = 0.0
-        self._every_s = _BREATH_S if sys.getswitchinterval() > _OFTEN_S else _RARE_BREATH_S
-
-    def __call__(self, done: int, of: int) -> None:
-        """Release the lock, if it was not released just now. Call it often."""
-        self.breathe()
-
-    def breathe(self) -> bool:
-        """The same; returns whether the lock was released."""
-        if time.monotonic() < self._next:
-            return False
-        time.sleep(0)
-        self._next = time.monotonic() + self._every_s
-        return True
 
 
 class _Held:
@@ -74,7 +48,7 @@ class _Held:
 
     def __init__(self) -> None:
         self.lock = trio.Lock()
-        self.sets: Sets | None = None
+        self.sets: Sets | SetsInMaking | None = None
         self.unreadable: str | None = None
         """Why it cannot be computed."""
         self.version: RunVersion | None = None
@@ -89,7 +63,7 @@ class _Held:
             return version != self.version
         return version.refrozen != self.version.refrozen
 
-    def get(self) -> Sets | None:
+    def get(self) -> Sets | SetsInMaking | None:
         """The sets, if their version was checked recently. `Permanent` when there are none."""
         if trio.current_time() >= self.fresh_until:
             return None
@@ -107,6 +81,8 @@ class OfferRuns:
         self._parts = RunParts(offers) if shared else None
         # One at a time: two would compete for the interpreter lock.
         self._limiter = trio.CapacityLimiter(1) if threads else None
+        self._is_served_early = threads and not shared
+        """Whether jobs get sets while other sets are prepared. Parts need all of them."""
         self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
 
     async def sets(self, zone: str, day: date, report: Report | None = None) -> Sets:
@@ -117,12 +93,21 @@ class OfferRuns:
 
         Checkpoints unless the run is cached and fresh. If cancelled, the computation is abandoned.
         """
+        while isinstance(sets := await self._find(zone, day, report), SetsInMaking):
+            await sets.is_over.wait()
+        return sets
+
+    async def _find(
+        self, zone: str, day: date, report: Report | None = None
+    ) -> Sets | SetsInMaking:
+        """The sets of a run, of which some may not be prepared yet. Raises as `sets` does."""
         held = self._held.get((zone, day))
         if held is None:
             held = self._held[zone, day] = _Held()
         self._held.move_to_end((zone, day))
         if (sets := held.get()) is not None:
             return sets
+        made: SetsInMaking | None = None
         async with held.lock:
             if (sets := held.get()) is not None:
                 return sets
@@ -131,15 +116,32 @@ class OfferRuns:
                 held.sets = held.unreadable = None
             if held.sets is None and held.unreadable is None:
                 try:
-                    held.sets, held.version = await self._make(zone, day, report)
+                    held.sets = made = await self._make(zone, day, report)
+                    held.version = made.frozen.version
                 except UnreadableRun as error:
                     held.unreadable, held.version = str(error), version
                     _log.error("offer_pool_unreadable", zone=zone, date=day.isoformat())
                 self._evict()
+                if made is not None and not self._is_served_early:
+                    held.sets = await self._prepare(made)
+                    made = None
             held.fresh_until = trio.current_time() + _FRESH_FOR_S
             sets = held.get()
             assert sets is not None
+        if made is None:
             return sets
+        # The other jobs go on meanwhile, with the sets that are prepared.
+        try:
+            prepared = await self._prepare(made)
+        except BaseException:
+            if held.sets is made:
+                held.sets = None  # it has to be made once more: its digest is not recorded
+            raise
+        finally:
+            made.is_over.set()
+        if held.sets is made:
+            held.sets = prepared
+        return prepared
 
     def fresh_set_of(self, zone: str, day: date, user_id: str) -> PreparedSet | None:
         """A user's set of a run that is cached and fresh; else None, and `set_of` has to be called.
@@ -158,7 +160,7 @@ class OfferRuns:
             made = await self._parts.find(zone, day, user_id)
             if made is not None:
                 return made
-        return (await self.sets(zone, day, report)).get(user_id)
+        return (await self._find(zone, day, report)).get(user_id)
 
     async def share(self, zone: str, day: date, report: Report | None = None) -> None:
         """Compute a run, and store its sets for the other workers. Without them, do nothing.
@@ -190,31 +192,44 @@ class OfferRuns:
         held = self._held.get((zone, day))
         return held is not None and held.version is not None and held.version.refrozen > 0
 
-    async def _make(self, zone: str, day: date, report: Report | None) -> tuple[Sets, RunVersion]:
+    async def _make(self, zone: str, day: date, report: Report | None) -> SetsInMaking:
+        """Compute the sets of a run."""
         frozen = await self._offers.load_run(zone, day)
         if frozen is not None and frozen.is_to_be_frozen_again:
             frozen = await self._offers.freeze_again(zone, day)
         if frozen is None or frozen.pool is None:
             what = "never frozen" if frozen is None else "dropped since"
             raise Permanent(f"the pool of the run of {day} in {zone} was {what}")
-        began = trio.current_time()
-        sets, digest = await self._compute(frozen, report)
+        pool, rules, began = frozen.pool, frozen.rules, trio.current_time()
+
+        def choose(go_on: Callable[[], bool]) -> dict[str, OfferSet]:
+            def progress(done: int, of: int) -> None:
+                if go_on() and report is not None:
+                    report(done, max(done, of), "users whose offers are chosen")
+
+            return make_run(pool, rules, progress)
+
+        return SetsInMaking(frozen, await self._compute(choose), began)
+
+    async def _prepare(self, made: SetsInMaking) -> Sets:
+        """Prepare sets, and record that the run was made."""
+        sets, digest = await self._compute(made.prepare_all)
+        frozen = made.frozen
         _log.info(
             "offers_made",
-            zone=zone,
-            date=day.isoformat(),
+            zone=frozen.zone,
+            date=frozen.day.isoformat(),
             users=len(sets),
             offers=sum(one.offers for one in sets.values()),
             without=sum(not one.offers for one in sets.values()),
             scoring=frozen.rules.scoring,
-            seconds=round(trio.current_time() - began, 3),
+            seconds=round(trio.current_time() - made.began, 3),
         )
-        await self._offers.record_outputs(zone, day, frozen.inputs, digest)
-        return sets, frozen.version
+        await self._offers.record_outputs(frozen.zone, frozen.day, frozen.inputs, digest)
+        return sets
 
-    async def _compute(self, frozen: FrozenRun, report: Report | None) -> tuple[Sets, str]:
-        pool, rules = frozen.pool, frozen.rules
-        assert pool is not None
+    async def _compute(self, compute: Callable[[Callable[[], bool]], T]) -> T:
+        """Call `compute` on a thread, with what it has to call often."""
         is_wanted, give_way = True, GiveWay()
 
         def go_on() -> bool:
@@ -222,25 +237,12 @@ class OfferRuns:
                 raise _NotWanted
             return give_way.breathe()
 
-        def choose(done: int, of: int) -> None:
-            if go_on() and report is not None:
-                report(done, max(done, of), "users whose offers are chosen")
-
-        def compute() -> tuple[Sets, str]:
-            made = make_run(pool, rules, choose)
-            sets: dict[str, PreparedSet] = {}
-            for user_id in list(made):
-                # A prepared set takes a third of the memory of the made one.
-                sets[user_id] = prepare_set(pool.zone, made.pop(user_id), frozen.inputs)
-                go_on()
-            return sets, joint_digest(one.digest for one in sets.values())
-
         if self._limiter is None:
             await trio.lowlevel.checkpoint()
-            return compute()
+            return compute(go_on)
         try:
             return await trio.to_thread.run_sync(
-                compute, abandon_on_cancel=True, limiter=self._limiter
+                compute, go_on, abandon_on_cancel=True, limiter=self._limiter
             )
         finally:
             is_wanted = False

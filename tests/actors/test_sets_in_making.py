@@ -1,0 +1,62 @@
+"""Jobs get the sets of a run while other sets are still prepared."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from tests.actors.test_shared_runs import USERS, a_frozen_run
+from tests.store.test_offers_conformance import BERLIN, DAY
+from yoked_actor.actors.offers.runs import OfferRuns
+from yoked_actor.actors.offers.sets_in_making import SetsInMaking
+from yoked_actor.domain.offers import FrozenRun, joint_digest, make_run
+from yoked_actor.store import InlineRunner, PreparedSet, Store, open_store, prepare_set
+
+
+async def the_run(store: Store) -> FrozenRun:
+    frozen = await store.offers.load_run(BERLIN, DAY)
+    assert frozen is not None
+    return frozen
+
+
+def prepared(frozen: FrozenRun) -> dict[str, PreparedSet]:
+    assert frozen.pool is not None
+    made = make_run(frozen.pool, frozen.rules)
+    return {user_id: prepare_set(BERLIN, one, frozen.inputs) for user_id, one in made.items()}
+
+
+async def test_each_set_can_be_had_before_and_after_it_is_prepared(autojump_clock):
+    async with open_store(None, runner=InlineRunner()) as store:
+        await a_frozen_run(store)
+        frozen = await the_run(store)
+        assert frozen.pool is not None
+        making = SetsInMaking(frozen, make_run(frozen.pool, frozen.rules), 0.0)
+        found: list[list[PreparedSet | None]] = [[making.get(user_id) for user_id in USERS]]
+        sets, digest = making.prepare_all(
+            lambda: found.append([making.get(user_id) for user_id in USERS])
+        )
+        expected = prepared(frozen)
+        assert found == [list(expected.values())] * (len(USERS) + 1)
+        assert list(sets.items()) == list(expected.items())
+        assert digest == joint_digest(one.digest for one in expected.values())
+        assert making.get("nobody") is None
+
+
+@pytest.mark.parametrize("rounds", range(8))
+async def test_a_run_whose_maker_is_cancelled_is_made_by_the_next_job(rounds: int) -> None:
+    async with open_store(None, runner=InlineRunner()) as store:
+        await a_frozen_run(store)
+        runs = OfferRuns(store.offers)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(runs.set_of, BERLIN, DAY, "ana")
+            for _ in range(rounds):
+                await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+        frozen = await the_run(store)
+        expected = prepared(frozen)
+        assert [await runs.set_of(BERLIN, DAY, user_id) for user_id in USERS] == [
+            expected[user_id] for user_id in USERS
+        ]
+        assert await runs.sets(BERLIN, DAY) == expected
+        recorded = (await the_run(store)).outputs
+        assert recorded == joint_digest(one.digest for one in expected.values())
