@@ -22,9 +22,7 @@ def parts_of(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("older", range(1, len(migrations())))
-def test_a_new_database_has_the_schema_of_one_that_was_migrated(
-    tmp_path: Path, older: int
-) -> None:
+def test_a_new_database_has_the_schema_of_one_that_was_migrated(tmp_path: Path, older: int) -> None:
     with open_database(tmp_path / "new.db") as new, open_database(tmp_path / "old.db") as old:
         for step in migrations()[:older]:
             old.executescript(f"BEGIN; {step.text}; PRAGMA user_version = {step.version}; COMMIT;")
