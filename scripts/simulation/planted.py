@@ -276,8 +276,8 @@ MUTANTS = (
         "offered-again",
         "the same person is offered every day",
         "store/offers/sql/pool_not_again.sql",
-        "o.user_id = r.value",
-        "o.user_id = r.value AND 0",
+        "s.user_id = r.value AND",
+        "s.user_id = r.value AND 0 AND",
     ),
     _one(
         "met-offered",
