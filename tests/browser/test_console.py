@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,14 @@ SECTIONS = (
 )
 
 
+@cache
+def _token(data_dir: Path, *flags: str) -> str:
+    """A token of the command line, which takes a second: all tests of a server share it."""
+    made = run_cli("token", "olga", *flags, "--dev", "--data", str(data_dir))
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip()
+
+
 class Operator:
     """An operator with the console open."""
 
@@ -38,9 +47,7 @@ class Operator:
         self.server = person.server
 
     def token(self, *flags: str) -> str:
-        made = run_cli("token", "olga", *flags, "--dev", "--data", str(self.server.data_dir))
-        assert made.returncode == 0, made.stderr
-        return made.stdout.strip()
+        return _token(self.server.data_dir, *flags)
 
     def sign_in(self, token: str | None = None) -> None:
         self.person.open("/admin")
