@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import subprocess
 import sys
 import time
@@ -74,14 +75,14 @@ def _may_have_priority() -> bool:
 
 
 def _watch(core: int) -> None:
-    """Record pauses of a core until the standard input has something to read."""
+    """Record pauses of a core until the standard input is written to, or closed."""
     os.sched_setaffinity(0, {core})
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    os.set_blocking(sys.stdin.fileno(), False)
     seen: list[Interval] = []
     turns = 0
     before = time.monotonic()
-    while turns % 200 or not sys.stdin.readline():
+    # It can be read at its end too: a watcher does not outlive the benchmark.
+    while turns % 200 or not select.select([sys.stdin], [], [], 0)[0]:
         time.sleep(SLEEP_S)
         now = time.monotonic()
         if now - before > SLEEP_S + LATE_S:

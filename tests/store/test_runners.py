@@ -84,7 +84,7 @@ async def test_an_error_is_raised_and_the_next_call_runs() -> None:
 
 
 def _open_pipes() -> set[str]:
-    """The pipes of this process. Those of earlier tests may be closed at any time."""
+    """The pipes of this process. Pipes that earlier tests have opened may be closed at any time."""
     found = set()
     for number in os.listdir("/proc/self/fd"):
         with suppress(FileNotFoundError):

@@ -1,7 +1,7 @@
 """Receivers who share a list of candidates, and who of the list suits each of them.
 
-The columns of a list are taken once, so that what is compared is close together in memory. What
-holds for a whole block is not compared for each pair.
+A group copies the columns of its list once, so that the values of neighbours are next to each other
+in memory. A limit that holds for a whole block is not compared for each pair.
 """
 
 from __future__ import annotations

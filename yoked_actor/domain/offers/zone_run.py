@@ -93,7 +93,7 @@ def receivers_in_order(pool: FrozenPool) -> list[tuple[int, int]]:
 
 
 class _Chosen:
-    """The candidates that were chosen for some receivers: those of each, the best first."""
+    """The candidates that were chosen for each of some receivers, the best candidate first."""
 
     def __init__(self) -> None:
         self.receivers: list[int] = []
