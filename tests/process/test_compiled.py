@@ -1,6 +1,6 @@
 """The compiled build: the same behaviour, by the same tests; and an edited source runs instead.
 
-Compiling takes about two minutes, once for each state of the sources. It is kept in `.cache/compiled`.
+Compiling takes two minutes, once for each state of the sources. It is kept in `.cache/compiled`.
 """
 
 from __future__ import annotations
