@@ -25,6 +25,7 @@ from yoked_actor.actors.lobby.messages import (
     Message,
     up_to_an_erasure,
 )
+from yoked_actor.actors.lobby.questions import Questions
 from yoked_actor.actors.lobby.round_report import (
     NOTHING,
     count_losses,
@@ -47,7 +48,6 @@ from yoked_actor.domain.lobby import (
     Refusal,
     Reply,
     audit_users,
-    explain,
 )
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.time import Instant, microseconds
@@ -56,17 +56,6 @@ from yoked_actor.store import RoomLeaseLost, Store, StoreUnavailable
 from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
-
-
-class _Question:
-    """A call of `explain` that waits for the commit in progress."""
-
-    __slots__ = ("answered", "reply", "user_id")
-
-    def __init__(self, user_id: str) -> None:
-        self.user_id = user_id
-        self.answered = trio.Event()
-        self.reply: Reply | None = None
 
 
 class Matchmaker:
@@ -116,8 +105,7 @@ class Matchmaker:
         self._edges_every = microseconds(edges_every_s)
         self._edges_from: Instant = 0
         """Tier edges before this instant wait for it, or for a round with another reason."""
-        self._is_committing = False
-        self._questions: list[_Question] = []
+        self._questions = Questions(lobby.floor, clock)
         self.stalled = False
         """Whether the last commit failed and is being retried."""
 
@@ -154,22 +142,7 @@ class Matchmaker:
         Checkpoints only while a commit is in progress; the answer comes when the commit has
         succeeded or failed. If cancelled, only the caller stops waiting.
         """
-        if self._is_committing:
-            question = _Question(user_id)
-            self._questions.append(question)
-            await question.answered.wait()
-            assert question.reply is not None
-            return question.reply
-        return explain(self._lobby.floor, user_id, self._clock.now(), remember=False)
-
-    def _answer_questions(self) -> None:
-        """The floor is settled: answer the calls of `explain` that came during the commit."""
-        self._is_committing = False
-        questions, self._questions = self._questions, []
-        for one in questions:
-            now = self._clock.now()
-            one.reply = explain(self._lobby.floor, one.user_id, now, remember=False)
-            one.answered.set()
+        return await self._questions.ask(user_id)
 
     def wake(self) -> None:
         """Play a round soon, even if there is nothing to decide."""
@@ -249,19 +222,19 @@ class Matchmaker:
             self._audit()
             try:
                 if changes:
-                    self._is_committing = True
+                    self._questions.hold()
                     await self._commit(changes)
                 elif self._guard is not None:
                     await self._guard.confirm()
             except RoomLeaseLost:
                 self._lobby.undo()
-                self._answer_questions()
+                self._questions.release()
                 self._release_waiters()
                 self.refuse(messages)
                 raise
             except StoreUnavailable as error:
                 self._lobby.undo()
-                self._answer_questions()
+                self._questions.release()
                 self.stalled = True
                 self._release_waiters()
                 self._counts.count_commit_failure()
@@ -274,7 +247,7 @@ class Matchmaker:
             self.stalled = self._is_moved = False
             self._counts.count_calls(self._lobby.floor.calls.ended)
             self._lobby.settle()
-            self._answer_questions()
+            self._questions.release()
             waiting = self._waiting()
             now_s = trio.current_time()
             self._counts.count_round(len(messages), changes, waiting, now, now_s)
