@@ -3,8 +3,8 @@
 Files that take minutes come first: a run in several processes ends when the last file does.
 
 Hypothesis takes the same examples on every run; with HYPOTHESIS_PROFILE=thorough, many more.
-Logging is after each test what it was before, because some commands configure it. Tracebacks in the
-log are plain, as those of the server are: structlog's own with colours and frames take a second each.
+Logging is after each test what it was before, because some commands configure it. Tracebacks in
+the log are plain, as those of a server are: the default of structlog takes a second for each.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=position)
 
 
-# Thousands of tests are a million objects that stay. While they are collected, there is no garbage to
-# speak of; afterwards they are left out of all garbage collections.
+# Thousands of tests are many objects that stay. There is little garbage while they are collected;
+# afterwards they are left out of all garbage collections.
 gc.disable()
 
 

@@ -5,9 +5,10 @@ the binary in `_compiled/` of the package, in a checkout in `.cache/compiled/`. 
 the sources is another one, there is no such folder, and the sources run: a build cannot be out of
 date. It is used as a whole or not at all, because compiled modules call each other directly.
 
-`YOKED_PURE_PYTHON=1` runs the sources, for debugging. `MYPYC_OPT_LEVEL` is the level of optimisation
-of the C compiler, 3 unless it is set: the tests compile without optimisation, in a quarter of the
-time. A build of another level has another digest, so that a server does not run what tests compiled.
+`YOKED_PURE_PYTHON=1` runs the sources, for debugging. `MYPYC_OPT_LEVEL` is the level of
+optimisation of the C compiler, 3 unless it is set: the tests compile without optimisation, because
+that is faster. A build of another level has another digest: a server does not run a build of the
+tests.
 """
 
 from __future__ import annotations

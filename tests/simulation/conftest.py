@@ -1,4 +1,4 @@
-"""Simulations log errors only: a line for each of 200,000 mornings and 60,000 matches takes seconds."""
+"""Simulations log errors only: lines for 200,000 mornings and 60,000 matches take seconds."""
 
 from __future__ import annotations
 
