@@ -7,8 +7,7 @@ date. It is used as a whole or not at all, because compiled modules call each ot
 
 `YOKED_PURE_PYTHON=1` runs the sources, for debugging. `MYPYC_OPT_LEVEL` is the level of
 optimisation of the C compiler, 3 unless it is set: the tests compile without optimisation, because
-that is faster. A build of another level has another digest: a server does not run a build of the
-tests.
+that is faster. A build of another level has another digest: only processes of the tests run it.
 """
 
 from __future__ import annotations
