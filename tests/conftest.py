@@ -3,11 +3,13 @@
 Files that take minutes come first: a run in several processes ends when the last file does.
 
 Hypothesis takes the same examples on every run; with HYPOTHESIS_PROFILE=thorough, many more.
-Logging is after each test what it was before, because some commands configure it.
+Logging is after each test what it was before, because some commands configure it. Tracebacks in
+the log are plain, as those of a server are: the default of structlog takes a second for each.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -23,6 +25,11 @@ UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", UNTIMED, derandomize=True)
 settings.register_profile("thorough", UNTIMED, max_examples=2000, stateful_step_count=100)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+_plain = structlog.dev.ConsoleRenderer(
+    colors=False, exception_formatter=structlog.dev.plain_traceback
+)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _plain])
 
 LONG_FILES = (
     "simulation/test_evening.py",
@@ -61,6 +68,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return rank.get("/".join(item.path.parts[-2:]), len(rank))
 
     items.sort(key=position)
+
+
+# Thousands of tests are many objects that stay. There is little garbage while they are collected;
+# afterwards they are left out of all garbage collections.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage as a server does (`tune_interpreter`)."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    gc.set_threshold(10_000, 100, 20)
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,9 @@ the binary in `_compiled/` of the package, in a checkout in `.cache/compiled/`. 
 the sources is another one, there is no such folder, and the sources run: a build cannot be out of
 date. It is used as a whole or not at all, because compiled modules call each other directly.
 
-`YOKED_PURE_PYTHON=1` runs the sources, for debugging.
+`YOKED_PURE_PYTHON=1` runs the sources, for debugging. `MYPYC_OPT_LEVEL` is the level of
+optimisation of the C compiler, 3 unless it is set: the tests compile without optimisation, because
+that is faster. A build of another level has another digest: only processes of the tests run it.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 VARIABLE = "YOKED_PURE_PYTHON"
+LEVEL_VARIABLE = "MYPYC_OPT_LEVEL"
 GROUP = "yoked_core"
 """The name that mypyc gives to the library with the code of all modules."""
 
@@ -87,11 +90,16 @@ _LAYERS = ("domain", "settings", "telemetry", "store", "wire", "actors", "edge")
 _PACKAGE = Path(__file__).parent
 
 
+def level() -> str:
+    """The level of optimisation of builds."""
+    return os.environ.get(LEVEL_VARIABLE) or "3"
+
+
 def digest() -> str:
     """The digest of the sources that a build is made from, and of the Python that it is for."""
     from hashlib import sha256
 
-    found = sha256(f"{sys.version}\0{EXTENSION_SUFFIXES[0]}\0".encode())
+    found = sha256(f"{sys.version}\0{EXTENSION_SUFFIXES[0]}\0{level()}\0".encode())
     files = [Path(__file__)]
     for layer in _LAYERS:
         files += sorted((_PACKAGE / layer).rglob("*.py"))

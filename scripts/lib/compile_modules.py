@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
 KEPT = 3
@@ -28,7 +29,7 @@ def main() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         folder = cache / compiled.digest()
         if not folder.is_dir():
-            build(cache / "making", folder, compiled.MODULES, compiled.GROUP)
+            build(cache / "making", folder, compiled)
         os.utime(folder)
         builds = [path for path in cache.iterdir() if path.is_dir() and path.name != "making"]
         for old in sorted(builds, key=lambda path: path.stat().st_mtime)[:-KEPT]:
@@ -36,17 +37,17 @@ def main() -> None:
     print(folder)
 
 
-def build(making: Path, folder: Path, modules: tuple[str, ...], group: str) -> None:
+def build(making: Path, folder: Path, compiled: ModuleType) -> None:
     from mypyc.build import mypycify
     from setuptools import Distribution
 
     shutil.rmtree(making, ignore_errors=True)
-    files = [f"{name.replace('.', '/')}.py" for name in modules]
+    files = [f"{name.replace('.', '/')}.py" for name in compiled.MODULES]
     extensions = mypycify(
         ["--config-file=pyproject.toml", f"--cache-dir={making / 'mypy'}", *files],
-        opt_level="3",
+        opt_level=compiled.level(),
         debug_level="1",
-        group_name=group,
+        group_name=compiled.GROUP,
         target_dir=str(making / "c"),
     )
     for extension in extensions:
@@ -54,7 +55,8 @@ def build(making: Path, folder: Path, modules: tuple[str, ...], group: str) -> N
         # the indentation takes 45 s for one file of 27 MB.
         extension.extra_compile_args.append("-Wno-all")
     # Not `setup()`: it would read pyproject.toml, which is for another backend.
-    command = Distribution({"name": group, "ext_modules": extensions}).get_command_obj("build_ext")
+    parts = {"name": compiled.GROUP, "ext_modules": extensions}
+    command = Distribution(parts).get_command_obj("build_ext")
     command.build_lib = str(making / "lib")
     command.build_temp = str(making / "objects")
     command.ensure_finalized()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-WIDTH, HEIGHT, FRAMES, PER_S = 640, 360, 30, 15
+# Few frames: each is encoded, decoded and drawn by the CPU in both windows of a date.
+WIDTH, HEIGHT, FRAMES, PER_S = 640, 360, 10, 5
 # Luma and both chromas (BT.601): a bright wall, its dark corner, and a person in front of it.
 WALL, CORNER = (178, 108, 146), (70, 122, 140)
 JUMPER, HAIR, FACE, EYES = (88, 128, 166), (42, 124, 138), (170, 112, 150), (40, 126, 134)

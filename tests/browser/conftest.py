@@ -90,13 +90,19 @@ def server(
         yield server
 
 
+@pytest.fixture(scope="module")
+def motion() -> str:
+    """Whether pages may move; a file may override it."""
+    return "reduce"
+
+
 @pytest.fixture
-def contexts(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+def contexts(browser: Browser, motion: str) -> Iterator[Callable[..., BrowserContext]]:
     """Opens separate browser contexts, and closes them after the test."""
     opened: list[BrowserContext] = []
 
     def open_context(**options: Any) -> BrowserContext:
-        opened.append(new_context(browser, **options))
+        opened.append(new_context(browser, **({"reduced_motion": motion} | options)))
         return opened[-1]
 
     yield open_context

@@ -211,8 +211,17 @@ localStorage.setItem("yoked.preferences", JSON.stringify({ checked: true, ...che
 
 
 def new_context(browser: Browser, *, is_new: bool = False, **options: Any) -> BrowserContext:
-    """A separate browser context; `is_new` for a user who was never on a date."""
-    given = {"viewport": LAPTOP, "permissions": ["camera", "microphone"], "locale": "en-GB"}
+    """A separate browser context; `is_new` for a user who was never on a date.
+
+    Without motion, unless the options say otherwise: without a GPU, each frame of an animation is
+    drawn by the CPU, sixty times a second in every window.
+    """
+    given = {
+        "viewport": LAPTOP,
+        "permissions": ["camera", "microphone"],
+        "locale": "en-GB",
+        "reduced_motion": "reduce",
+    }
     context = browser.new_context(**(given | options))
     context.set_default_timeout(PATIENCE_MS)
     context.add_init_script(WATCH_SOCKETS)

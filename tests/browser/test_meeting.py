@@ -20,6 +20,11 @@ def settings() -> dict[str, Any]:
     return PATIENT | {"matching__vote_window_s": VOTE_WINDOW_S}
 
 
+@pytest.fixture(scope="module")
+def motion() -> str:
+    return "no-preference"
+
+
 def test_a_new_user_fills_in_a_profile_and_spins(new_person: Callable[..., Person]) -> None:
     ana = new_person("ana", timezone_id="Asia/Kathmandu")
     ana.sign_in()

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 DASHBOARD = ROOT / "config" / "grafana" / "yoked-actor.json"
 RULES = ROOT / "config" / "prometheus" / "rules.yml"
 SCRAPES = ROOT / "config" / "prometheus" / "prometheus.yml"
-RULE_TESTS = Path(__file__).with_name("rules_test.yml")
+RULE_TESTS = sorted(Path(__file__).parent.glob("*_test.yml"))
 
 _NAME = re.compile(r"\b(?:yoked|process)_\w+")
 _SELECTOR = re.compile(r"\b((?:yoked|process)_\w+)\{([^}]*)\}")
@@ -160,7 +160,7 @@ def test_the_rules_have_the_limits_of_the_server():
 
 
 def test_every_rule_is_driven_over_its_limit():
-    driven = RULE_TESTS.read_text("utf-8")
+    driven = "".join(file.read_text("utf-8") for file in RULE_TESTS)
     for rule in alerts():
         assert f'"{rule["alert"]}"' in driven, rule["alert"]
         assert rule["labels"]["severity"] in {"warning", "critical"}
@@ -184,7 +184,7 @@ def test_promtool_accepts_the_rules_and_the_example_of_a_configuration():
 
 
 def test_promtool_sees_each_rule_fire_and_keep_silent():
-    promtool("test", "rules", RULE_TESTS)
+    promtool("test", "rules", *RULE_TESTS)
 
 
 def test_promtool_understands_every_expression_of_the_dashboard(tmp_path):

@@ -75,6 +75,7 @@ async def test_an_appeal_reaches_the_queue_once_a_day_through_a_crash(autojump_c
         ana, ben = await join_pair(world)
         match_id = await open_voting(ana, ben)
         await ana.command("report", user_id="ben", reason="rude", match_id=match_id)
+        await ana.close()  # a day of heartbeats takes longer than all the rest
         await suspend(world, "ben")
         assert (await appeal(world, "ben", "It was a joke \U0001f600")).status == 202
         await world.crash()

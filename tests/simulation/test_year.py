@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 from typing import Any, NamedTuple
 
 import pytest
-import structlog
 import trio
 
 from tests.domain.crowds import person
@@ -205,15 +204,6 @@ class Year:
 
     async def _until(self, at: Instant) -> None:
         await trio.sleep_until(self._clock.trio_time(at))
-
-
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    """No log line for each of 200,000 mornings."""
-    before = structlog.get_config()
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    yield
-    structlog.configure(**before)
 
 
 async def played(script: Script, at: time) -> tuple[Fired, set[tuple[str, date]], Year]:
