@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from yoked_actor.actors.jobs import listen_for_wakeups
+from yoked_actor.actors.jobs import OtherDispatchers, listen_for_wakeups
 from yoked_actor.app.job_queue import open_job_queue
 from yoked_actor.domain.jobs import Job, NewJob
 from yoked_actor.store import (
@@ -123,6 +123,35 @@ async def test_a_job_wakes_a_dispatcher(tmp_path: Path) -> None:
             with trio.fail_after(10):
                 await woken.wait()
             nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("changed_s_ago", [0, 100])
+async def test_a_queue_wakes_dispatchers_that_come_after_it(
+    tmp_path: Path, changed_s_ago: float
+) -> None:
+    wakeups = 0
+
+    def woken() -> None:
+        nonlocal wakeups
+        wakeups += 1
+
+    others = OtherDispatchers(tmp_path, "script")
+    for expected in (1, 2):
+        # What the queue knows of a directory that has not changed for a while is used again.
+        at = time.time() - changed_s_ago
+        os.utime(tmp_path, (at, at))
+        for _ in range(3):
+            others.wake()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(listen_for_wakeups, tmp_path, woken, "server")
+            while not (tmp_path / "jobs-server.bell").exists():
+                await trio.lowlevel.checkpoint()
+            others.wake()
+            with trio.fail_after(10):
+                while wakeups < expected:
+                    await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+    assert wakeups == 2
 
 
 def test_a_busy_database_is_an_error_after_a_while(data: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from yoked_actor.actors.clock import Clock
-from yoked_actor.actors.jobs import Dispatcher, wake_other_processes
+from yoked_actor.actors.jobs import Dispatcher, OtherDispatchers
 from yoked_actor.actors.ops import Alarm, LoopLag, free_share_of
 from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.settings import Settings
@@ -93,7 +93,7 @@ async def open_base(
         if store.bell is not None:
             wake_others = store.bell.ring_soon
         elif directory is not None:
-            wake_others = partial(wake_other_processes, directory)
+            wake_others = OtherDispatchers(directory).wake
         dispatcher = Dispatcher(
             store.jobs,
             clock,

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from yoked_actor.actors.jobs import wake_other_processes
+from yoked_actor.actors.jobs import OtherDispatchers
 from yoked_actor.app.base import DATABASE
 from yoked_actor.domain.jobs import NewJob
 from yoked_actor.domain.time import Instant, after
@@ -24,7 +24,7 @@ class JobQueue:
 
     def __init__(self, jobs: BlockingJobs, data_dir: Path) -> None:
         self._jobs = jobs
-        self._data_dir = data_dir
+        self._others = OtherDispatchers(data_dir)
 
     def enqueue(
         self,
@@ -47,7 +47,7 @@ class JobQueue:
     def enqueue_all(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Add all jobs or none, in one transaction."""
         added = self._jobs.enqueue(jobs, _now())
-        wake_other_processes(self._data_dir)
+        self._others.wake()
         return added
 
 

@@ -17,9 +17,9 @@ import trio
 from yoked_actor.actors.clock import CHECK_EVERY_S, Clock
 from yoked_actor.actors.jobs import (
     Dispatcher,
+    OtherDispatchers,
     listen_for_wakeups,
     register_upkeep,
-    wake_other_processes,
 )
 from yoked_actor.actors.offers import OfferJobs
 from yoked_actor.actors.ops import Alarm
@@ -76,7 +76,7 @@ async def open_worker(
             metrics,
             owner=None if name is None else f"process {name}",
             threads=threads,
-            wake_others=partial(wake_other_processes, directory, name)
+            wake_others=OtherDispatchers(directory, name).wake
             if store.bell is None
             else store.bell.ring_soon,
             ended=None if reporter is None else reporter.add_runs,

@@ -6,7 +6,11 @@ from yoked_actor.actors.jobs.dispatcher import Dispatcher
 from yoked_actor.actors.jobs.job_types import JobRun
 from yoked_actor.actors.jobs.reports import EndedRun
 from yoked_actor.actors.jobs.upkeep import prune_job, register_upkeep
-from yoked_actor.actors.jobs.wakeups import listen_for_wakeups, wake_other_processes
+from yoked_actor.actors.jobs.wakeups import (
+    OtherDispatchers,
+    listen_for_wakeups,
+    wake_other_processes,
+)
 from yoked_actor.actors.jobs.watch import JobWatch
 
 __all__ = [
@@ -14,6 +18,7 @@ __all__ = [
     "EndedRun",
     "JobRun",
     "JobWatch",
+    "OtherDispatchers",
     "listen_for_wakeups",
     "prune_job",
     "register_upkeep",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,18 +17,44 @@ from pathlib import Path
 import trio
 
 _PREFIX, _SUFFIX = "jobs-", ".bell"
+_CLOCK_TICK_NS = 1_000_000_000
+"""More than the resolution of the times of any file system here."""
 
 
-def wake_other_processes(directory: Path, name: str | None = None) -> None:
-    """Wake the dispatchers of other processes. Does not block or raise.
+class OtherDispatchers:
+    """The dispatchers of the other processes on a data directory."""
 
-    `name` is this process's own name if it is not its id.
-    """
-    own = _socket_name(name)
-    try:
-        names = [name for name in os.listdir(directory) if _is_socket(name) and name != own]
-        if not names:
-            return
+    def __init__(self, directory: Path, name: str | None = None) -> None:
+        """`name` is this process's own name if it is not its id."""
+        self._directory = directory
+        self._name = name
+        self._path = str(directory)
+        self._sockets: list[str] = []
+        self._changed_at = -1
+        """When the directory was last changed, if its sockets are known since; else -1."""
+
+    def wake(self) -> None:
+        """Wake them. Does not block or raise."""
+        try:
+            # The directory is read only if it was changed: a producer does this for every job.
+            changed_at = os.stat(self._path).st_mtime_ns
+            if changed_at != self._changed_at:
+                self._find(changed_at)
+            own = _socket_name(self._name)
+            names = [name for name in self._sockets if name != own]
+            if names:
+                self._send(names)
+        except OSError:
+            pass
+
+    def _find(self, changed_at: int) -> None:
+        self._sockets = [name for name in os.listdir(self._path) if _is_socket(name)]
+        # A change soon after another one may have the same time.
+        is_over = abs(time.time_ns() - changed_at) > _CLOCK_TICK_NS
+        self._changed_at = changed_at if is_over else -1
+
+    def _send(self, names: list[str]) -> None:
+        directory = self._directory
         with _reachable(directory) as prefix, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
             s.setblocking(False)
             for name in names:
@@ -37,8 +64,14 @@ def wake_other_processes(directory: Path, name: str | None = None) -> None:
                     (directory / name).unlink(missing_ok=True)  # its process was killed
                 except OSError:
                     pass  # its buffer is full of wake-ups, or its process is stopping
-    except OSError:
-        pass
+
+
+def wake_other_processes(directory: Path, name: str | None = None) -> None:
+    """Wake the dispatchers of other processes once. Does not block or raise.
+
+    `name` is this process's own name if it is not its id.
+    """
+    OtherDispatchers(directory, name).wake()
 
 
 async def listen_for_wakeups(
