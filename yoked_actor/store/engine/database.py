@@ -46,6 +46,14 @@ class Database(Protocol):
         """How many writes are queued; those of the commit in progress are not counted."""
         ...
 
+    @property
+    def is_applying(self) -> bool:
+        """Whether a transaction needs the interpreter lock now, while other processes wait for it.
+
+        For every thread: one that computes gives way.
+        """
+        ...
+
     def lost_files(self) -> str | None:
         """What happened to the files of the database; None when all are in place, or elsewhere."""
         ...

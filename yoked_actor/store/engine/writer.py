@@ -86,6 +86,9 @@ class Write(Generic[T]):
 class Transactions(Protocol):
     """Commits batches on the engine's writing connection."""
 
+    is_applying: bool
+    """Whether `commit` runs statements in this process, on a thread: other processes wait."""
+
     def commit(self, batch: list[Write[Any]], /) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks.
 
@@ -132,6 +135,11 @@ class Writer:
     def pending(self) -> int:
         """How many writes are queued; those of the commit in progress are not counted."""
         return self._queue.statistics().current_buffer_used + len(self._passed_over)
+
+    @property
+    def is_applying(self) -> bool:
+        """Whether a transaction needs the interpreter lock now. For every thread."""
+        return self._transactions.is_applying
 
     async def write(
         self,

@@ -50,6 +50,10 @@ _LONGEST = 72 * 3600 * MICROSECONDS
 class Offers(Runs):
     """Daily offers. What a write did is durable on return."""
 
+    def is_applying(self) -> bool:
+        """Whether a transaction needs the interpreter lock now. For every thread."""
+        return self._database.is_applying
+
     async def store_sets(
         self, zone: str, sets: Sequence[OfferSet], now: Instant, inputs: str | None = None
     ) -> list[str]:

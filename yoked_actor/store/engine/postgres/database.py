@@ -40,6 +40,11 @@ class PostgresDatabase:
         """How many writes are queued; those of the commit in progress are not counted."""
         return self._writer.pending
 
+    @property
+    def is_applying(self) -> bool:
+        """Whether a transaction needs the interpreter lock now. For every thread."""
+        return self._writer.is_applying
+
     def lost_files(self) -> str | None:
         """Why the database cannot be reached; None while it can."""
         return self._session.link.problem or self._link.problem

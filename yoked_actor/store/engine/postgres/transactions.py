@@ -35,6 +35,9 @@ _NEXT_AFTER_ERROR = "ROLLBACK TO SAVEPOINT one"
 class PostgresTransactions:
     """Commits batches on the writing connection of a process."""
 
+    is_applying = False
+    """The statements run in the server of the database."""
+
     def __init__(self, session: Session) -> None:
         self._session = session
 

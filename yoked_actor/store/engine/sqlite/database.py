@@ -63,6 +63,11 @@ class SqliteDatabase:
         """How many writes are queued; those of the commit in progress are not counted."""
         return self._writer.pending
 
+    @property
+    def is_applying(self) -> bool:
+        """Whether a transaction needs the interpreter lock now. For every thread."""
+        return self._writer.is_applying
+
     def lost_files(self) -> str | None:
         """What happened to the files of the database; None when all are in place."""
         return self._files.lost()
