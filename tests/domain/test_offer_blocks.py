@@ -11,8 +11,8 @@ from yoked_actor.domain.matching import Limits
 from yoked_actor.domain.offers import candidates, tags
 from yoked_actor.domain.offers.blocks import Block, Ranges
 from yoked_actor.domain.offers.frozen_pool import Pairs
-from yoked_actor.domain.offers.scoring import likeness
-from yoked_actor.domain.offers.shortlists import best_keys, keys_of, read_key
+from yoked_actor.domain.offers.scoring import content, likeness
+from yoked_actor.domain.offers.keys import best_keys, keys_of, read_key
 
 RANGES = st.lists(
     st.builds(
@@ -122,8 +122,8 @@ def test_likeness_and_shared_tags_are_those_of_the_sets(
     counts = np.bincount(which, minlength=len(ones))
     # The others are taken from columns that have each of them somewhere.
     columns, at = made.of(np.arange(len(people))[::-1]), len(people) - 1 - others
-    assert made.likenesses(made.of(rows), counts, columns, at).tolist() == [
-        likeness(len(shared), len(named[a]), len(named[b]))
+    assert made.points(made.of(rows), counts, columns, at).tolist() == [
+        content(0, likeness(len(shared), len(named[a]), len(named[b])), 0)
         for shared, a, b in zip(expected, mine, others, strict=True)
     ]
     assert made.shared(mine, others) == [tuple(sorted(one)) for one in expected]

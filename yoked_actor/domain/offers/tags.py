@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from yoked_actor.domain.offers.scoring import Ints, likeness
+from yoked_actor.domain.offers.scoring import Ints, content, likeness
 
 _WORDS = 4
 _COMMON_TAGS = 64 * _WORDS
@@ -65,10 +65,11 @@ class Tags:
             rows, [words.take(rows) for words in self._words], self._counts.take(rows)
         )
 
-    def likenesses(self, ones: TagColumns, counts: Ints, others: TagColumns, at: Ints) -> Ints:
-        """`likeness` for several rows: each of `ones` with as many of the others as `counts` says.
+    def points(self, ones: TagColumns, counts: Ints, others: TagColumns, at: Ints) -> Ints:
+        """The points of content of several rows, if all had the same age and place.
 
-        `at` are positions in `others`, first all for the first of `ones`.
+        Each of `ones` with as many of the others as `counts` says. `at` are positions in `others`,
+        first all for the first of `ones`.
         """
         shared = np.zeros(len(at), np.int64)
         for mine, theirs in zip(ones.words, others.words, strict=True):
@@ -140,9 +141,9 @@ class Tags:
 
 
 def _by_sizes(most: int) -> Ints:
-    """The likeness of two rows, by how many tags they share and how many they have in all."""
+    """The points of two rows, by how many tags they share and how many they have in all."""
     shared = np.arange(most + 1, dtype=np.int64)[:, np.newaxis]
     # Where more are shared than there are, any divisor will do.
     both = np.maximum(np.arange(2 * most + 1), shared)
-    table: Ints = likeness(shared, both, 0)
+    table: Ints = content(0, likeness(shared, both, 0), 0)
     return table

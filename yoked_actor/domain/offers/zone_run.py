@@ -25,15 +25,10 @@ from yoked_actor.domain.offers.candidates import Candidates
 from yoked_actor.domain.offers.columns import Columns
 from yoked_actor.domain.offers.facts import FactFinder
 from yoked_actor.domain.offers.frozen_pool import FrozenPool, OfferRules
+from yoked_actor.domain.offers.keys import best_keys, keys_of, read_key
 from yoked_actor.domain.offers.offer_sets import Offer, OfferSet
 from yoked_actor.domain.offers.scoring import SCORERS, Scorer
-from yoked_actor.domain.offers.shortlists import (
-    Shortlister,
-    Shortlists,
-    best_keys,
-    keys_of,
-    read_key,
-)
+from yoked_actor.domain.offers.shortlists import Shortlister, Shortlists
 
 _BY_TIERS = (Tier.EXACT, Tier.WIDER, Tier.WIDEST)
 _AT_ONCE = 50_000
