@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from typing import TypeVar
 
@@ -28,7 +29,7 @@ from yoked_actor.actors.offers.give_way import GiveWay
 from yoked_actor.actors.offers.parts import RunParts
 from yoked_actor.actors.offers.sets_in_making import Sets, SetsInMaking
 from yoked_actor.domain.jobs import Permanent
-from yoked_actor.domain.offers import OfferSet, RunVersion, make_run
+from yoked_actor.domain.offers import FrozenRun, OfferSet, RunVersion, make_run
 from yoked_actor.store import Offers, PreparedSet, UnreadableRun, parts_of
 
 _log = structlog.get_logger()
@@ -84,6 +85,17 @@ class OfferRuns:
         self._is_served_early = threads and not shared
         """Whether jobs get sets while other sets are prepared. Parts need all of them."""
         self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
+        self._at_hand: FrozenRun | None = None
+
+    @contextmanager
+    def at_hand(self, frozen: FrozenRun) -> Iterator[None]:
+        """Make the run from this pool if it is made meanwhile, instead of one that is read."""
+        self._at_hand = frozen
+        try:
+            yield
+        finally:
+            if self._at_hand is frozen:
+                self._at_hand = None
 
     async def sets(self, zone: str, day: date, report: Report | None = None) -> Sets:
         """The sets of all users of a run.
@@ -116,7 +128,7 @@ class OfferRuns:
                 held.sets = held.unreadable = None
             if held.sets is None and held.unreadable is None:
                 try:
-                    held.sets = made = await self._make(zone, day, report)
+                    held.sets = made = await self._make(zone, day, version, report)
                     held.version = made.frozen.version
                 except UnreadableRun as error:
                     held.unreadable, held.version = str(error), version
@@ -192,9 +204,13 @@ class OfferRuns:
         held = self._held.get((zone, day))
         return held is not None and held.version is not None and held.version.refrozen > 0
 
-    async def _make(self, zone: str, day: date, report: Report | None) -> SetsInMaking:
+    async def _make(
+        self, zone: str, day: date, version: RunVersion | None, report: Report | None
+    ) -> SetsInMaking:
         """Compute the sets of a run."""
-        frozen = await self._offers.load_run(zone, day)
+        frozen = self._at_hand
+        if frozen is None or (frozen.zone, frozen.day, frozen.version) != (zone, day, version):
+            frozen = await self._offers.load_run(zone, day)
         if frozen is not None and frozen.is_to_be_frozen_again:
             frozen = await self._offers.freeze_again(zone, day)
         if frozen is None or frozen.pool is None:

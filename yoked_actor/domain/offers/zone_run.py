@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from itertools import islice
+from itertools import compress, islice
 
 import msgspec
 import numpy as np
@@ -25,15 +25,17 @@ from yoked_actor.domain.offers.candidates import Candidates
 from yoked_actor.domain.offers.columns import Columns
 from yoked_actor.domain.offers.facts import FactFinder
 from yoked_actor.domain.offers.frozen_pool import FrozenPool, OfferRules
-from yoked_actor.domain.offers.keys import best_keys, keys_of, read_key
+from yoked_actor.domain.offers.keys import BITS, LAST, best_keys, keys_of, read_key
 from yoked_actor.domain.offers.offer_sets import Offer, OfferSet
 from yoked_actor.domain.offers.scoring import SCORERS, Scorer
 from yoked_actor.domain.offers.shortlists import Shortlister, Shortlists
 
 _BY_TIERS = (Tier.EXACT, Tier.WIDER, Tier.WIDEST)
+_EXACT = int(Tier.EXACT)
 _AT_ONCE = 50_000
 """Shortlists that are held at once."""
 _CHOSEN_AT_ONCE = 200
+_BREATHE_EVERY = 16
 _HEAD = 12
 """As many keys of a shortlist are enough for most receivers."""
 
@@ -68,9 +70,9 @@ def make_run(
             for number, offers in chosen:
                 user_id = pool.people[number].user_id
                 made[user_id] = OfferSet(
-                    *(user_id, pool.day, pool.offered_at, pool.expires_at, rules.scoring, offers)
+                    user_id, pool.day, pool.offered_at, pool.expires_at, rules.scoring, offers
                 )
-                breathe()
+            breathe()
     return {user_id: made[user_id] for user_id in sorted(made)}
 
 
@@ -129,7 +131,8 @@ class _Run:
 
         In parts, in the order of the receivers.
         """
-        adults = [(seed, one) for seed, one in receivers if self._candidates.is_adult(one)]
+        is_adult = self._candidates.are_adults([one for _, one in receivers])
+        adults = list(compress(receivers, is_adult))
         breathe(len(receivers) - len(adults))
         shortlists = self._shortlister.make(adults, breathe)
         at = 0
@@ -137,12 +140,16 @@ class _Run:
             # Most receivers need few keys: all of them would be millions of numbers.
             heads = shortlists.keys[at : at + _CHOSEN_AT_ONCE, :_HEAD].tolist()
             start, chosen = at, _Chosen()
-            for seed, one in receivers[first : first + _CHOSEN_AT_ONCE]:
-                if not self._candidates.is_adult(one):
+            here = slice(first, first + _CHOSEN_AT_ONCE)
+            for (seed, one), may_receive in zip(receivers[here], is_adult[here], strict=True):
+                if not may_receive:
                     chosen.add(one, [], [], [])
                     continue
+                if at % _BREATHE_EVERY == 0:
+                    breathe(0)
                 self._choose(one, seed, heads[at - start], shortlists, at, chosen)
                 at += 1
+            breathe(0)
             yield self._with_facts(chosen)
 
     def _with_facts(self, chosen: _Chosen) -> list[tuple[int, Offers]]:
@@ -178,7 +185,7 @@ class _Run:
         if len(numbers) < wanted and len(head) == _HEAD:
             numbers, scores = self._left(shortlists.keys[at].tolist())
         if len(numbers) == wanted:
-            tiers = [int(Tier.EXACT)] * wanted
+            tiers = [_EXACT] * wanted
         else:
             taken: Taken = {}
             if shortlists.is_all[at]:
@@ -208,10 +215,10 @@ class _Run:
         for key in keys:
             if key < 0:
                 break
-            number, score = read_key(key)
+            number = LAST - (key & LAST)  # as `read_key`, without a call for each of a million
             if exposure[number] < most:
                 numbers.append(number)
-                scores.append(score)
+                scores.append(key >> BITS)
                 if len(numbers) == wanted:
                     break
         return numbers, scores
