@@ -11,13 +11,12 @@ people's numbers: `rows` are positions in that order, `numbers` are positions in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from yoked_actor.domain.geometry import Cell, angles_of, chord_of, unit_vector
+from yoked_actor.domain.geometry import Angles, Cell, angles_of, chord_of, unit_vector
 from yoked_actor.domain.offers.cells import CELLS
 from yoked_actor.domain.offers.frozen_pool import (
     FrozenPool,
@@ -33,6 +32,8 @@ Rows = NDArray[np.int64]
 
 _GLOBE = 1 << 24
 """The radius of the globe in units of 38 cm."""
+_UNSURE = 1e-5
+"""How near to the middle of two units a coordinate is computed again, with `math`."""
 _TOO_STRICT = 2
 _ANYWHERE = (2.0 * _GLOBE + 4) ** 2
 """More than the largest squared distance of two positions."""
@@ -57,10 +58,11 @@ class Columns:
         years = (age_on(person.birth_date, today) for person in people)
         self.years = np.fromiter(years, np.int64, count)
         self.angles = [angles_of(person.lat, person.lon) for person in people]
-        spots = chain.from_iterable(_on_globe(*angles) for angles in self.angles)
-        self.spots = np.fromiter(spots, np.float64, 4 * count).reshape(count, 4)
-        wishes = (reach2(person.max_distance_km) for person in people)
-        self.wishes = np.fromiter(wishes, np.float64, count)
+        self.all_angles = np.array(self.angles, np.float64).reshape(count, 3)
+        self.spots = _spots(self.all_angles, self.angles)
+        distances = [person.max_distance_km for person in people]
+        reaches = {km: reach2(km) for km in set(distances)}
+        self.wishes = np.fromiter(map(reaches.__getitem__, distances), np.float64, count)
         self.youngest = np.fromiter((min(p.min_age, CLOSED) for p in people), np.int64, count)
         self.oldest = np.fromiter((min(p.max_age, CLOSED) for p in people), np.int64, count)
         # By row:
@@ -110,6 +112,24 @@ def _by_place(cells: Sequence[Cell]) -> tuple[Numbers, Rows]:
     rows = np.empty_like(numbers)
     rows[numbers] = np.arange(len(cells))
     return numbers, rows
+
+
+def _spots(angles: NDArray[np.float64], exact: Sequence[Angles]) -> NDArray[np.float64]:
+    """`_on_globe` for many positions.
+
+    NumPy's sine may differ from that of `math` in the last bit, so a coordinate that would be
+    rounded otherwise is computed again: the result is that of `_on_globe` in any case.
+    """
+    lat, cos_lat, lon = angles.T
+    units = np.stack((cos_lat * np.cos(lon), cos_lat * np.sin(lon), np.sin(lat)), axis=1)
+    units *= _GLOBE
+    spots = np.empty((len(angles), 4))
+    np.rint(units, out=spots[:, :3])
+    spots[:, 3] = (spots[:, :3] * spots[:, :3]).sum(axis=1)
+    unsure = (np.abs(units - spots[:, :3]) > 0.5 - _UNSURE).any(axis=1)
+    for index in unsure.nonzero()[0].tolist():
+        spots[index] = _on_globe(*exact[index])
+    return spots
 
 
 def _on_globe(lat: float, cos_lat: float, lon: float) -> tuple[int, int, int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 import msgspec
 import numpy as np
@@ -30,30 +31,25 @@ class Tags:
     """The tags of all rows."""
 
     def __init__(self, interests: Sequence[tuple[str, ...]]) -> None:
-        named = Counter(tag for tags in interests for tag in tags)
+        flat = list(chain.from_iterable(interests))
+        named = Counter(flat)
         common = sorted((tag for tag in named if named[tag] > 1), key=lambda t: (-named[t], t))
-        bits = {tag: bit for bit, tag in enumerate(common[:_COMMON_TAGS])}
-        rest = frozenset(common[_COMMON_TAGS:])
+        codes = {tag: code for code, tag in enumerate(common)}
         count = len(interests)
         self._counts: Ints = np.fromiter((len(tags) for tags in interests), np.int64, count)
         self._by_sizes = _by_sizes(int(self._counts.max(initial=0)))
-        self._rest: list[tuple[str, ...]] = []
-        words, who = [], {tag: list[int]() for tag in rest}
-        for row, tags in enumerate(interests):
-            word = 0
-            rare = []
-            for tag in tags:
-                if tag in bits:
-                    word |= 1 << bits[tag]
-                elif tag in rest:
-                    rare.append(tag)
-                    who[tag].append(row)
-            words.append(word.to_bytes(8 * _WORDS, "little"))
-            self._rest.append(tuple(rare))
-        by_person = np.frombuffer(b"".join(words), "<u8").reshape(count, _WORDS)
+        coded = np.fromiter((codes.get(tag, -1) for tag in flat), np.int64, len(flat))
+        rows = np.arange(count).repeat(self._counts)
         # A word in which nobody has a tag is not compared.
-        self._words = [words for words in np.ascontiguousarray(by_person.T) if words.any()]
-        self._who = {tag: np.array(rows, np.int64) for tag, rows in who.items()}
+        words = (_word(number, coded, rows, count) for number in range(_WORDS))
+        self._words = [word for word in words if word.any()]
+        self._rest: list[tuple[str, ...]] = [()] * count
+        who = {tag: list[int]() for tag in common[_COMMON_TAGS:]}
+        for at in (coded >= _COMMON_TAGS).nonzero()[0].tolist():
+            row, tag = int(rows[at]), flat[at]
+            self._rest[row] += (tag,)
+            who[tag].append(row)
+        self._who = {tag: np.array(found, np.int64) for tag, found in who.items()}
         self._marked = np.zeros(count, np.bool_)
         self._common = common[:_COMMON_TAGS]
         # Many pairs share the same few tags.
@@ -138,6 +134,16 @@ class Tags:
         found = self._marked.take(rows)
         self._marked[self._who[tag]] = False
         return found
+
+
+def _word(number: int, coded: Ints, rows: Ints, count: int) -> NDArray[np.uint64]:
+    """The bits of the common tags with codes from `64 * number` on, for each row."""
+    first = 64 * number
+    here = ((coded >= first) & (coded < min(first + 64, _COMMON_TAGS))).nonzero()[0]
+    word = np.zeros(count, np.uint64)
+    bits = np.left_shift(np.uint64(1), (coded.take(here) - first).astype(np.uint64))
+    np.bitwise_or.at(word, rows.take(here), bits)
+    return word
 
 
 def _by_sizes(most: int) -> Ints:

@@ -35,7 +35,6 @@ _EXACT = int(Tier.EXACT)
 _AT_ONCE = 50_000
 """Shortlists that are held at once."""
 _CHOSEN_AT_ONCE = 200
-_BREATHE_EVERY = 16
 _HEAD = 12
 """As many keys of a shortlist are enough for most receivers."""
 
@@ -145,11 +144,9 @@ class _Run:
                 if not may_receive:
                     chosen.add(one, [], [], [])
                     continue
-                if at % _BREATHE_EVERY == 0:
-                    breathe(0)
+                breathe(0)
                 self._choose(one, seed, heads[at - start], shortlists, at, chosen)
                 at += 1
-            breathe(0)
             yield self._with_facts(chosen)
 
     def _with_facts(self, chosen: _Chosen) -> list[tuple[int, Offers]]:
