@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from threading import Event
 
 _BREATH_S, _RARE_BREATH_S = 0.0015, 0.015
 _OFTEN_S = 0.0002
-_PAUSE_S = 0.0001
-_LONGEST_PAUSES = 100
+_LONGEST_S = 0.02
 """A transaction that takes this long waits for something else."""
 
 
@@ -23,9 +22,9 @@ class GiveWay:
     Where threads switch often, as in a worker process, any other thread gets the lock soon.
     """
 
-    def __init__(self, is_applying: Callable[[], bool]) -> None:
-        """`is_applying` says whether a transaction needs the lock now."""
-        self._is_applying = is_applying
+    def __init__(self, applied: Event) -> None:
+        """`applied` is not set while a transaction needs the lock."""
+        self._applied = applied
         self._next = 0.0
         self._every_s = _BREATH_S if sys.getswitchinterval() > _OFTEN_S else _RARE_BREATH_S
 
@@ -35,10 +34,8 @@ class GiveWay:
 
     def breathe(self) -> bool:
         """The same; returns whether it is time to report progress, too."""
-        pauses = 0
-        while self._is_applying() and pauses < _LONGEST_PAUSES:
-            time.sleep(_PAUSE_S)
-            pauses += 1
+        if not self._applied.is_set():
+            self._applied.wait(_LONGEST_S)
         if time.monotonic() < self._next:
             return False
         time.sleep(0)

@@ -10,15 +10,18 @@ people's numbers: `rows` are positions in that order, `numbers` are positions in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.geometry import Angles, Cell, angles_of, chord_of, unit_vector
+from yoked_actor.domain.offers.breathing import Breathe, breathing, never
 from yoked_actor.domain.offers.cells import CELLS
 from yoked_actor.domain.offers.frozen_pool import (
+    FrozenPerson,
     FrozenPool,
     pairs_by_first,
     pairs_by_second,
@@ -45,35 +48,41 @@ CLOSED = 32_000
 class Columns:
     """One value for each person."""
 
-    def __init__(self, pool: FrozenPool) -> None:
-        self.people = people = pool.people
-        count = len(people)
+    def __init__(self, pool: FrozenPool, breathe: Breathe = never) -> None:
+        """`breathe` is called often."""
+        self.people = pool.people
+        count = len(self.people)
+
+        def people() -> Iterator[FrozenPerson]:
+            return breathing(self.people, breathe)
+
         # By number:
-        self.cells = [CELLS.cell_of(person.lat, person.lon) for person in people]
+        self.cells = [CELLS.cell_of(person.lat, person.lon) for person in people()]
         self.numbers, self.rows = _by_place(self.cells)
         self.apart = pairs_by_first(pool.apart, count)
         self.not_again = pairs_by_first(pool.not_again, count)
         self.accepted_by = pairs_by_second(pool.accepted, count)
         today = utc_date(pool.offered_at)
-        years = (age_on(person.birth_date, today) for person in people)
+        years = (age_on(person.birth_date, today) for person in people())
         self.years = np.fromiter(years, np.int64, count)
-        self.angles = [angles_of(person.lat, person.lon) for person in people]
-        self.all_angles = np.array(self.angles, np.float64).reshape(count, 3)
+        self.angles = [angles_of(person.lat, person.lon) for person in people()]
+        flat = chain.from_iterable(breathing(self.angles, breathe))
+        self.all_angles = np.fromiter(flat, np.float64, 3 * count).reshape(count, 3)
         self.spots = _spots(self.all_angles, self.angles)
-        distances = [person.max_distance_km for person in people]
-        reaches = {km: reach2(km) for km in set(distances)}
-        self.wishes = np.fromiter(map(reaches.__getitem__, distances), np.float64, count)
-        self.youngest = np.fromiter((min(p.min_age, CLOSED) for p in people), np.int64, count)
-        self.oldest = np.fromiter((min(p.max_age, CLOSED) for p in people), np.int64, count)
+        reaches = {km: reach2(km) for km in {person.max_distance_km for person in people()}}
+        wishes = (reaches[person.max_distance_km] for person in people())
+        self.wishes = np.fromiter(wishes, np.float64, count)
+        self.youngest = np.fromiter((min(p.min_age, CLOSED) for p in people()), np.int64, count)
+        self.oldest = np.fromiter((min(p.max_age, CLOSED) for p in people()), np.int64, count)
         # By row:
-        in_rows = [people[number] for number in self.numbers.tolist()]
         self.ages = self.years.astype(np.int16)[self.numbers]
         self.min_ages = self.youngest.astype(np.int16)[self.numbers]
         self.min_ages[self.ages < ADULT_AGE] = CLOSED
         self.max_ages = self.oldest.astype(np.int16)[self.numbers]
         self.reaches = self.wishes[self.numbers]
         self.globe = self.spots[self.numbers]
-        self.tags = Tags([person.interests for person in in_rows])
+        in_rows = [self.people[number].interests for number in self.numbers.tolist()]
+        self.tags = Tags(in_rows, breathe)
 
     def toward(self, one: int | Numbers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What turns the globe's columns into squared chords: factors and summands.
@@ -126,7 +135,7 @@ def _spots(angles: NDArray[np.float64], exact: Sequence[Angles]) -> NDArray[np.f
     spots = np.empty((len(angles), 4))
     np.rint(units, out=spots[:, :3])
     spots[:, 3] = (spots[:, :3] * spots[:, :3]).sum(axis=1)
-    unsure = (np.abs(units - spots[:, :3]) > 0.5 - _UNSURE).any(axis=1)
+    unsure = np.abs(units - spots[:, :3]).max(axis=1) > 0.5 - _UNSURE
     for index in unsure.nonzero()[0].tolist():
         spots[index] = _on_globe(*exact[index])
     return spots

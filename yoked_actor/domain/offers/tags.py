@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from yoked_actor.domain.offers.breathing import Breathe, breathing, never
 from yoked_actor.domain.offers.scoring import Ints, content, likeness
 
 _WORDS = 4
@@ -30,15 +31,16 @@ class TagColumns(msgspec.Struct, frozen=True, gc=False):
 class Tags:
     """The tags of all rows."""
 
-    def __init__(self, interests: Sequence[tuple[str, ...]]) -> None:
-        flat = list(chain.from_iterable(interests))
-        named = Counter(flat)
+    def __init__(self, interests: Sequence[tuple[str, ...]], breathe: Breathe = never) -> None:
+        """`breathe` is called often."""
+        flat = list(chain.from_iterable(breathing(interests, breathe)))
+        named = Counter(breathing(flat, breathe))
         common = sorted((tag for tag in named if named[tag] > 1), key=lambda t: (-named[t], t))
         codes = {tag: code for code, tag in enumerate(common)}
         count = len(interests)
-        self._counts: Ints = np.fromiter((len(tags) for tags in interests), np.int64, count)
+        self._counts: Ints = np.fromiter(map(len, interests), np.int64, count)
         self._by_sizes = _by_sizes(int(self._counts.max(initial=0)))
-        coded = np.fromiter((codes.get(tag, -1) for tag in flat), np.int64, len(flat))
+        coded = np.fromiter((codes.get(tag, -1) for tag in breathing(flat, breathe)), np.int64, len(flat))
         rows = np.arange(count).repeat(self._counts)
         # A word in which nobody has a tag is not compared.
         words = (_word(number, coded, rows, count) for number in range(_WORDS))

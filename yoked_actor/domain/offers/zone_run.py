@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from itertools import compress, islice
+from itertools import chain, compress, islice
 
 import msgspec
 import numpy as np
 
 from yoked_actor.domain.matching import Tier, Tiers
+from yoked_actor.domain.offers.breathing import Breathe, breathing, never
 from yoked_actor.domain.offers.candidates import Candidates
 from yoked_actor.domain.offers.columns import Columns
 from yoked_actor.domain.offers.facts import FactFinder
@@ -50,10 +51,8 @@ def make_run(
 
     `progress` is called often with how many are done and the total; the last time with the total.
     """
-    run = _Run(pool, rules)
-    order = receivers_in_order(pool)
     made: dict[str, OfferSet] = {}
-
+    total = sum(person.receives for person in pool.people)
     scored = 0
 
     def breathe(receivers: int = 0) -> None:
@@ -61,7 +60,10 @@ def make_run(
         scored += receivers
         if progress is not None:
             # To score the candidates is half of the work, to choose among them the other half.
-            progress((scored + len(made)) // 2, len(order))
+            progress((scored + len(made)) // 2, total)
+
+    run = _Run(pool, rules, breathe)
+    order = receivers_in_order(pool, breathe)
 
     for first in range(0, len(order), _AT_ONCE):
         part = order[first : first + _AT_ONCE]
@@ -72,15 +74,18 @@ def make_run(
                     user_id, pool.day, pool.offered_at, pool.expires_at, rules.scoring, offers
                 )
             breathe()
-    return {user_id: made[user_id] for user_id in sorted(made)}
+    # The people of a pool are in the order of their ids.
+    people = breathing(pool.people, breathe)
+    return {person.user_id: made[person.user_id] for person in people if person.receives}
 
 
-def receivers_in_order(pool: FrozenPool) -> list[tuple[int, int]]:
+def receivers_in_order(pool: FrozenPool, breathe: Breathe = never) -> list[tuple[int, int]]:
     """The seed and the number of each receiver, in the order of the seeds."""
     numbers = [number for number, person in enumerate(pool.people) if person.receives]
     seeds = []
-    for number in numbers:
-        named = f"{pool.day.isoformat()}:{pool.people[number].user_id}"
+    day = pool.day.isoformat()
+    for number in breathing(numbers, breathe):
+        named = f"{day}:{pool.people[number].user_id}"
         seeds.append(sha256(named.encode()).digest()[:8])
     # NumPy sorts without the GIL. Equal seeds keep their order.
     values = np.frombuffer(b"".join(seeds), ">u8").astype(np.uint64)
@@ -111,14 +116,15 @@ class _Chosen:
 class _Run:
     """A run in progress: the candidates that are left."""
 
-    def __init__(self, pool: FrozenPool, rules: OfferRules) -> None:
+    def __init__(self, pool: FrozenPool, rules: OfferRules, breathe: Breathe) -> None:
         self._people = pool.people
         self._rules = rules
         self._tiers: Tiers = rules.tiers()
-        columns = Columns(pool)
+        columns = Columns(pool, breathe)
         self._candidates = Candidates(columns)
         self._facts = FactFinder(columns)
-        votes = np.array([msgspec.structs.astuple(p.votes) for p in pool.people], np.int64)
+        cast = (msgspec.structs.astuple(p.votes) for p in breathing(pool.people, breathe))
+        votes = np.fromiter(chain.from_iterable(cast), np.int64, 4 * len(pool.people))
         self._scorer: Scorer = SCORERS[rules.scoring](votes.reshape(-1, 4))
         self._shortlister = Shortlister(columns, self._candidates, self._scorer)
         self._exposure = [0] * len(pool.people)

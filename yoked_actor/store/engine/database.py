@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
 from typing import Protocol, TypeVar
 
 from yoked_actor.store.engine.transaction import Tx
@@ -47,10 +48,10 @@ class Database(Protocol):
         ...
 
     @property
-    def is_applying(self) -> bool:
-        """Whether a transaction needs the interpreter lock now, while other processes wait for it.
+    def applied(self) -> Event:
+        """Not set while a transaction needs the interpreter lock, and other processes wait for it.
 
-        For every thread: one that computes gives way.
+        For every thread: one that computes waits until it is set.
         """
         ...
 

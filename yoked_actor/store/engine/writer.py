@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from threading import Event
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 import msgspec
@@ -86,8 +87,8 @@ class Write(Generic[T]):
 class Transactions(Protocol):
     """Commits batches on the engine's writing connection."""
 
-    is_applying: bool
-    """Whether `commit` runs statements in this process, on a thread: other processes wait."""
+    applied: Event
+    """Not set while `commit` runs statements in this process: they need the interpreter lock."""
 
     def commit(self, batch: list[Write[Any]], /) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks.
@@ -137,9 +138,9 @@ class Writer:
         return self._queue.statistics().current_buffer_used + len(self._passed_over)
 
     @property
-    def is_applying(self) -> bool:
-        """Whether a transaction needs the interpreter lock now. For every thread."""
-        return self._transactions.is_applying
+    def applied(self) -> Event:
+        """Not set while a transaction needs the interpreter lock. For every thread."""
+        return self._transactions.applied
 
     async def write(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Event
 from typing import TypeVar
 
 import psycopg
@@ -41,9 +42,9 @@ class PostgresDatabase:
         return self._writer.pending
 
     @property
-    def is_applying(self) -> bool:
-        """Whether a transaction needs the interpreter lock now. For every thread."""
-        return self._writer.is_applying
+    def applied(self) -> Event:
+        """Not set while a transaction needs the interpreter lock. For every thread."""
+        return self._writer.applied
 
     def lost_files(self) -> str | None:
         """Why the database cannot be reached; None while it can."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from threading import Event
 from typing import Any
 
 import psycopg
@@ -35,11 +36,11 @@ _NEXT_AFTER_ERROR = "ROLLBACK TO SAVEPOINT one"
 class PostgresTransactions:
     """Commits batches on the writing connection of a process."""
 
-    is_applying = False
-    """The statements run in the server of the database."""
-
     def __init__(self, session: Session) -> None:
         self._session = session
+        self.applied = Event()
+        # Statements run in the server of the database.
+        self.applied.set()
 
     def commit(self, batch: list[Write[Any]]) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back. Blocks.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 
 import trio
@@ -64,9 +65,9 @@ class SqliteDatabase:
         return self._writer.pending
 
     @property
-    def is_applying(self) -> bool:
-        """Whether a transaction needs the interpreter lock now. For every thread."""
-        return self._writer.is_applying
+    def applied(self) -> Event:
+        """Not set while a transaction needs the interpreter lock. For every thread."""
+        return self._writer.applied
 
     def lost_files(self) -> str | None:
         """What happened to the files of the database; None when all are in place."""

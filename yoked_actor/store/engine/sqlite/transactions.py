@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 from yoked_actor.store.engine.sqlite.checkpoints import Checkpoints
@@ -31,7 +32,8 @@ class SqliteTransactions:
         self._check = check or (lambda: None)
         self._turns = turns or WriteTurns(None, patience_s=0.0)
         self._checkpoints = checkpoints
-        self.is_applying = False
+        self.applied = Event()
+        self.applied.set()
 
     def commit(self, batch: list[Write[Any]]) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks."""
@@ -54,7 +56,7 @@ class SqliteTransactions:
                 batch[0].run(connection)
                 check()
                 return None
-            self.is_applying = True
+            self.applied.clear()
             connection.execute("BEGIN IMMEDIATE")
             for write in batch:
                 if write.atomic or len(batch) == 1:
@@ -65,7 +67,7 @@ class SqliteTransactions:
             # The only write of a transaction has no savepoint of its own.
             is_refused = len(batch) == 1 and batch[0].error is not None
             # The sync does not need the interpreter.
-            self.is_applying = False
+            self.applied.set()
             connection.execute("ROLLBACK" if is_refused else "COMMIT")
             check()
         except Exception as error:
@@ -73,7 +75,8 @@ class SqliteTransactions:
                 connection.execute("ROLLBACK")
             return error
         finally:
-            self.is_applying = False
+            if not self.applied.is_set():
+                self.applied.set()
         return None
 
 
