@@ -40,7 +40,9 @@ class Tags:
         count = len(interests)
         self._counts: Ints = np.fromiter(map(len, interests), np.int64, count)
         self._by_sizes = _by_sizes(int(self._counts.max(initial=0)))
-        coded = np.fromiter((codes.get(tag, -1) for tag in breathing(flat, breathe)), np.int64, len(flat))
+        coded = np.fromiter(
+            (codes.get(tag, -1) for tag in breathing(flat, breathe)), np.int64, len(flat)
+        )
         rows = np.arange(count).repeat(self._counts)
         # A word in which nobody has a tag is not compared.
         words = (_word(number, coded, rows, count) for number in range(_WORDS))
