@@ -13,8 +13,8 @@ from yoked_actor.domain.offers import ONE, candidates, columns, tags
 from yoked_actor.domain.offers.blocks import Block, Ranges
 from yoked_actor.domain.offers.breathing import breathing
 from yoked_actor.domain.offers.frozen_pool import Pairs
-from yoked_actor.domain.offers.scoring import content, lessen, likeness
 from yoked_actor.domain.offers.keys import best_keys, keys_of, read_key
+from yoked_actor.domain.offers.scoring import content, lessen, likeness
 
 RANGES = st.lists(
     st.builds(
