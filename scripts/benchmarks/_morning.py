@@ -12,7 +12,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,8 @@ from pathlib import Path
 import msgspec
 import trio
 
-from scripts.benchmarks._process import children_of, cpu_s_of, serving
+from scripts.benchmarks._pauses import Interval, Pauses, watching_pauses
+from scripts.benchmarks._process import children_of, cpu_s_of, serving, stolen_s
 from scripts.benchmarks._spinning import pace
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import wake_other_processes
@@ -58,7 +59,11 @@ class Morning(msgspec.Struct):
     cpu_s: float
     worker_cpu_s: float
     bytes_per_user: float
-    waits_ms: list[float]
+    waits: list[Interval]
+    stolen_s: float
+    """CPU time that the host gave to others meanwhile."""
+    pauses: Pauses | None
+    """Times at which the whole machine stood still meanwhile; None if nobody could watch."""
 
     def text(self) -> str:
         """The figures as text."""
@@ -71,10 +76,24 @@ class Morning(msgspec.Struct):
             f" {self.worker_peak_mib:.0f} MiB",
             f"  CPU: server {self.cpu_s:.1f} s, its worker process {self.worker_cpu_s:.1f} s",
         ]
-        if self.waits_ms:
-            shown = " ".join(f"p{p} {percentile(self.waits_ms, p / 100):.1f}" for p in (50, 95, 99))
-            lines.append(f"  {len(self.waits_ms)} spins meanwhile: {shown} ms until matched")
+        if self.waits:
+            lines.append(f"  {len(self.waits)} spins meanwhile: {_shown(self.waits)} until matched")
+            lines.append(f"  the host took {1000 * self.stolen_s:.0f} ms of CPU time meanwhile")
+        if self.waits and self.pauses is not None:
+            running = [wait for wait in self.waits if not self.pauses.touch(wait)]
+            lines.append(
+                f"  the machine paused {len(self.pauses.intervals)} times,"
+                f" {self.pauses.total_ms:.0f} ms in all, {self.pauses.longest_ms:.0f} ms at most"
+            )
+            lines.append(f"  {len(running)} spins without a pause: {_shown(running)}")
         return "\n".join(lines)
+
+
+def _shown(waits: Sequence[Interval]) -> str:
+    waits_ms = [1000 * (ended - began) for began, ended in waits]
+    shares = (0.5, 0.95, 0.99) if waits_ms else ()
+    shown = (f"p{100 * share:.0f} {percentile(waits_ms, share):.1f}" for share in shares)
+    return f"{' '.join(shown)} ms"
 
 
 def measure_morning(
@@ -92,11 +111,13 @@ def measure_morning(
         trio.run(_ask_for, data, day)
         watch = _Watch(data / "yoked.db", began, server.pid)
         cpu_s = server.cpu_s()
-        waits: list[tuple[float, float]] = []
-        if spinning:
-            users = [f"{side}{n}" for n in range(SPINNERS // 2) for side in "wm"]
-            waits, _ = pace(server, users, RATE, _PATIENCE_S, 1, watch.is_alive)
-        watch.join()
+        stolen_before_s = stolen_s()
+        waits: list[Interval] = []
+        with watching_pauses() as pauses:
+            if spinning:
+                users = [f"{side}{n}" for n in range(SPINNERS // 2) for side in "wm"]
+                waits, _ = pace(server, users, RATE, _PATIENCE_S, 1, watch.is_alive)
+            watch.join()
         if watch.ended is None:
             raise SystemExit("the morning was not over in time; see server.log")
         sets, offers = _counted(data / "yoked.db")
@@ -111,7 +132,9 @@ def measure_morning(
             server.cpu_s() - cpu_s,
             watch.worker_cpu_s,
             (_size(data) - size) / people,
-            [1000 * (ended - began) for began, ended in waits],
+            waits,
+            stolen_s() - stolen_before_s,
+            pauses,
         )
 
 

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from yoked_actor.domain.geometry import angles_of
 from yoked_actor.domain.matching import Limits
-from yoked_actor.domain.offers import candidates, tags
+from yoked_actor.domain.offers import ONE, candidates, columns, tags
 from yoked_actor.domain.offers.blocks import Block, Ranges
+from yoked_actor.domain.offers.breathing import breathing
 from yoked_actor.domain.offers.frozen_pool import Pairs
-from yoked_actor.domain.offers.scoring import likeness
-from yoked_actor.domain.offers.shortlists import best_keys, keys_of, read_key
+from yoked_actor.domain.offers.keys import best_keys, keys_of, read_key
+from yoked_actor.domain.offers.scoring import content, lessen, likeness
 
 RANGES = st.lists(
     st.builds(
@@ -122,8 +124,8 @@ def test_likeness_and_shared_tags_are_those_of_the_sets(
     counts = np.bincount(which, minlength=len(ones))
     # The others are taken from columns that have each of them somewhere.
     columns, at = made.of(np.arange(len(people))[::-1]), len(people) - 1 - others
-    assert made.likenesses(made.of(rows), counts, columns, at).tolist() == [
-        likeness(len(shared), len(named[a]), len(named[b]))
+    assert made.points(made.of(rows), counts, columns, at).tolist() == [
+        content(0, likeness(len(shared), len(named[a]), len(named[b])), 0)
         for shared, a, b in zip(expected, mine, others, strict=True)
     ]
     assert made.shared(mine, others) == [tuple(sorted(one)) for one in expected]
@@ -140,3 +142,38 @@ def test_the_best_keys_are_the_highest_scores_and_then_the_lowest_numbers(
     keys = best_keys(keys_of(scores, numbers), count)
     best = sorted((-score, number) for score, number in pairs)[:count]
     assert [read_key(key) for key in keys.tolist()] == [(number, -score) for score, number in best]
+
+
+@given(st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180)), max_size=30), st.booleans())
+def test_positions_on_the_globe_are_those_of_math(
+    positions: list[tuple[float, float]], all_unsure: bool
+) -> None:
+    exact = [angles_of(*position) for position in positions]
+    angles = np.array(exact, np.float64).reshape(-1, 3)
+    if all_unsure:
+        # The angles of NumPy would be wrong: each position is computed again.
+        angles = angles + 1e-12
+    with pytest.MonkeyPatch.context() as patch:
+        if all_unsure:
+            patch.setattr(columns, "_UNSURE", 1.0)
+        found = columns._spots(angles, exact)
+    assert found.tolist() == [list(columns._on_globe(*one)) for one in exact]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 120), st.integers(0, ONE), st.integers(0, ONE)), min_size=1)
+)
+def test_lessened_points_are_those_of_content(pairs: list[tuple[int, int, int]]) -> None:
+    years, alike, lost = np.array(pairs, np.int64).T
+    points = content(0, alike, 0)
+    lessen(points, years.astype(np.int16), lost)
+    assert points.tolist() == content(years, alike, lost).tolist()
+
+
+def test_values_stay_the_same_and_there_are_pauses_between_them() -> None:
+    pauses: list[int] = []
+    given_out: list[int] = []
+    for value in breathing(range(1000), lambda: pauses.append(len(given_out))):
+        given_out.append(value)
+    assert given_out == list(range(1000))
+    assert pauses == list(range(0, 1000, 128))

@@ -1,31 +1,41 @@
-"""Giving way to commits, on a thread that computes."""
+"""Giving way to transactions, on a thread that computes."""
 
 from __future__ import annotations
 
 import sys
 import time
+from threading import Event
 
 _BREATH_S, _RARE_BREATH_S = 0.0015, 0.015
 _OFTEN_S = 0.0002
+_LONGEST_S = 0.02
+"""A transaction that takes this long waits for something else."""
 
 
 class GiveWay:
-    """Releases the interpreter lock regularly, on a thread that computes.
+    """Leaves the interpreter lock to transactions, on a thread that computes.
 
-    A commit is many calls that have to acquire the lock; it would wait at each of them. Where
-    threads switch often, as in a worker process, another thread gets the lock soon in any case.
+    A transaction is hundreds of calls, one for each row that is read, and each releases the lock
+    and has to acquire it again. Beside a thread that computes it would wait at each of them, and
+    so would the processes that wait for their turn at writing: a spin.
+
+    Where threads switch often, as in a worker process, any other thread gets the lock soon.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, applied: Event) -> None:
+        """`applied` is not set while a transaction needs the lock."""
+        self._applied = applied
         self._next = 0.0
         self._every_s = _BREATH_S if sys.getswitchinterval() > _OFTEN_S else _RARE_BREATH_S
 
     def __call__(self, done: int, of: int) -> None:
-        """Release the lock, if it was not released just now. Call it often."""
+        """Give way, if it is time. Call it often."""
         self.breathe()
 
     def breathe(self) -> bool:
-        """The same; returns whether the lock was released."""
+        """The same; returns whether it is time to report progress, too."""
+        if not self._applied.is_set():
+            self._applied.wait(_LONGEST_S)
         if time.monotonic() < self._next:
             return False
         time.sleep(0)

@@ -1,10 +1,11 @@
 """A cache of computed runs of offers, which the jobs of one run share.
 
 A user's set is part of its zone's run and cannot be made alone (R42). So the first job computes the
-run on a thread, and the other jobs wait for it. They go on while the thread encodes the sets for
-the store. Another process, or one that has evicted the run, computes it again from the frozen pool,
-with the same result. Only a few runs are cached, because a large zone's run takes hundreds of
-megabytes.
+run on a thread and encodes its sets for the store, and the other jobs wait for it. If they went on
+while the thread encodes, the two would compete for the interpreter lock: both would take longer in
+all, and so would each transaction. Another process, or one that has evicted the run, computes it
+again from the frozen pool, with the same result. Only a few runs are cached, because a large zone's
+run takes hundreds of megabytes.
 
 Where many workers share a morning, the job of the zone computes the run once and stores its sets in
 parts. Each worker reads the parts that its jobs name, and computes the run only if there are none.
@@ -17,8 +18,10 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -26,14 +29,14 @@ import trio
 
 from yoked_actor.actors.offers.give_way import GiveWay
 from yoked_actor.actors.offers.parts import RunParts
-from yoked_actor.actors.offers.sets_in_making import Sets, SetsInMaking
 from yoked_actor.domain.jobs import Permanent
-from yoked_actor.domain.offers import OfferSet, RunVersion, make_run
-from yoked_actor.store import Offers, PreparedSet, UnreadableRun, parts_of
+from yoked_actor.domain.offers import FrozenRun, RunVersion, joint_digest, make_run
+from yoked_actor.store import Offers, PreparedSet, UnreadableRun, parts_of, prepare_set
 
 _log = structlog.get_logger()
 
 T = TypeVar("T")
+Sets = Mapping[str, PreparedSet]
 Report = Callable[[int, int | None, str], None]
 """Called with how much is done, of how much, and of what."""
 _FRESH_FOR_S = 1.0
@@ -48,7 +51,7 @@ class _Held:
 
     def __init__(self) -> None:
         self.lock = trio.Lock()
-        self.sets: Sets | SetsInMaking | None = None
+        self.sets: Sets | None = None
         self.unreadable: str | None = None
         """Why it cannot be computed."""
         self.version: RunVersion | None = None
@@ -63,7 +66,7 @@ class _Held:
             return version != self.version
         return version.refrozen != self.version.refrozen
 
-    def get(self) -> Sets | SetsInMaking | None:
+    def get(self) -> Sets | None:
         """The sets, if their version was checked recently. `Permanent` when there are none."""
         if trio.current_time() >= self.fresh_until:
             return None
@@ -81,9 +84,18 @@ class OfferRuns:
         self._parts = RunParts(offers) if shared else None
         # One at a time: two would compete for the interpreter lock.
         self._limiter = trio.CapacityLimiter(1) if threads else None
-        self._is_served_early = threads and not shared
-        """Whether jobs get sets while other sets are prepared. Parts need all of them."""
         self._held: OrderedDict[tuple[str, date], _Held] = OrderedDict()
+        self._at_hand: FrozenRun | None = None
+
+    @contextmanager
+    def at_hand(self, frozen: FrozenRun) -> Iterator[None]:
+        """Make the run from this pool if it is made meanwhile, instead of one that is read."""
+        self._at_hand = frozen
+        try:
+            yield
+        finally:
+            if self._at_hand is frozen:
+                self._at_hand = None
 
     async def sets(self, zone: str, day: date, report: Report | None = None) -> Sets:
         """The sets of all users of a run.
@@ -93,21 +105,12 @@ class OfferRuns:
 
         Checkpoints unless the run is cached and fresh. If cancelled, the computation is abandoned.
         """
-        while isinstance(sets := await self._find(zone, day, report), SetsInMaking):
-            await sets.is_over.wait()
-        return sets
-
-    async def _find(
-        self, zone: str, day: date, report: Report | None = None
-    ) -> Sets | SetsInMaking:
-        """The sets of a run, of which some may not be prepared yet. Raises as `sets` does."""
         held = self._held.get((zone, day))
         if held is None:
             held = self._held[zone, day] = _Held()
         self._held.move_to_end((zone, day))
         if (sets := held.get()) is not None:
             return sets
-        made: SetsInMaking | None = None
         async with held.lock:
             if (sets := held.get()) is not None:
                 return sets
@@ -116,32 +119,17 @@ class OfferRuns:
                 held.sets = held.unreadable = None
             if held.sets is None and held.unreadable is None:
                 try:
-                    held.sets = made = await self._make(zone, day, report)
-                    held.version = made.frozen.version
+                    frozen = await self._frozen(zone, day, version)
+                    held.sets = await self._make(frozen, report)
+                    held.version = frozen.version
                 except UnreadableRun as error:
                     held.unreadable, held.version = str(error), version
                     _log.error("offer_pool_unreadable", zone=zone, date=day.isoformat())
                 self._evict()
-                if made is not None and not self._is_served_early:
-                    held.sets = await self._prepare(made)
-                    made = None
             held.fresh_until = trio.current_time() + _FRESH_FOR_S
             sets = held.get()
             assert sets is not None
-        if made is None:
             return sets
-        # The other jobs go on meanwhile, with the sets that are prepared.
-        try:
-            prepared = await self._prepare(made)
-        except BaseException:
-            if held.sets is made:
-                held.sets = None  # it has to be made once more: its digest is not recorded
-            raise
-        finally:
-            made.is_over.set()
-        if held.sets is made:
-            held.sets = prepared
-        return prepared
 
     def fresh_set_of(self, zone: str, day: date, user_id: str) -> PreparedSet | None:
         """A user's set of a run that is cached and fresh; else None, and `set_of` has to be called.
@@ -160,7 +148,7 @@ class OfferRuns:
             made = await self._parts.find(zone, day, user_id)
             if made is not None:
                 return made
-        return (await self._find(zone, day, report)).get(user_id)
+        return (await self.sets(zone, day, report)).get(user_id)
 
     async def share(self, zone: str, day: date, report: Report | None = None) -> None:
         """Compute a run, and store its sets for the other workers. Without them, do nothing.
@@ -192,29 +180,22 @@ class OfferRuns:
         held = self._held.get((zone, day))
         return held is not None and held.version is not None and held.version.refrozen > 0
 
-    async def _make(self, zone: str, day: date, report: Report | None) -> SetsInMaking:
-        """Compute the sets of a run."""
-        frozen = await self._offers.load_run(zone, day)
+    async def _frozen(self, zone: str, day: date, version: RunVersion | None) -> FrozenRun:
+        """What a run is made from. `Permanent` when there is nothing."""
+        frozen = self._at_hand
+        if frozen is None or (frozen.zone, frozen.day, frozen.version) != (zone, day, version):
+            frozen = await self._offers.load_run(zone, day)
         if frozen is not None and frozen.is_to_be_frozen_again:
             frozen = await self._offers.freeze_again(zone, day)
         if frozen is None or frozen.pool is None:
             what = "never frozen" if frozen is None else "dropped since"
             raise Permanent(f"the pool of the run of {day} in {zone} was {what}")
-        pool, rules, began = frozen.pool, frozen.rules, trio.current_time()
+        return frozen
 
-        def choose(go_on: Callable[[], bool]) -> dict[str, OfferSet]:
-            def progress(done: int, of: int) -> None:
-                if go_on() and report is not None:
-                    report(done, max(done, of), "users whose offers are chosen")
-
-            return make_run(pool, rules, progress)
-
-        return SetsInMaking(frozen, await self._compute(choose), began)
-
-    async def _prepare(self, made: SetsInMaking) -> Sets:
-        """Prepare sets, and record that the run was made."""
-        sets, digest = await self._compute(made.prepare_all)
-        frozen = made.frozen
+    async def _make(self, frozen: FrozenRun, report: Report | None) -> Sets:
+        """Compute the sets of a run, and record that they were made."""
+        began = trio.current_time()
+        sets, digest = await self._compute(partial(_sets_of, frozen, report))
         _log.info(
             "offers_made",
             zone=frozen.zone,
@@ -223,14 +204,14 @@ class OfferRuns:
             offers=sum(one.offers for one in sets.values()),
             without=sum(not one.offers for one in sets.values()),
             scoring=frozen.rules.scoring,
-            seconds=round(trio.current_time() - made.began, 3),
+            seconds=round(trio.current_time() - began, 3),
         )
         await self._offers.record_outputs(frozen.zone, frozen.day, frozen.inputs, digest)
         return sets
 
     async def _compute(self, compute: Callable[[Callable[[], bool]], T]) -> T:
         """Call `compute` on a thread, with what it has to call often."""
-        is_wanted, give_way = True, GiveWay()
+        is_wanted, give_way = True, GiveWay(self._offers.applied)
 
         def go_on() -> bool:
             if not is_wanted:
@@ -253,6 +234,25 @@ class OfferRuns:
                 return
             if not held.lock.locked():
                 del self._held[key]
+
+
+def _sets_of(
+    frozen: FrozenRun, report: Report | None, go_on: Callable[[], bool]
+) -> tuple[Sets, str]:
+    """The sets of a run, in the order of user ids, and their digest. `go_on` is called often."""
+
+    def progress(done: int, of: int) -> None:
+        if go_on() and report is not None:
+            report(done, max(done, of), "users whose offers are chosen")
+
+    assert frozen.pool is not None
+    made = make_run(frozen.pool, frozen.rules, progress)
+    prepared: dict[str, PreparedSet] = {}
+    for user_id in list(made):
+        # A prepared set takes a third of the memory of the made one.
+        prepared[user_id] = prepare_set(frozen.zone, made.pop(user_id), frozen.inputs)
+        go_on()
+    return prepared, joint_digest(one.digest for one in prepared.values())
 
 
 class _NotWanted(Exception):

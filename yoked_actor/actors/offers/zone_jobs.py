@@ -150,15 +150,8 @@ class OfferJobs:
             raise Permanent("the pool was dropped: the run is too long ago")
         receivers = [person.user_id for person in frozen.pool.people if person.receives]
         _log.info("offers_frozen", zone=name, date=day.isoformat(), users=len(receivers))
-        await self._runs.share(name, day, run.report)
-        enqueued = 0
-        for jobs in _in_parts(user_jobs(name, day, at, receivers), JOBS_AT_ONCE):
-            run.report(enqueued, len(receivers), "jobs enqueued")
-            await self._jobs.enqueue(jobs, self._clock.now())
-            # Other processes are woken by the first part; then they find more by themselves.
-            self._wake_dispatcher(alone=enqueued > 0)
-            enqueued += len(jobs)
-        run.report(enqueued, len(receivers), "jobs enqueued")
+        with self._runs.at_hand(frozen):
+            await self._enqueue_users(run, receivers)
         if run.payload.again:
             await self._rerun(name, day)
         now = self._clock.now()
@@ -170,6 +163,19 @@ class OfferJobs:
 
         run.effect = effect
         return None
+
+    async def _enqueue_users(self, run: JobRun[ZoneMorning], receivers: Sequence[str]) -> None:
+        """Enqueue the jobs of the receivers. The first one of them makes the run meanwhile."""
+        name, day, at = run.payload.zone, run.payload.date, run.payload.scheduled_at
+        await self._runs.share(name, day, run.report)
+        enqueued = 0
+        for jobs in _in_parts(user_jobs(name, day, at, receivers), JOBS_AT_ONCE):
+            run.report(enqueued, len(receivers), "jobs enqueued")
+            await self._jobs.enqueue(jobs, self._clock.now())
+            # Other processes are woken by the first part; then they find more by themselves.
+            self._wake_dispatcher(alone=enqueued > 0)
+            enqueued += len(jobs)
+        run.report(enqueued, len(receivers), "jobs enqueued")
 
     async def _rerun(self, zone: str, day: date) -> None:
         """Run the failed jobs and dead letters of a run once more."""

@@ -9,6 +9,7 @@ of a cell. The size of the cache is bounded.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -86,9 +87,12 @@ class Candidates:
         self._listed: dict[Place, Listed] = {}
         self._listed_rows = 0
 
-    def is_adult(self, one: int) -> bool:
-        """Whether a person is an adult, and may receive offers."""
-        return bool(self._columns.years[one] >= ADULT_AGE)
+    def are_adults(self, ones: Sequence[int]) -> list[bool]:
+        """Whether each person is an adult, and may receive offers."""
+        adults: list[bool] = (
+            self._columns.years.take(np.array(ones, np.int64)) >= ADULT_AGE
+        ).tolist()
+        return adults
 
     def close(self, number: int) -> None:
         """Do not offer this person again."""

@@ -10,16 +10,18 @@ people's numbers: `rows` are positions in that order, `numbers` are positions in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from yoked_actor.domain.geometry import Cell, angles_of, chord_of, unit_vector
+from yoked_actor.domain.geometry import Angles, Cell, angles_of, chord_of, unit_vector
+from yoked_actor.domain.offers.breathing import Breathe, breathing, never
 from yoked_actor.domain.offers.cells import CELLS
 from yoked_actor.domain.offers.frozen_pool import (
+    FrozenPerson,
     FrozenPool,
     pairs_by_first,
     pairs_by_second,
@@ -33,6 +35,8 @@ Rows = NDArray[np.int64]
 
 _GLOBE = 1 << 24
 """The radius of the globe in units of 38 cm."""
+_UNSURE = 1e-5
+"""How near to the middle of two units a coordinate is computed again, with `math`."""
 _TOO_STRICT = 2
 _ANYWHERE = (2.0 * _GLOBE + 4) ** 2
 """More than the largest squared distance of two positions."""
@@ -44,34 +48,41 @@ CLOSED = 32_000
 class Columns:
     """One value for each person."""
 
-    def __init__(self, pool: FrozenPool) -> None:
-        self.people = people = pool.people
-        count = len(people)
+    def __init__(self, pool: FrozenPool, breathe: Breathe = never) -> None:
+        """`breathe` is called often."""
+        self.people = pool.people
+        count = len(self.people)
+
+        def people() -> Iterator[FrozenPerson]:
+            return breathing(self.people, breathe)
+
         # By number:
-        self.cells = [CELLS.cell_of(person.lat, person.lon) for person in people]
+        self.cells = [CELLS.cell_of(person.lat, person.lon) for person in people()]
         self.numbers, self.rows = _by_place(self.cells)
         self.apart = pairs_by_first(pool.apart, count)
         self.not_again = pairs_by_first(pool.not_again, count)
         self.accepted_by = pairs_by_second(pool.accepted, count)
         today = utc_date(pool.offered_at)
-        years = (age_on(person.birth_date, today) for person in people)
+        years = (age_on(person.birth_date, today) for person in people())
         self.years = np.fromiter(years, np.int64, count)
-        self.angles = [angles_of(person.lat, person.lon) for person in people]
-        spots = chain.from_iterable(_on_globe(*angles) for angles in self.angles)
-        self.spots = np.fromiter(spots, np.float64, 4 * count).reshape(count, 4)
-        wishes = (reach2(person.max_distance_km) for person in people)
+        self.angles = [angles_of(person.lat, person.lon) for person in people()]
+        flat = chain.from_iterable(breathing(self.angles, breathe))
+        self.all_angles = np.fromiter(flat, np.float64, 3 * count).reshape(count, 3)
+        self.spots = _spots(self.all_angles, self.angles)
+        reaches = {km: reach2(km) for km in {person.max_distance_km for person in people()}}
+        wishes = (reaches[person.max_distance_km] for person in people())
         self.wishes = np.fromiter(wishes, np.float64, count)
-        self.youngest = np.fromiter((min(p.min_age, CLOSED) for p in people), np.int64, count)
-        self.oldest = np.fromiter((min(p.max_age, CLOSED) for p in people), np.int64, count)
+        self.youngest = np.fromiter((min(p.min_age, CLOSED) for p in people()), np.int64, count)
+        self.oldest = np.fromiter((min(p.max_age, CLOSED) for p in people()), np.int64, count)
         # By row:
-        in_rows = [people[number] for number in self.numbers.tolist()]
         self.ages = self.years.astype(np.int16)[self.numbers]
         self.min_ages = self.youngest.astype(np.int16)[self.numbers]
         self.min_ages[self.ages < ADULT_AGE] = CLOSED
         self.max_ages = self.oldest.astype(np.int16)[self.numbers]
         self.reaches = self.wishes[self.numbers]
         self.globe = self.spots[self.numbers]
-        self.tags = Tags([person.interests for person in in_rows])
+        in_rows = [self.people[number].interests for number in self.numbers.tolist()]
+        self.tags = Tags(in_rows, breathe)
 
     def toward(self, one: int | Numbers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What turns the globe's columns into squared chords: factors and summands.
@@ -110,6 +121,24 @@ def _by_place(cells: Sequence[Cell]) -> tuple[Numbers, Rows]:
     rows = np.empty_like(numbers)
     rows[numbers] = np.arange(len(cells))
     return numbers, rows
+
+
+def _spots(angles: NDArray[np.float64], exact: Sequence[Angles]) -> NDArray[np.float64]:
+    """`_on_globe` for many positions.
+
+    NumPy's sine may differ from that of `math` in the last bit, so a coordinate that would be
+    rounded otherwise is computed again: the result is that of `_on_globe` in any case.
+    """
+    lat, cos_lat, lon = angles.T
+    units = np.stack((cos_lat * np.cos(lon), cos_lat * np.sin(lon), np.sin(lat)), axis=1)
+    units *= _GLOBE
+    spots = np.empty((len(angles), 4))
+    np.rint(units, out=spots[:, :3])
+    spots[:, 3] = (spots[:, :3] * spots[:, :3]).sum(axis=1)
+    unsure = np.abs(units - spots[:, :3]).max(axis=1) > 0.5 - _UNSURE
+    for index in unsure.nonzero()[0].tolist():
+        spots[index] = _on_globe(*exact[index])
+    return spots
 
 
 def _on_globe(lat: float, cos_lat: float, lon: float) -> tuple[int, int, int, int]:

@@ -26,7 +26,7 @@ class FactFinder:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._angles = np.array(columns.angles, np.float64).reshape(-1, 3)
+        self._angles = columns.all_angles
         self._spots = columns.spots[:, :3]
         self._wishes = columns.wishes
         self._years = columns.years

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from yoked_actor.domain.offers.blocks import Block, Ranges
 from yoked_actor.domain.offers.candidates import Listed
 from yoked_actor.domain.offers.columns import Columns, Numbers, Rows
+from yoked_actor.domain.offers.keys import LAST
 from yoked_actor.domain.offers.scoring import Ints, Scorer
 from yoked_actor.domain.offers.tags import TagColumns
 
@@ -39,8 +40,9 @@ class ListColumns:
         self.min_ages = columns.min_ages.take(rows)
         self.max_ages = columns.max_ages.take(rows)
         self.ages = columns.ages.take(rows)
-        self.numbers: Numbers = columns.numbers.take(rows)
-        self.traits = scorer.traits(self.numbers)
+        numbers = columns.numbers.take(rows)
+        self.key_parts: Ints = LAST - numbers
+        self.traits = scorer.traits(numbers)
         self.tags: TagColumns = columns.tags.of(rows)
 
 
@@ -86,7 +88,8 @@ class Group:
         flat[self._apart.within(block)] = False
         at = flat.nonzero()[0]
         starts = np.arange(len(suits) + 1) * block.width
-        counts = np.diff(np.searchsorted(at, starts))
+        edges = at.searchsorted(starts)
+        counts = edges[1:] - edges[:-1]
         places = at - starts[:-1].repeat(counts)
         places *= there.step
         places += there.start

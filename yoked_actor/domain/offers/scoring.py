@@ -97,6 +97,15 @@ def content(years_apart: Any, alike: Any, nearness_lost: Any) -> Any:
     return np.minimum(np.maximum(units, 0), ONE)
 
 
+def lessen(points: Ints, years_apart: NDArray[np.int16], nearness_lost: Ints) -> None:
+    """Make points of the same age and place those of some years and a distance, in place.
+
+    They are those of `content`: without a full likeness too, less is lost than there is at first.
+    """
+    points -= np.minimum(years_apart, MOST_YEARS).astype(np.int64) * YEAR
+    points -= nearness_lost // FAR_PART
+
+
 def terms(facts: Facts) -> tuple[Term, ...]:
     """The parts of the content; their sum, limited to 0 to 100 points, is its points."""
     return (

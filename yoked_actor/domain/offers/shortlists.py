@@ -18,7 +18,8 @@ from yoked_actor.domain.offers.blocks import Block
 from yoked_actor.domain.offers.candidates import Candidates, Place
 from yoked_actor.domain.offers.columns import Columns
 from yoked_actor.domain.offers.groups import Group, Suiting
-from yoked_actor.domain.offers.scoring import ONE, Ints, Scorer, content
+from yoked_actor.domain.offers.keys import BITS
+from yoked_actor.domain.offers.scoring import ONE, Ints, Scorer, lessen
 
 LENGTH = 256
 """The most candidates on a shortlist. Popular users are taken early, and to search the whole list
@@ -27,9 +28,6 @@ _MOST_KEYS = 8_000_000
 """On all shortlists: if there are many, they are shorter."""
 _COMPARED_AT_ONCE = 1 << 15
 """Pairs of a receiver and a candidate: their columns fit into the cache of a processor."""
-_BITS = 32
-_LAST = (1 << _BITS) - 1
-"""The highest number of a person."""
 _NO_KEY = -1
 _NONE_SURE = np.zeros(0, np.bool_)
 
@@ -43,26 +41,6 @@ class Shortlists(msgspec.Struct, frozen=True, gc=False):
     """Whether no candidate that was checked is left out."""
     complete: NDArray[np.bool_]
     """Whether all candidates were checked."""
-
-
-def keys_of(scores: Ints, numbers: Ints) -> Ints:
-    """Keys that order candidates: by score, then by the lowest number, which is the lowest id."""
-    keys: Ints = (scores.astype(np.int64) << _BITS) + (_LAST - numbers)
-    return keys
-
-
-def read_key(key: int) -> tuple[int, int]:
-    """The number and the score of a key."""
-    return _LAST - (key & _LAST), key >> _BITS
-
-
-def best_keys(keys: Ints, count: int) -> Ints:
-    """The highest keys of each row, the highest first. All keys of a row differ."""
-    length = keys.shape[-1]
-    if length > count:
-        keys = np.partition(keys, length - count)[..., length - count :]
-    best: Ints = np.sort(keys)[..., ::-1]
-    return best
 
 
 class Shortlister:
@@ -122,11 +100,15 @@ class Shortlister:
         length = made.keys.shape[1]
         made.is_all[positions] = suiting.counts <= length
         keys = self._keys(group, block, suiting)
-        # Row by row: to make a rectangle of them takes longer.
+        # Row by row, in place: to make a rectangle of them takes longer.
         first = 0
         for position, count in zip(positions.tolist(), suiting.counts.tolist(), strict=True):
-            best = best_keys(keys[first : first + count], length)
-            made.keys[position, : len(best)] = best
+            best = keys[first : first + count]
+            if count > length:
+                best.partition(count - length)
+                best = best[count - length :]
+            best.sort()
+            made.keys[position, : len(best)] = best[::-1]
             first += count
 
     def _keys(self, group: Group, block: Block, suiting: Suiting) -> Ints:
@@ -142,9 +124,8 @@ class Shortlister:
         years = places.ages.take(at)
         years -= group.years[here].repeat(counts)
         tags = self._columns.tags
-        alike = tags.likenesses(tags.of(group.rows[here]), counts, places.tags, at)
-        apart = np.abs(years, out=years).astype(np.int64)
-        points = content(apart, alike, share.astype(np.int64))
+        points = tags.points(tags.of(group.rows[here]), counts, places.tags, at)
+        lessen(points, np.abs(years, out=years), share.astype(np.int64))
         sure = _NONE_SURE
         accepted = group.accepted.within(block)
         if len(accepted):
@@ -152,5 +133,7 @@ class Shortlister:
             marked[accepted] = True
             sure = marked.take(suiting.at)
         mine, theirs = group.traits[:, here].repeat(counts, axis=1), places.traits.take(at, axis=1)
-        scores = self._scorer.joint_scores(mine, theirs, points, sure)
-        return keys_of(scores, places.numbers.take(at))
+        keys = self._scorer.joint_scores(mine, theirs, points, sure)
+        keys <<= BITS
+        keys += places.key_parts.take(at)
+        return keys

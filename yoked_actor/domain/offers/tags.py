@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from yoked_actor.domain.offers.scoring import Ints, likeness
+from yoked_actor.domain.offers.breathing import Breathe, breathing, never
+from yoked_actor.domain.offers.scoring import Ints, content, likeness
 
 _WORDS = 4
 _COMMON_TAGS = 64 * _WORDS
@@ -29,31 +31,29 @@ class TagColumns(msgspec.Struct, frozen=True, gc=False):
 class Tags:
     """The tags of all rows."""
 
-    def __init__(self, interests: Sequence[tuple[str, ...]]) -> None:
-        named = Counter(tag for tags in interests for tag in tags)
+    def __init__(self, interests: Sequence[tuple[str, ...]], breathe: Breathe = never) -> None:
+        """`breathe` is called often."""
+        flat = list(chain.from_iterable(breathing(interests, breathe)))
+        named = Counter(breathing(flat, breathe))
         common = sorted((tag for tag in named if named[tag] > 1), key=lambda t: (-named[t], t))
-        bits = {tag: bit for bit, tag in enumerate(common[:_COMMON_TAGS])}
-        rest = frozenset(common[_COMMON_TAGS:])
+        codes = {tag: code for code, tag in enumerate(common)}
         count = len(interests)
-        self._counts: Ints = np.fromiter((len(tags) for tags in interests), np.int64, count)
+        self._counts: Ints = np.fromiter(map(len, interests), np.int64, count)
         self._by_sizes = _by_sizes(int(self._counts.max(initial=0)))
-        self._rest: list[tuple[str, ...]] = []
-        words, who = [], {tag: list[int]() for tag in rest}
-        for row, tags in enumerate(interests):
-            word = 0
-            rare = []
-            for tag in tags:
-                if tag in bits:
-                    word |= 1 << bits[tag]
-                elif tag in rest:
-                    rare.append(tag)
-                    who[tag].append(row)
-            words.append(word.to_bytes(8 * _WORDS, "little"))
-            self._rest.append(tuple(rare))
-        by_person = np.frombuffer(b"".join(words), "<u8").reshape(count, _WORDS)
+        coded = np.fromiter(
+            (codes.get(tag, -1) for tag in breathing(flat, breathe)), np.int64, len(flat)
+        )
+        rows = np.arange(count).repeat(self._counts)
         # A word in which nobody has a tag is not compared.
-        self._words = [words for words in np.ascontiguousarray(by_person.T) if words.any()]
-        self._who = {tag: np.array(rows, np.int64) for tag, rows in who.items()}
+        words = (_word(number, coded, rows, count) for number in range(_WORDS))
+        self._words = [word for word in words if word.any()]
+        self._rest: list[tuple[str, ...]] = [()] * count
+        who = {tag: list[int]() for tag in common[_COMMON_TAGS:]}
+        for at in (coded >= _COMMON_TAGS).nonzero()[0].tolist():
+            row, tag = int(rows[at]), flat[at]
+            self._rest[row] += (tag,)
+            who[tag].append(row)
+        self._who = {tag: np.array(found, np.int64) for tag, found in who.items()}
         self._marked = np.zeros(count, np.bool_)
         self._common = common[:_COMMON_TAGS]
         # Many pairs share the same few tags.
@@ -65,10 +65,11 @@ class Tags:
             rows, [words.take(rows) for words in self._words], self._counts.take(rows)
         )
 
-    def likenesses(self, ones: TagColumns, counts: Ints, others: TagColumns, at: Ints) -> Ints:
-        """`likeness` for several rows: each of `ones` with as many of the others as `counts` says.
+    def points(self, ones: TagColumns, counts: Ints, others: TagColumns, at: Ints) -> Ints:
+        """The points of content of several rows, if all had the same age and place.
 
-        `at` are positions in `others`, first all for the first of `ones`.
+        Each of `ones` with as many of the others as `counts` says. `at` are positions in `others`,
+        first all for the first of `ones`.
         """
         shared = np.zeros(len(at), np.int64)
         for mine, theirs in zip(ones.words, others.words, strict=True):
@@ -139,10 +140,20 @@ class Tags:
         return found
 
 
+def _word(number: int, coded: Ints, rows: Ints, count: int) -> NDArray[np.uint64]:
+    """The bits of the common tags with codes from `64 * number` on, for each row."""
+    first = 64 * number
+    here = ((coded >= first) & (coded < min(first + 64, _COMMON_TAGS))).nonzero()[0]
+    word = np.zeros(count, np.uint64)
+    bits = np.left_shift(np.uint64(1), (coded.take(here) - first).astype(np.uint64))
+    np.bitwise_or.at(word, rows.take(here), bits)
+    return word
+
+
 def _by_sizes(most: int) -> Ints:
-    """The likeness of two rows, by how many tags they share and how many they have in all."""
+    """The points of two rows, by how many tags they share and how many they have in all."""
     shared = np.arange(most + 1, dtype=np.int64)[:, np.newaxis]
     # Where more are shared than there are, any divisor will do.
     both = np.maximum(np.arange(2 * most + 1), shared)
-    table: Ints = likeness(shared, both, 0)
+    table: Ints = content(0, likeness(shared, both, 0), 0)
     return table

@@ -15,27 +15,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, compress, islice
 
 import msgspec
 import numpy as np
 
 from yoked_actor.domain.matching import Tier, Tiers
+from yoked_actor.domain.offers.breathing import Breathe, breathing, never
 from yoked_actor.domain.offers.candidates import Candidates
 from yoked_actor.domain.offers.columns import Columns
 from yoked_actor.domain.offers.facts import FactFinder
 from yoked_actor.domain.offers.frozen_pool import FrozenPool, OfferRules
+from yoked_actor.domain.offers.keys import BITS, LAST, best_keys, keys_of, read_key
 from yoked_actor.domain.offers.offer_sets import Offer, OfferSet
 from yoked_actor.domain.offers.scoring import SCORERS, Scorer
-from yoked_actor.domain.offers.shortlists import (
-    Shortlister,
-    Shortlists,
-    best_keys,
-    keys_of,
-    read_key,
-)
+from yoked_actor.domain.offers.shortlists import Shortlister, Shortlists
 
 _BY_TIERS = (Tier.EXACT, Tier.WIDER, Tier.WIDEST)
+_EXACT = int(Tier.EXACT)
 _AT_ONCE = 50_000
 """Shortlists that are held at once."""
 _CHOSEN_AT_ONCE = 200
@@ -54,10 +51,8 @@ def make_run(
 
     `progress` is called often with how many are done and the total; the last time with the total.
     """
-    run = _Run(pool, rules)
-    order = receivers_in_order(pool)
     made: dict[str, OfferSet] = {}
-
+    total = sum(person.receives for person in pool.people)
     scored = 0
 
     def breathe(receivers: int = 0) -> None:
@@ -65,7 +60,10 @@ def make_run(
         scored += receivers
         if progress is not None:
             # To score the candidates is half of the work, to choose among them the other half.
-            progress((scored + len(made)) // 2, len(order))
+            progress((scored + len(made)) // 2, total)
+
+    run = _Run(pool, rules, breathe)
+    order = receivers_in_order(pool, breathe)
 
     for first in range(0, len(order), _AT_ONCE):
         part = order[first : first + _AT_ONCE]
@@ -73,18 +71,21 @@ def make_run(
             for number, offers in chosen:
                 user_id = pool.people[number].user_id
                 made[user_id] = OfferSet(
-                    *(user_id, pool.day, pool.offered_at, pool.expires_at, rules.scoring, offers)
+                    user_id, pool.day, pool.offered_at, pool.expires_at, rules.scoring, offers
                 )
-                breathe()
-    return {user_id: made[user_id] for user_id in sorted(made)}
+            breathe()
+    # The people of a pool are in the order of their ids.
+    people = breathing(pool.people, breathe)
+    return {person.user_id: made[person.user_id] for person in people if person.receives}
 
 
-def receivers_in_order(pool: FrozenPool) -> list[tuple[int, int]]:
+def receivers_in_order(pool: FrozenPool, breathe: Breathe = never) -> list[tuple[int, int]]:
     """The seed and the number of each receiver, in the order of the seeds."""
     numbers = [number for number, person in enumerate(pool.people) if person.receives]
     seeds = []
-    for number in numbers:
-        named = f"{pool.day.isoformat()}:{pool.people[number].user_id}"
+    day = pool.day.isoformat()
+    for number in breathing(numbers, breathe):
+        named = f"{day}:{pool.people[number].user_id}"
         seeds.append(sha256(named.encode()).digest()[:8])
     # NumPy sorts without the GIL. Equal seeds keep their order.
     values = np.frombuffer(b"".join(seeds), ">u8").astype(np.uint64)
@@ -115,14 +116,15 @@ class _Chosen:
 class _Run:
     """A run in progress: the candidates that are left."""
 
-    def __init__(self, pool: FrozenPool, rules: OfferRules) -> None:
+    def __init__(self, pool: FrozenPool, rules: OfferRules, breathe: Breathe) -> None:
         self._people = pool.people
         self._rules = rules
         self._tiers: Tiers = rules.tiers()
-        columns = Columns(pool)
+        columns = Columns(pool, breathe)
         self._candidates = Candidates(columns)
         self._facts = FactFinder(columns)
-        votes = np.array([msgspec.structs.astuple(p.votes) for p in pool.people], np.int64)
+        cast = (msgspec.structs.astuple(p.votes) for p in breathing(pool.people, breathe))
+        votes = np.fromiter(chain.from_iterable(cast), np.int64, 4 * len(pool.people))
         self._scorer: Scorer = SCORERS[rules.scoring](votes.reshape(-1, 4))
         self._shortlister = Shortlister(columns, self._candidates, self._scorer)
         self._exposure = [0] * len(pool.people)
@@ -134,7 +136,8 @@ class _Run:
 
         In parts, in the order of the receivers.
         """
-        adults = [(seed, one) for seed, one in receivers if self._candidates.is_adult(one)]
+        is_adult = self._candidates.are_adults([one for _, one in receivers])
+        adults = list(compress(receivers, is_adult))
         breathe(len(receivers) - len(adults))
         shortlists = self._shortlister.make(adults, breathe)
         at = 0
@@ -142,10 +145,12 @@ class _Run:
             # Most receivers need few keys: all of them would be millions of numbers.
             heads = shortlists.keys[at : at + _CHOSEN_AT_ONCE, :_HEAD].tolist()
             start, chosen = at, _Chosen()
-            for seed, one in receivers[first : first + _CHOSEN_AT_ONCE]:
-                if not self._candidates.is_adult(one):
+            here = slice(first, first + _CHOSEN_AT_ONCE)
+            for (seed, one), may_receive in zip(receivers[here], is_adult[here], strict=True):
+                if not may_receive:
                     chosen.add(one, [], [], [])
                     continue
+                breathe(0)
                 self._choose(one, seed, heads[at - start], shortlists, at, chosen)
                 at += 1
             yield self._with_facts(chosen)
@@ -183,7 +188,7 @@ class _Run:
         if len(numbers) < wanted and len(head) == _HEAD:
             numbers, scores = self._left(shortlists.keys[at].tolist())
         if len(numbers) == wanted:
-            tiers = [int(Tier.EXACT)] * wanted
+            tiers = [_EXACT] * wanted
         else:
             taken: Taken = {}
             if shortlists.is_all[at]:
@@ -213,10 +218,10 @@ class _Run:
         for key in keys:
             if key < 0:
                 break
-            number, score = read_key(key)
+            number = LAST - (key & LAST)  # as `read_key`, without a call for each of a million
             if exposure[number] < most:
                 numbers.append(number)
-                scores.append(score)
+                scores.append(key >> BITS)
                 if len(numbers) == wanted:
                     break
         return numbers, scores

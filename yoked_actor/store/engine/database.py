@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
 from typing import Protocol, TypeVar
 
 from yoked_actor.store.engine.transaction import Tx
@@ -44,6 +45,14 @@ class Database(Protocol):
     @property
     def pending_writes(self) -> int:
         """How many writes are queued; those of the commit in progress are not counted."""
+        ...
+
+    @property
+    def applied(self) -> Event:
+        """Not set while a transaction needs the interpreter lock, and other processes wait for it.
+
+        For every thread: one that computes waits until it is set.
+        """
         ...
 
     def lost_files(self) -> str | None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from threading import Event
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 import msgspec
@@ -86,6 +87,9 @@ class Write(Generic[T]):
 class Transactions(Protocol):
     """Commits batches on the engine's writing connection."""
 
+    applied: Event
+    """Not set while `commit` runs statements in this process: they need the interpreter lock."""
+
     def commit(self, batch: list[Write[Any]], /) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks.
 
@@ -132,6 +136,11 @@ class Writer:
     def pending(self) -> int:
         """How many writes are queued; those of the commit in progress are not counted."""
         return self._queue.statistics().current_buffer_used + len(self._passed_over)
+
+    @property
+    def applied(self) -> Event:
+        """Not set while a transaction needs the interpreter lock. For every thread."""
+        return self._transactions.applied
 
     async def write(
         self,

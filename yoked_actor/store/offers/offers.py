@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import date, timedelta
+from threading import Event
 from typing import Any
 
 import msgspec
@@ -49,6 +50,11 @@ _LONGEST = 72 * 3600 * MICROSECONDS
 
 class Offers(Runs):
     """Daily offers. What a write did is durable on return."""
+
+    @property
+    def applied(self) -> Event:
+        """Not set while a transaction needs the interpreter lock. For every thread."""
+        return self._database.applied
 
     async def store_sets(
         self, zone: str, sets: Sequence[OfferSet], now: Instant, inputs: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Event
 from typing import TypeVar
 
 import psycopg
@@ -39,6 +40,11 @@ class PostgresDatabase:
     def pending_writes(self) -> int:
         """How many writes are queued; those of the commit in progress are not counted."""
         return self._writer.pending
+
+    @property
+    def applied(self) -> Event:
+        """Not set while a transaction needs the interpreter lock. For every thread."""
+        return self._writer.applied
 
     def lost_files(self) -> str | None:
         """Why the database cannot be reached; None while it can."""

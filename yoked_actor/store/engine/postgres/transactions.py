@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from threading import Event
 from typing import Any
 
 import psycopg
@@ -37,6 +38,9 @@ class PostgresTransactions:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self.applied = Event()
+        # Statements run in the server of the database.
+        self.applied.set()
 
     def commit(self, batch: list[Write[Any]]) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back. Blocks.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 
 import trio
@@ -62,6 +63,11 @@ class SqliteDatabase:
     def pending_writes(self) -> int:
         """How many writes are queued; those of the commit in progress are not counted."""
         return self._writer.pending
+
+    @property
+    def applied(self) -> Event:
+        """Not set while a transaction needs the interpreter lock. For every thread."""
+        return self._writer.applied
 
     def lost_files(self) -> str | None:
         """What happened to the files of the database; None when all are in place."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 from yoked_actor.store.engine.sqlite.checkpoints import Checkpoints
@@ -31,11 +32,13 @@ class SqliteTransactions:
         self._check = check or (lambda: None)
         self._turns = turns or WriteTurns(None, patience_s=0.0)
         self._checkpoints = checkpoints
+        self.applied = Event()
+        self.applied.set()
 
     def commit(self, batch: list[Write[Any]]) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks."""
         with self._turns.turn():
-            error = _apply(self._connection, batch, self._check)
+            error = self._apply(batch)
         if error is None and self._checkpoints is not None:
             self._checkpoints.after_commit()
         return error
@@ -44,33 +47,37 @@ class SqliteTransactions:
         """A file leaves no doubt."""
         return None
 
-
-def _apply(
-    connection: sqlite3.Connection, batch: list[Write[Any]], check: Callable[[], None]
-) -> Exception | None:
-    """Commit a batch; returns the error when all of it was rolled back, or is lost."""
-    try:
-        check()
-        if len(batch) == 1 and batch[0].atomic:
-            batch[0].run(connection)
+    def _apply(self, batch: list[Write[Any]]) -> Exception | None:
+        """Commit a batch; returns the error when all of it was rolled back, or is lost."""
+        connection, check = self._connection, self._check
+        try:
             check()
-            return None
-        connection.execute("BEGIN IMMEDIATE")
-        for write in batch:
-            if write.atomic or len(batch) == 1:
-                write.run(connection)
-            else:
-                _apply_in_savepoint(connection, write)
-        check()
-        # The only write of a transaction has no savepoint of its own.
-        is_refused = len(batch) == 1 and batch[0].error is not None
-        connection.execute("ROLLBACK" if is_refused else "COMMIT")
-        check()
-    except Exception as error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        return error
-    return None
+            if len(batch) == 1 and batch[0].atomic:
+                batch[0].run(connection)
+                check()
+                return None
+            self.applied.clear()
+            connection.execute("BEGIN IMMEDIATE")
+            for write in batch:
+                if write.atomic or len(batch) == 1:
+                    write.run(connection)
+                else:
+                    _apply_in_savepoint(connection, write)
+            check()
+            # The only write of a transaction has no savepoint of its own.
+            is_refused = len(batch) == 1 and batch[0].error is not None
+            # The sync does not need the interpreter.
+            self.applied.set()
+            connection.execute("ROLLBACK" if is_refused else "COMMIT")
+            check()
+        except Exception as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            return error
+        finally:
+            if not self.applied.is_set():
+                self.applied.set()
+        return None
 
 
 def _apply_in_savepoint(connection: sqlite3.Connection, write: Write[Any]) -> None:

@@ -1,14 +1,17 @@
-"""Jobs get the sets of a run while other sets are still prepared."""
+"""A run is made once for the jobs of a process, whatever happens to its maker."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+import msgspec
 import pytest
 import trio
 
 from tests.actors.test_shared_runs import USERS, a_frozen_run
 from tests.store.test_offers_conformance import BERLIN, DAY
 from yoked_actor.actors.offers.runs import OfferRuns
-from yoked_actor.actors.offers.sets_in_making import SetsInMaking
+from yoked_actor.domain.jobs import Permanent
 from yoked_actor.domain.offers import FrozenRun, joint_digest, make_run
 from yoked_actor.store import InlineRunner, PreparedSet, Store, open_store, prepare_set
 
@@ -25,21 +28,21 @@ def prepared(frozen: FrozenRun) -> dict[str, PreparedSet]:
     return {user_id: prepare_set(BERLIN, one, frozen.inputs) for user_id, one in made.items()}
 
 
-async def test_each_set_can_be_had_before_and_after_it_is_prepared(autojump_clock):
+async def test_a_run_is_made_from_the_pool_at_hand_while_it_is_the_stored_one(autojump_clock):
     async with open_store(None, runner=InlineRunner()) as store:
         await a_frozen_run(store)
         frozen = await the_run(store)
-        assert frozen.pool is not None
-        making = SetsInMaking(frozen, make_run(frozen.pool, frozen.rules), 0.0)
-        found: list[list[PreparedSet | None]] = [[making.get(user_id) for user_id in USERS]]
-        sets, digest = making.prepare_all(
-            lambda: found.append([making.get(user_id) for user_id in USERS])
-        )
         expected = prepared(frozen)
-        assert found == [list(expected.values())] * (len(USERS) + 1)
-        assert list(sets.items()) == list(expected.items())
-        assert digest == joint_digest(one.digest for one in expected.values())
-        assert making.get("nobody") is None
+        await store.offers.drop_pools(DAY + timedelta(days=1))
+        runs = OfferRuns(store.offers, threads=False)
+        with runs.at_hand(frozen):
+            assert await runs.sets(BERLIN, DAY) == expected
+        with pytest.raises(Permanent):  # nothing is at hand any more
+            await OfferRuns(store.offers, threads=False).sets(BERLIN, DAY)
+        earlier = msgspec.structs.replace(frozen, refrozen=frozen.refrozen + 1)
+        runs = OfferRuns(store.offers, threads=False)
+        with runs.at_hand(earlier), pytest.raises(Permanent):
+            await runs.sets(BERLIN, DAY)
 
 
 @pytest.mark.parametrize("rounds", range(8))
