@@ -231,3 +231,17 @@ async def test_a_nul_in_a_payload_or_an_error_is_no_reason_to_fail(open_again: O
         found = await store.jobs.get(job.id)
         assert found is not None
         assert found.last_error in ("no\0mail", "no\u2400mail")
+
+
+async def test_jobs_of_several_types_are_claimed_in_one_order(open_again: Opener) -> None:
+    types, instants = ("mail", "call", "mail", "bulk", "call"), (3, 1, 2, 4, 0)
+    async with open_again() as store:
+        for job_type, at in zip(types, instants, strict=True):
+            await add(store, job_type, at=NOW - 10 + at)
+        await store.jobs.enqueue([NewJob("last", {}, NOW - 20, priority=1)], NOW)
+        await store.jobs.enqueue([NewJob("first", {}, NOW, priority=-1)], NOW)
+        await add(store, "bulk", at=NOW + 1)
+        order = [job.id for _ in range(4) for job in await claim(store, 2)]
+        assert order == [7, 5, 2, 3, 1, 4, 6]
+        assert await store.jobs.next_due_at(["bulk"]) == NOW + 1
+        assert await store.jobs.next_due_at(["call", "none"]) == after(NOW, LEASE_S)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from yoked_actor.domain.jobs import BulkAction, ImpossibleJobMove, JobFilter, Pause
@@ -83,13 +83,3 @@ def pauses_in(tx: Tx) -> list[Pause]:
 def paused_types(tx: Tx) -> list[str]:
     """The types that are paused."""
     return [job_type for (job_type,) in tx.execute("SELECT type FROM job_pauses").fetchall()]
-
-
-def types_to_claim(tx: Tx, types: Iterable[str] | None, paused: Collection[str]) -> str | None:
-    """A JSON array of the types that may be claimed; None for all."""
-    if types is None:
-        if not paused:
-            return None
-        waiting = tx.execute("SELECT DISTINCT type FROM jobs WHERE status IN ('pending', 'failed')")
-        return json_text([one for (one,) in waiting.fetchall() if one not in paused])
-    return json_text([one for one in types if one not in paused])

@@ -1,8 +1,14 @@
-"""Claiming jobs, inside a transaction."""
+"""Claiming jobs, inside a transaction.
+
+Waiting jobs are in lanes: those of one priority and type, in the order of their instants. A claim
+reads lanes of types that it may claim, and nothing of the others: a hundred thousand jobs may wait
+there, while their type is paused or left to another process.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -18,31 +24,42 @@ from yoked_actor.domain.jobs import (
 )
 from yoked_actor.domain.time import Instant, after
 from yoked_actor.store.engine import Tx, statement
-from yoked_actor.store.jobs.bulk import types_to_claim
 from yoked_actor.store.jobs.outcomes import Reading, end_attempt
 from yoked_actor.store.jobs.rows import claimed_jobs, existing_job, job_of, json_text
 from yoked_actor.store.jobs.values import Claimed, DeadLettered, Failed, Outcome
 
 _OUTLOOK = statement("jobs/outlook")
 _CLAIM = statement("jobs/claim")
+_CLAIM_TYPES = statement("jobs/claim_types")
 _EXPIRED = statement("jobs/expired")
 _NEXT_DUE = statement("jobs/next_due")
 _LOST = statement("jobs/lost")
 _LOCKED_FOR_S = 0.05
 _DUE_AND_ID = itemgetter(4, 0)
+_PRIORITY = itemgetter(0)
 
-_decode_types = msgspec.json.Decoder(list[str]).decode
-_decode_numbers = msgspec.json.Decoder(list[int]).decode
+
+class _Lane(NamedTuple):
+    """The waiting jobs of one priority and type."""
+
+    priority: int
+    type: str
+    first_at: Instant
+    """When the first of them is due."""
 
 
 class _Outlook(NamedTuple):
     """What a claim has to know first."""
 
     paused: Collection[str]
-    priorities: Sequence[int]
-    """Of the jobs that wait."""
+    lanes: Sequence[_Lane]
+    """In the order of priority."""
     has_expired: bool
     """Whether a lease has ended."""
+
+
+_decode_types = msgspec.json.Decoder(list[str]).decode
+_decode_lanes = msgspec.json.Decoder(list[_Lane]).decode
 
 
 def claim_in(
@@ -61,12 +78,14 @@ def claim_in(
         types = None if policies is None else json_text(list(policies))
         rescued = _rescue(tx, at, limit, types, policies or {})
         outlook = _look(tx, at)
-    open_types = types_to_claim(tx, policies, outlook.paused)
+    open_types = _open_types(outlook, policies)
     until = after(at.lease, lease_s)
-    jobs = _lease(tx, owner, at.now, until, limit, open_types, outlook.priorities)
+    due = [lane for lane in outlook.lanes if lane.type in open_types and lane.first_at <= at.now]
+    jobs = _lease(tx, owner, at.now, until, limit, due)
     due_at: Instant | None = at.now
     if len(jobs) < limit and len(rescued) < limit:
-        due_at = next_due_at(tx, open_types, at.now - at.lease)
+        is_all = policies is None and not outlook.paused
+        due_at = next_due_at(tx, None if is_all else open_types, at.now - at.lease)
         if not jobs and not rescued and due_at is not None and due_at <= at.now:
             # What is due is locked by another process, which is about to claim it.
             due_at = after(at.now, _LOCKED_FOR_S)
@@ -77,15 +96,22 @@ def claim_in(
     return Claimed(jobs, rescued, due_at, lost)
 
 
-def next_due_at(tx: Tx, types: str | None, ahead: int) -> Instant | None:
-    """When the next job is due or the next lease ends."""
-    (at,) = tx.execute(_NEXT_DUE, (types, ahead)).fetchone()
+def next_due_at(tx: Tx, types: Collection[str] | None, ahead: int) -> Instant | None:
+    """When the next job is due or the next lease ends; of some types, or of all."""
+    wanted = None if types is None else json_text(sorted(types))
+    (at,) = tx.execute(_NEXT_DUE, (wanted, ahead)).fetchone()
     return None if at is None else int(at)
 
 
 def _look(tx: Tx, at: Reading) -> _Outlook:
-    paused, priorities, has_expired = tx.execute(_OUTLOOK, (at.lease,)).fetchone()
-    return _Outlook(_decode_types(paused), sorted(_decode_numbers(priorities)), bool(has_expired))
+    paused, lanes, has_expired = tx.execute(_OUTLOOK, (at.lease,)).fetchone()
+    return _Outlook(_decode_types(paused), sorted(_decode_lanes(lanes)), bool(has_expired))
+
+
+def _open_types(outlook: _Outlook, policies: Collection[str] | None) -> set[str]:
+    """The types that may be claimed: of `policies`, or of the waiting jobs."""
+    types = {lane.type for lane in outlook.lanes} if policies is None else set(policies)
+    return types.difference(outlook.paused)
 
 
 def _rescue(
@@ -112,21 +138,17 @@ def _rescue(
 
 
 def _lease(
-    tx: Tx,
-    owner: str,
-    now: Instant,
-    until: Instant,
-    limit: int,
-    types: str | None,
-    priorities: Sequence[int],
+    tx: Tx, owner: str, now: Instant, until: Instant, limit: int, due: Sequence[_Lane]
 ) -> list[Job]:
-    """Lease due jobs, priority by priority."""
+    """Lease due jobs of these lanes, priority by priority."""
     jobs: list[Job] = []
-    for priority in priorities:
+    for priority, lanes in groupby(due, key=_PRIORITY):
         if len(jobs) == limit:
             break
+        types = [lane.type for lane in lanes]
+        claim, wanted = (_CLAIM, types[0]) if len(types) == 1 else (_CLAIM_TYPES, json_text(types))
         room = limit - len(jobs)
-        rows = tx.execute(_CLAIM, (owner, now, until, priority, room, types)).fetchall()
+        rows = tx.execute(claim, (owner, now, until, priority, room, wanted)).fetchall()
         # SQLite returns rows in the order in which it changed them, which is undefined.
         rows.sort(key=_DUE_AND_ID)
         jobs += claimed_jobs(rows, owner, now, until, priority)

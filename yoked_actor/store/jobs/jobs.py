@@ -17,7 +17,7 @@ from yoked_actor.domain.jobs import NewJob, Progress, ReceiverAnswer, RetryPolic
 from yoked_actor.domain.time import Instant, after
 from yoked_actor.store.engine import Turn, Tx, statement
 from yoked_actor.store.jobs.answers import keep_answer_in
-from yoked_actor.store.jobs.bulk import paused_types, types_to_claim
+from yoked_actor.store.jobs.bulk import paused_types
 from yoked_actor.store.jobs.care import JobCare
 from yoked_actor.store.jobs.claiming import claim_in, next_due_at
 from yoked_actor.store.jobs.enqueuing import PreparedJobs, enqueue_one_in, enqueue_prepared_in
@@ -160,9 +160,7 @@ class Jobs(JobViews, JobCare):
         ahead = self._leases.ahead_at_present()
 
         def read(tx: Tx) -> Instant | None:
-            wanted = None
-            if types is not None:
-                wanted = types_to_claim(tx, sorted(types), paused_types(tx))
+            wanted = None if types is None else set(types).difference(paused_types(tx))
             return next_due_at(tx, wanted, ahead)
 
         return await self._database.read(read)

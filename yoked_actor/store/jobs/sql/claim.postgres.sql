@@ -1,9 +1,8 @@
--- Lease due jobs of one priority. ?6 is a JSON array of types, or NULL for all. Jobs that another process
--- claims or changes at this moment are left to it. Returns the columns that the caller does not know.
+-- Lease due jobs of one priority and one type. Jobs that another process claims or changes at this moment are
+-- left to it. Returns the columns that the caller does not know.
 WITH due AS MATERIALIZED (
     SELECT id FROM jobs
-    WHERE status IN ('pending', 'failed') AND priority = ?4 AND scheduled_for <= ?2
-        AND (CAST(?6 AS text) IS NULL OR type IN (SELECT value FROM json_array_elements_text(CAST(?6 AS json))))
+    WHERE status IN ('pending', 'failed') AND priority = ?4 AND type = ?6 AND scheduled_for <= ?2
     ORDER BY scheduled_for, id
     LIMIT ?5
     FOR UPDATE SKIP LOCKED

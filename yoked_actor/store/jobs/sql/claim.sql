@@ -1,5 +1,4 @@
--- Lease due jobs of one priority. ?6 is a JSON array of types, or NULL for all. Returns the columns that the
--- caller does not know.
+-- Lease due jobs of one priority and one type. Returns the columns that the caller does not know.
 UPDATE jobs SET
     status = 'in_progress',
     attempts = attempts + 1,
@@ -13,8 +12,8 @@ UPDATE jobs SET
     overtaken = 0
 WHERE id IN (
     SELECT due.id FROM jobs AS due
-    WHERE due.status IN ('pending', 'failed') AND due.priority = ?4 AND due.scheduled_for <= ?2
-        AND (?6 IS NULL OR due.type IN (SELECT value FROM json_each(?6)))
+    WHERE due.status IN ('pending', 'failed') AND due.priority = ?4 AND due.type = ?6
+        AND due.scheduled_for <= ?2
     ORDER BY due.scheduled_for, due.id
     LIMIT ?5
 )
