@@ -630,3 +630,11 @@ async def test_offers_that_repeat_one_too_soon_are_counted(open_again):
         again = msgspec.structs.replace(made["ana"], day=tomorrow, offered_at=runs(tomorrow))
         await store.offers.store_sets(BERLIN, [again], runs(tomorrow))
         assert await store.offers.count_doubled(BERLIN, tomorrow) == 1
+
+
+async def test_nobody_gives_way_to_a_transaction_that_is_over(open_again):
+    async with open_again() as store:
+        assert store.offers.applied.is_set()
+        await store.offers.drop_pools(DAY)
+        await store.offers.drop_parts(BERLIN, DAY)
+        assert store.offers.applied.is_set()
