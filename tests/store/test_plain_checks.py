@@ -73,7 +73,8 @@ def test_rows_columns_and_indexes_stay(old):
         for table in ("jobs", "seats")
     ]
     known = indexes(old)
-    migrate(old, None)
+    # This migration alone: later ones may change an index.
+    old.executescript(next(step.text for step in migrations() if step.version == BEFORE + 1))
     after = [
         (columns(old, table), old.execute(f"SELECT * FROM {table}").fetchall())
         for table in ("jobs", "seats")
