@@ -7,7 +7,7 @@ import time
 from threading import Event
 
 _BREATH_S, _RARE_BREATH_S = 0.0015, 0.015
-_OFTEN_S = 0.0002
+_OFTEN_S = 0.00015
 _LONGEST_S = 0.02
 """A transaction that takes this long waits for something else."""
 

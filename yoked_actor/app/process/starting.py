@@ -77,7 +77,7 @@ def explained() -> Iterator[None]:
         sys.exit(70)
 
 
-def tune_interpreter(switch_interval_s: float = 0.001) -> None:
+def tune_interpreter(switch_interval_s: float = 0.0002) -> None:
     """Run the garbage collector rarely, and switch threads often.
 
     Almost nothing here is cyclic (`tests/edge/test_garbage.py` checks that), and everybody who
@@ -86,7 +86,8 @@ def tune_interpreter(switch_interval_s: float = 0.001) -> None:
     What is new is looked at in small parts, because nothing else runs meanwhile.
     A thread that reads the people of a large zone, or computes its offers, would keep each commit
     waiting many times for the default of 5 ms, because a commit is many calls that give up the
-    interpreter. Other processes wait for a commit, too.
+    interpreter. Other processes wait for a commit, too. The event loop itself is such a thread when
+    it runs many jobs: with 0.2 ms it ran 48,600 a second, with 1 ms 41,600 (medians of nine).
     """
     gc.collect()
     gc.freeze()

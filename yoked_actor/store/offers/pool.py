@@ -46,7 +46,7 @@ _NOT_AGAIN = statement("offers/pool_not_again")
 _ACCEPTED = statement("offers/pool_accepted")
 _DAY = 86_400 * MICROSECONDS
 _ROWS_AT_ONCE = 100
-_OFTEN_S = 0.0002
+_OFTEN_S = 0.00015
 
 T = TypeVar("T")
 _decode_ids = msgspec.json.Decoder(list[str]).decode
