@@ -87,7 +87,10 @@ def test_rooms_close_by_the_clocks_of_their_zone() -> None:
 
 def test_a_claim_is_recognised_by_its_statement() -> None:
     found = [path.name for path in PACKAGE.rglob("*.sql") if CLAIM in path.read_text()]
-    assert sorted(found) == ["claim.postgres.sql", "claim.sql"]
+    names = ["claim", "claim_types"]
+    assert sorted(found) == sorted(
+        f"{name}{end}.sql" for name in names for end in ("", ".postgres")
+    )
 
 
 @pytest.mark.parametrize(
