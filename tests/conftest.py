@@ -4,7 +4,7 @@ Files that take minutes come first: a run in several processes ends when the las
 
 Hypothesis takes the same examples on every run; with HYPOTHESIS_PROFILE=thorough, many more.
 Logging is after each test what it was before, because some commands configure it. Tracebacks in
-the log are plain, as those of a server are: the default of structlog takes a second for each.
+the log are plain, as in a server: to format one as structlog does by default takes a second.
 """
 
 from __future__ import annotations

@@ -98,9 +98,10 @@ def content(years_apart: Any, alike: Any, nearness_lost: Any) -> Any:
 
 
 def lessen(points: Ints, years_apart: NDArray[np.int16], nearness_lost: Ints) -> None:
-    """Make points of the same age and place those of some years and a distance, in place.
+    """Subtract from points, in place, what the years between the ages and the distance cost.
 
-    They are those of `content`: without a full likeness too, less is lost than there is at first.
+    The result is that of `content`: two people of the same age and place have at least 60 points,
+    and years and distance cost 50 at most, so no limit applies.
     """
     points -= np.minimum(years_apart, MOST_YEARS).astype(np.int64) * YEAR
     points -= nearness_lost // FAR_PART

@@ -32,7 +32,7 @@ _OUTLOOK = statement("jobs/outlook")
 _CLAIM = statement("jobs/claim")
 _CLAIM_TYPES = statement("jobs/claim_types")
 _EXPIRED = statement("jobs/expired")
-_NEXT_DUE = statement("jobs/next_due")
+_NEXT_LEASE_END = statement("jobs/next_lease_end")
 _LOST = statement("jobs/lost")
 _LOCKED_FOR_S = 0.05
 _DUE_AND_ID = itemgetter(4, 0)
@@ -72,12 +72,12 @@ def claim_in(
     expected: Sequence[int],
 ) -> Claimed:
     """Rescue the jobs whose lease has ended, then lease those that are due."""
-    outlook = _look(tx, at)
+    outlook = _look(tx, at.lease)
     rescued: list[Job] = []
     if outlook.has_expired:
         types = None if policies is None else json_text(list(policies))
         rescued = _rescue(tx, at, limit, types, policies or {})
-        outlook = _look(tx, at)
+        outlook = _look(tx, at.lease)
     open_types = _open_types(outlook, policies)
     until = after(at.lease, lease_s)
     due = [lane for lane in outlook.lanes if lane.type in open_types and lane.first_at <= at.now]
@@ -97,14 +97,21 @@ def claim_in(
 
 
 def next_due_at(tx: Tx, types: Collection[str] | None, ahead: int) -> Instant | None:
-    """When the next job is due or the next lease ends; of some types, or of all."""
+    """When the next job is due or the next lease ends; of some types, or of all.
+
+    `ahead` is the difference from the scale of leases to the time of day.
+    """
+    lanes = _look(tx, 0).lanes
+    instants = [lane.first_at for lane in lanes if types is None or lane.type in types]
     wanted = None if types is None else json_text(sorted(types))
-    (at,) = tx.execute(_NEXT_DUE, (wanted, ahead)).fetchone()
-    return None if at is None else int(at)
+    for (lease_until,) in tx.execute(_NEXT_LEASE_END, (wanted,)).fetchall():
+        instants.append(lease_until + ahead)
+    return min(instants, default=None)
 
 
-def _look(tx: Tx, at: Reading) -> _Outlook:
-    paused, lanes, has_expired = tx.execute(_OUTLOOK, (at.lease,)).fetchone()
+def _look(tx: Tx, lease_now: Instant) -> _Outlook:
+    """What waits; `lease_now` is the present on the scale of leases."""
+    paused, lanes, has_expired = tx.execute(_OUTLOOK, (lease_now,)).fetchone()
     return _Outlook(_decode_types(paused), sorted(_decode_lanes(lanes)), bool(has_expired))
 
 
