@@ -20,7 +20,7 @@ class _Question:
 
 
 class Questions:
-    """Answers why users wait, as of what is stored."""
+    """Answers why a user waits. The answer counts only what is stored."""
 
     def __init__(self, floor: Floor, clock: Clock) -> None:
         self._floor = floor

@@ -1,7 +1,7 @@
 """Claiming jobs, inside a transaction.
 
-Waiting jobs are in lanes: those of one priority and type, in the order of their instants. A claim
-reads lanes of types that it may claim, and nothing of the others: a hundred thousand jobs may wait
+A lane has the waiting jobs of one priority and type, in the order of their instants. A claim reads
+the lanes of types that it may claim, and no job of the others: a hundred thousand jobs may wait
 there, while their type is paused or left to another process.
 """
 
