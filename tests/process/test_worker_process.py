@@ -202,6 +202,19 @@ def test_a_worker_ends_with_a_killed_server_and_the_next_server_finishes(tmp_pat
         assert server.stop() == 0
 
 
+def test_a_worker_lets_its_server_go_first(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        trio.run(ask_for_run, server.data_dir, DAY)
+        until(lambda: sets(server) > 0, "no set was stored")
+        [worker] = worker_pids(server)
+        assert os.getpriority(os.PRIO_PROCESS, worker) > os.getpriority(os.PRIO_PROCESS, 0)
+        # Where the kernel divides the cores among sessions, the priority of the session counts.
+        group = Path(f"/proc/{worker}/autogroup")
+        if group.exists():
+            assert group.read_text().split()[-1] == "5"
+        assert server.stop() == 0
+
+
 def test_a_worker_without_work_ends_and_the_server_counts_what_it_did(tmp_path: Path) -> None:
     with served(tmp_path, idle_s=1.0) as server:
         trio.run(ask_for_run, server.data_dir, DAY)

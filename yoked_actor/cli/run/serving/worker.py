@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +29,7 @@ _NICE = 5
 """The worker process of a server lets the server go first where a core is short."""
 _SWITCH_INTERVAL_S = 0.0001
 """A transaction waits no longer for a thread that computes offers; the server waits for both."""
+_AUTOGROUP = Path("/proc/self/autogroup")
 _STDIN, _STDOUT = 0, 1
 
 
@@ -56,7 +58,7 @@ async def _work(settings: Settings, load: Callable[[], Settings]) -> None:
 
 
 async def _work_for_server(settings: Settings, load: Callable[[], Settings]) -> None:
-    os.nice(_NICE)
+    _let_server_go_first()
     orders = Orders(lambda: reload(settings, load))
     _stop_with_server(orders.stop, trio.lowlevel.current_trio_token(), settings.jobs)
     with heard_signals() as signals:
@@ -68,6 +70,13 @@ async def _work_for_server(settings: Settings, load: Callable[[], Settings]) -> 
                 beside.start_soon(_stop_when_idle, dispatcher, settings.jobs, orders.stop)
                 await orders.stop.wait()
             beside.cancel_scope.cancel()
+
+
+def _let_server_go_first() -> None:
+    os.nice(_NICE)
+    # Linux may divide the cores among sessions first, and this process has one of its own.
+    with suppress(OSError):
+        _AUTOGROUP.write_text(str(_NICE))
 
 
 def _stop_with_server(
