@@ -25,7 +25,7 @@ GROUP = "yoked_core"
 """The name that mypyc gives to the library with the code of all modules."""
 
 # Modules on the path of a spin. mypyc cannot compile a module that defines a Struct, and nobody may
-# derive from a compiled class: tests do so from `Deadlines` and `Pool`.
+# derive from a compiled class unless it says so.
 MODULES = (
     "yoked_actor.actors.lobby.matchmaker",
     "yoked_actor.actors.lobby.messages",
@@ -44,6 +44,7 @@ MODULES = (
     "yoked_actor.domain.lobby.floor.book",
     "yoked_actor.domain.lobby.floor.books",
     "yoked_actor.domain.lobby.floor.calls",
+    "yoked_actor.domain.lobby.floor.deadlines",
     "yoked_actor.domain.lobby.floor.floor",
     "yoked_actor.domain.lobby.floor.settled",
     "yoked_actor.domain.lobby.floor.timed_books",
@@ -54,6 +55,7 @@ MODULES = (
     "yoked_actor.domain.lobby.machine.handlers",
     "yoked_actor.domain.lobby.machine.lobby",
     "yoked_actor.domain.lobby.machine.matches",
+    "yoked_actor.domain.lobby.machine.moves",
     "yoked_actor.domain.lobby.machine.nudges",
     "yoked_actor.domain.lobby.machine.pairing",
     "yoked_actor.domain.lobby.machine.snapshot",
@@ -64,8 +66,10 @@ MODULES = (
     "yoked_actor.domain.matching.fairness",
     "yoked_actor.domain.matching.group",
     "yoked_actor.domain.matching.idlers",
+    "yoked_actor.domain.matching.pool",
     "yoked_actor.domain.matching.search",
     "yoked_actor.domain.matching.tiers",
+    "yoked_actor.domain.matching.waiting",
     "yoked_actor.domain.ops.recent",
     "yoked_actor.domain.people.measures",
     "yoked_actor.domain.people.shown_places",

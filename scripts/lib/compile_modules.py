@@ -54,6 +54,8 @@ def build(making: Path, folder: Path, compiled: ModuleType) -> None:
         # Python's own flags have -Wall. In generated C it finds nothing for us, and GCC's check of
         # the indentation takes 45 s for one file of 27 MB.
         extension.extra_compile_args.append("-Wno-all")
+        # Nobody replaces a function of the library: calls inside it are direct and can be inlined.
+        extension.extra_compile_args.append("-fno-semantic-interposition")
     # Not `setup()`: it would read pyproject.toml, which is for another backend.
     parts = {"name": compiled.GROUP, "ext_modules": extensions}
     command = Distribution(parts).get_command_obj("build_ext")

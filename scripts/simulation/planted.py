@@ -61,8 +61,8 @@ MUTANTS = (
         "lost-wake-up",
         "the first message in a mailbox wakes nobody",
         "actors/mailbox.py",
-        "        if self._filled:\n",
-        "        if self._filled and len(self._items) > 1:\n",
+        "        if len(self._items) == 1:\n",
+        "        if len(self._items) == 2:\n",
     ),
     _one(
         "stale-timer",
@@ -120,7 +120,7 @@ MUTANTS = (
         "no-forced-attempt",
         "limits are not given up past the forced edge",
         _PAIRING,
-        "    if choice is None and seeker.tier is Tier.FORCED:\n",
+        "    if choice is None and seeker.tier is _FORCED:\n",
         "    if choice is None and seeker.tier is None:\n",
     ),
     _one(

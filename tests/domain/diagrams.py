@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from yoked_actor.domain.jobs import JOB_TRANSITIONS, JobStatus
 from yoked_actor.domain.lobby.ballot import VERDICTS, CreditChange, Verdict, Vote
-from yoked_actor.domain.lobby.lifecycle import TRANSITIONS, State, move
+from yoked_actor.domain.lobby.lifecycle import TRANSITIONS, State
+from yoked_actor.domain.lobby.machine.moves import move
 
 S = TypeVar("S", bound=StrEnum)
 

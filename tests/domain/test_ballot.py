@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from yoked_actor.domain.lobby import Outcome, State
 from yoked_actor.domain.lobby.ballot import VERDICTS, CreditChange, Verdict, Vote, credit_after
-from yoked_actor.domain.lobby.lifecycle import move
+from yoked_actor.domain.lobby.machine.moves import move
 
 # R11, one line an outcome: (votes), outcome, (next states), (what becomes of the credit).
 RULING = [

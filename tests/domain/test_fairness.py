@@ -64,7 +64,9 @@ def test_a_standing_holds_until_it_says_that_it_changes(
     for second in seconds:
         now = after(START, second)
         if standing.changes_at is None or now < standing.changes_at:
-            assert policy.standing(each, now) == standing
+            found = policy.standing(each, now)
+            assert (found.key, found.phase) == (standing.key, standing.phase)
+            assert found.changes_at == standing.changes_at
     if standing.changes_at is not None:
         changed = policy.standing(each, standing.changes_at)
         assert changed.key != standing.key

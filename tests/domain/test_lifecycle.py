@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from yoked_actor.domain.lobby import State
-from yoked_actor.domain.lobby.lifecycle import TRANSITIONS, Cause, ImpossibleMove, move
+from yoked_actor.domain.lobby.lifecycle import TRANSITIONS, Cause, ImpossibleMove
+from yoked_actor.domain.lobby.machine.moves import move
 
 EVERY_PAIR = list(product(State, Cause))
 

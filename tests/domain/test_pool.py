@@ -170,7 +170,8 @@ def test_any_history_of_the_pool_leaves_what_a_dictionary_would_hold(
                     # As the lobby does it: one more skip, another tier, or both.
                     placed = model[user_id]
                     skips = placed.skips + data.draw(st.integers(0, 1))
-                    placed = replace(placed, skips=skips, tier=data.draw(tiers))
+                    place = placed.person, placed.waiting_since, placed.credit
+                    placed = Ticket(*place, skips, data.draw(tiers))
                     pool.put(placed, now)
                     model[user_id] = placed
                 case 2:
@@ -395,11 +396,12 @@ def test_the_clock_may_stand_anywhere(
         born = each.person.birth_date.replace(year=each.person.birth_date.year + year - 2026)
         credit = draw.choice([0, 50, MOST_CREDIT])
         crowd.append(
-            replace(
-                each,
-                person=replace(each.person, birth_date=born),
-                waiting_since=each.waiting_since + moved,
-                credit=credit,
+            Ticket(
+                replace(each.person, birth_date=born),
+                each.waiting_since + moved,
+                credit,
+                each.skips,
+                each.tier,
             )
         )
     pool, found = _pool(policy, *crowd, now=now), 0
@@ -594,7 +596,8 @@ def test_users_who_come_and_go_get_numbers_that_are_not_mixed_up(policy: str) ->
             pool.numbers.release(user_id)
             del crowd[user_id]
         for each in _a_town(40, draw):
-            new = replace(each, person=replace(each.person, user_id=f"{each.user_id}-{round_}"))
+            person = replace(each.person, user_id=f"{each.user_id}-{round_}")
+            new = Ticket(person, each.waiting_since, each.credit, each.skips, each.tier)
             crowd[new.user_id] = new
             pool.put(new, START)
         refused = set(draw.sample(sorted(crowd), draw.choice([0, 1, 250, len(crowd)])))

@@ -43,7 +43,8 @@ class Mailbox(Generic[T]):
     def put_always(self, item: T) -> None:
         """Add an item even beyond the capacity: for items whose number is bounded elsewhere."""
         self._items.append(item)
-        if self._filled:
+        # The reader waits only while there is no item.
+        if len(self._items) == 1:
             self._filled.unpark()
 
     async def put(self, item: T) -> None:

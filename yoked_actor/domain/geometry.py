@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import asin, cos, degrees, floor, inf, pi, radians, sin, sqrt
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-EARTH_RADIUS_KM = 6371.0088
-KM_PER_DEGREE = EARTH_RADIUS_KM * pi / 180
+EARTH_RADIUS_KM: Final = 6371.0088
+KM_PER_DEGREE: Final = EARTH_RADIUS_KM * pi / 180
 """Along a meridian."""
 
 V = TypeVar("V")
@@ -23,8 +23,8 @@ Angles = tuple[float, float, float]
 Cell = int
 """The number of a cell of a `Grid`."""
 
-_NEAR_POLE = 89.0
-_SLACK = 1 + 1e-9
+_NEAR_POLE: Final = 89.0
+_SLACK: Final = 1 + 1e-9
 
 
 def angles_of(lat: float, lon: float) -> Angles:

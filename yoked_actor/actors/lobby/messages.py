@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Final, Protocol
 
 from yoked_actor.domain.lobby import Depart, Erase, Event, Forget, Notice, Probe, Reply
 from yoked_actor.domain.time import Instant
@@ -71,5 +71,5 @@ def up_to_an_erasure(messages: list[Message]) -> tuple[list[Message], list[Messa
     return messages, []
 
 
-NOT_FOR_LOBBY = frozenset({Depart, Forget, Probe})
+NOT_FOR_LOBBY: Final = frozenset({Depart, Forget, Probe})
 """The events that the lobby does not decide about."""

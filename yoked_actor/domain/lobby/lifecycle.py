@@ -120,11 +120,3 @@ class ImpossibleMove(Exception):
         super().__init__(f"a user who is {state} cannot move because of {cause}")
         self.state = state
         self.cause = cause
-
-
-def move(state: State, cause: Cause) -> State:
-    """The next state, or `ImpossibleMove`."""
-    try:
-        return TRANSITIONS[state, cause]
-    except KeyError:
-        raise ImpossibleMove(state, cause) from None

@@ -21,11 +21,12 @@ from yoked_actor.domain.matching.fairness import (
     terms_of,
 )
 from yoked_actor.domain.matching.idlers import Idlers
-from yoked_actor.domain.matching.pool import Choice, Pool
+from yoked_actor.domain.matching.pool import Pool
 from yoked_actor.domain.matching.quality import GroupQuality, Percentiles, QualityReport, group_of
 from yoked_actor.domain.matching.relaxation import Rejections, Relaxation, StrictCost
-from yoked_actor.domain.matching.tickets import EVERYBODY, Limits, Ticket, Tier, Widening
+from yoked_actor.domain.matching.tickets import EVERYBODY, Limits, Tier, Widening
 from yoked_actor.domain.matching.tiers import Tiers
+from yoked_actor.domain.matching.waiting import Choice, Ticket
 
 __all__ = [
     "EVERYBODY",

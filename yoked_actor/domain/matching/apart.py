@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class Numbers:
             self._free.append(number)
 
 
-_MANY = 16
+_MANY: Final = 16
 """An `Apart` keeps its mask if the mask has at most so many bytes for each of its users."""
 
 
@@ -103,5 +104,5 @@ class Apart:
             self._free[number] = is_free
 
 
-NOBODY = Apart()
+NOBODY: Final = Apart()
 """For a user from whom nobody is kept apart; nothing is added to it."""

@@ -21,7 +21,8 @@ from yoked_actor.domain.matching.columns import SHOWN, reach2
 from yoked_actor.domain.matching.group import Group
 from yoked_actor.domain.matching.pool import Pool
 from yoked_actor.domain.matching.relaxation import Rejections, Relaxation, StrictCost
-from yoked_actor.domain.matching.tickets import Limits, Ticket
+from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.matching.waiting import Ticket
 from yoked_actor.domain.people import (
     ADULT_AGE,
     age_on,

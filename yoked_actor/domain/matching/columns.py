@@ -6,26 +6,27 @@ A row of the columns is written when the columns are read, or when too many tick
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.geometry import Grid, angles_of, chord_of, unit_vector
-from yoked_actor.domain.matching.tickets import Limits, Standing, Ticket
+from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.matching.waiting import Standing, Ticket
 from yoked_actor.domain.people import born_number
 
-CELLS = Grid(per_degree=1)
-EXACT = ("x", "y", "z")
-SHOWN = ("shown_x", "shown_y", "shown_z")
+CELLS: Final = Grid(per_degree=1)
+EXACT: Final = ("x", "y", "z")
+SHOWN: Final = ("shown_x", "shown_y", "shown_z")
 """The columns of exact and of shown positions."""
 
 Item = tuple[int, str, "Entry"]
 """Sorts by descending key, then by user id, which is unique."""
-_SLACK = 1 + 1e-9
-_LONGEST_CHORD2 = 4.001
-_ANY_AGE = 30_000
-MOST_UNWRITTEN = 32
+_SLACK: Final = 1 + 1e-9
+_LONGEST_CHORD2: Final = 4.001
+_ANY_AGE: Final = 30_000
+MOST_UNWRITTEN: Final = 32
 
 
 def reach2(km: float) -> float:
@@ -87,7 +88,7 @@ class Entry:
         self.item: Item = (-standing.key, self.user_id, self)
 
 
-_TYPES: dict[str, Any] = {
+_TYPES: Final[dict[str, Any]] = {
     "number": np.int32,
     "born": np.int32,
     "min_age": np.int16,

@@ -10,21 +10,21 @@ millionths, as integers, which compare exactly on every machine.
 from __future__ import annotations
 
 from math import floor
-from typing import Protocol
+from typing import Final, Protocol
 
-from yoked_actor.domain.matching.tickets import Standing, Ticket
+from yoked_actor.domain.matching.waiting import Standing, Ticket
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import MICROSECONDS, Instant
 
-POINT = 1_000_000
-EPOCH = 1_577_836_800 * MICROSECONDS
+POINT: Final = 1_000_000
+EPOCH: Final = 1_577_836_800 * MICROSECONDS
 """1 January 2020: instants are counted from here, so that keys fit into 64 bits."""
-MOST_CREDIT = (1 << 10) - 1
+MOST_CREDIT: Final = (1 << 10) - 1
 """The most credit that fits into a key."""
 
-_SINCE_BITS = 51
-_STARVED = 1 << 62
+_SINCE_BITS: Final = 51
+_STARVED: Final = 1 << 62
 
 
 class Policy(Protocol):

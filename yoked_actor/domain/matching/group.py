@@ -12,18 +12,21 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
+from typing import Final
 
 from sortedcontainers import SortedList
 
 from yoked_actor.domain.geometry import Cell
 from yoked_actor.domain.matching.columns import MOST_UNWRITTEN, Columns, Entry, Item
-from yoked_actor.domain.matching.tickets import Limits, Standing, Ticket
+from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.matching.waiting import Standing, Ticket
 
-ALL_YEARS = 0
+ALL_YEARS: Final = 0
 Phases = tuple[list[Item], list[Item]]
 Line = tuple[Sequence[Item], Sequence[Item]]
 """Ordered lists of tickets, by phase."""
 
+# Not final: tests change it.
 _FEW = 16
 """A cell of so many tickets has no lists by year: reading all of them is faster."""
 
@@ -136,8 +139,9 @@ def walk(lines: Sequence[Line], lifts: tuple[int, int]) -> Iterator[tuple[int, E
     """All entries of some ordered lists, merged, in descending order of their standing."""
     heads: list[tuple[int, str, Entry, int, Sequence[Item], int]] = []
     for phases in lines:
-        for line, lift in zip(phases, lifts, strict=True):
+        for phase, line in enumerate(phases):
             if line:
+                lift = lifts[phase]
                 minus_key, user_id, entry = line[0]
                 heads.append((minus_key - lift, user_id, entry, 1, line, lift))
     heapify(heads)

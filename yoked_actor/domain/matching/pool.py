@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 from heapq import heapify, heappop, heappush
+from typing import Final
 
-import msgspec
+from mypy_extensions import mypyc_attr
 
 from yoked_actor.domain.matching.apart import Apart, Numbers
 from yoked_actor.domain.matching.columns import Entry
 from yoked_actor.domain.matching.fairness import EPOCH, Policy
 from yoked_actor.domain.matching.group import Group
 from yoked_actor.domain.matching.search import Search
-from yoked_actor.domain.matching.tickets import Limits, Ticket
+from yoked_actor.domain.matching.tickets import Limits
 from yoked_actor.domain.matching.tiers import Tiers
+from yoked_actor.domain.matching.waiting import Choice, Ticket
 from yoked_actor.domain.people import (
     ADULT_AGE,
     WITHOUT_SECRET,
@@ -29,21 +31,14 @@ from yoked_actor.domain.people import (
 )
 from yoked_actor.domain.time import Instant, utc_date
 
-MOST_STALE_CHANGES = 64
+MOST_STALE_CHANGES: Final = 64
 """How many more entries of removed tickets than tickets the heap of changes may have."""
 
 GroupKey = tuple[str, frozenset[str]]
 
 
-class Choice(msgspec.Struct, frozen=True):
-    """The best partner, their total and distance, and the users who were passed over."""
-
-    ticket: Ticket
-    total: int
-    km: float
-    passed_over: list[str]
-
-
+# Tests derive from it: they compare each choice with a plain scan.
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Pool:
     """All tickets, indexed. The lobby is its only owner."""
 
@@ -84,9 +79,14 @@ class Pool:
         """The entry of a user's ticket in its group, or None."""
         return self._entries.get(user_id)
 
-    def suiting(self, person: Person) -> Iterator[Group]:
+    def suiting(self, person: Person) -> list[Group]:
         """The groups whose genders and seeking fit a person's, both ways."""
-        return (group for key, group in self._groups.items() if _may_suit(person, key))
+        gender, seeking = person.gender, person.seeking
+        return [
+            group
+            for (theirs, sought), group in self._groups.items()
+            if theirs in seeking and gender in sought
+        ]
 
     def older(self, before: date, today: date) -> list[str]:
         """The users in the index whose age is not the same on two days."""
@@ -114,11 +114,10 @@ class Pool:
         """Add a ticket, or replace the one its user had."""
         before = self._entries.get(ticket.user_id)
         if before is not None:
-            if before.ticket == ticket:
-                return
-            if _differ_in_tier(before.ticket, ticket):
-                limits = self._tiers.limits(ticket.person, ticket.tier)
-                self._groups[_group_of(ticket.person)].widen(before, ticket, limits)
+            if _differ_in_tier_at_most(before.ticket, ticket):
+                if before.ticket.tier is not ticket.tier:
+                    limits = self._tiers.limits(ticket.person, ticket.tier)
+                    self._groups[_group_of(ticket.person)].widen(before, ticket, limits)
                 return
             self.discard(ticket.user_id)
         limits = self._tiers.limits(ticket.person, ticket.tier)
@@ -153,13 +152,13 @@ class Pool:
             self.discard(ticket.user_id)
         self._changes.clear()
         for ticket in tickets:
-            moved = msgspec.structs.replace(ticket, waiting_since=ticket.waiting_since + by)
+            since = ticket.waiting_since + by
+            moved = Ticket(ticket.person, since, ticket.credit, ticket.skips, ticket.tier)
             self.put(moved, now)
 
     def in_order(self, user_ids: Iterable[str], now: Instant) -> list[Ticket]:
         """The tickets of some users, in the order of the policy."""
-        found = map(self.get, user_ids)
-        tickets = [ticket for ticket in found if ticket is not None]
+        tickets = [found for user_id in user_ids if (found := self.get(user_id)) is not None]
         if len(tickets) > 1:
             tickets.sort(key=lambda ticket: (-self.base(ticket, now), ticket.user_id))
         return tickets
@@ -227,16 +226,11 @@ def _group_of(person: Person) -> GroupKey:
     return (person.gender, person.seeking)
 
 
-def _differ_in_tier(before: Ticket, ticket: Ticket) -> bool:
-    """Whether two tickets differ in nothing but the tier, which has no part in the standing."""
+def _differ_in_tier_at_most(before: Ticket, ticket: Ticket) -> bool:
+    """Whether tickets differ in nothing, or in the tier, which has no part in the standing."""
     return (
         before.person is ticket.person
         and before.waiting_since == ticket.waiting_since
         and before.credit == ticket.credit
         and before.skips == ticket.skips
     )
-
-
-def _may_suit(seeker: Person, group: GroupKey) -> bool:
-    gender, seeking = group
-    return gender in seeker.seeking and seeker.gender in seeking

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import msgspec
 
 from yoked_actor.domain.matching.tickets import Tier
@@ -10,7 +12,12 @@ from yoked_actor.domain.people import Person
 
 def group_of(person: Person) -> str:
     """The group of a person in reports and metrics: their gender, and whom they seek."""
-    return f"{person.gender} seeking {' or '.join(sorted(person.seeking))}"
+    return _group_name(person.gender, person.seeking)
+
+
+@lru_cache(maxsize=256)
+def _group_name(gender: str, seeking: frozenset[str]) -> str:
+    return f"{gender} seeking {' or '.join(sorted(seeking))}"
 
 
 class Percentiles(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,21 +23,25 @@ from yoked_actor.domain.matching.apart import Apart
 from yoked_actor.domain.matching.columns import CELLS, EXACT, Entry, reach2
 from yoked_actor.domain.matching.fairness import EPOCH, Policy
 from yoked_actor.domain.matching.group import ALL_YEARS, Group, Line, walk
-from yoked_actor.domain.matching.tickets import Limits, Ticket
+from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.matching.waiting import Ticket
 from yoked_actor.domain.people import ADULT_AGE, age_on, born_number
 from yoked_actor.domain.time import Instant, utc_date
 
-_SHORT_WALK, _WALKED_SHARE = 100, 1000
-"""A walk ends after so many tickets, and one more for each so many of the group: to read 100 takes
-as long as the pass over 50,000."""
-_REFUSED = 16
-"""What a user who is kept apart costs of the length of a walk: others probably are, too."""
+# Not final: tests change them.
+_SHORT_WALK = 100
 _MOST_LINES = 32
 _MOST_CELLS = 400
-_SLACK = 20_000
+
+_WALKED_SHARE: Final = 1000
+"""A walk ends after `_SHORT_WALK` tickets, and one more for each so many of the group: to read 100
+takes as long as the pass over 50,000."""
+_REFUSED: Final = 16
+"""What a user who is kept apart costs of the length of a walk: others probably are, too."""
+_SLACK: Final = 20_000
 """The largest error of the NumPy pass, in millionths of a point: two steps of nearness."""
-_NEAR_KM = 0.001
-_SURELY = 1 + 1e-6
+_NEAR_KM: Final = 0.001
+_SURELY: Final = 1 + 1e-6
 
 
 class Search:

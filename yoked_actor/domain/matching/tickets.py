@@ -1,4 +1,4 @@
-"""A place in line as a value: its tier, the limits that the tier gives, and its standing."""
+"""The tiers of a place in line, and the limits that a tier gives."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from yoked_actor.domain.people import ADULT_AGE, Person, StrictLimit
-from yoked_actor.domain.time import Instant
+from yoked_actor.domain.people import ADULT_AGE, StrictLimit
 
 
 class Tier(IntEnum):
@@ -53,26 +52,3 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 EVERYBODY = Limits(ADULT_AGE, 10_000, inf)
-
-
-class Ticket(msgspec.Struct, frozen=True, gc=False):
-    """A waiting user who can be paired."""
-
-    person: Person
-    waiting_since: Instant
-    credit: int = 0
-    skips: int = 0
-    tier: Tier = Tier.EXACT
-
-    @property
-    def user_id(self) -> str:
-        """The user of the ticket."""
-        return self.person.user_id
-
-
-class Standing(msgspec.Struct, frozen=True):
-    """The standing of a ticket until `changes_at`."""
-
-    key: int
-    phase: int
-    changes_at: Instant | None

@@ -7,10 +7,16 @@ made strict is a hard constraint: no tier widens it.
 
 from __future__ import annotations
 
+from typing import Final
+
 from yoked_actor.domain.matching.tickets import EVERYBODY, Limits, Tier, Widening, Wishes
 from yoked_actor.domain.people import ADULT_AGE, OLDEST_AGE
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, microseconds
+
+# A constant is read faster than a member of an enumeration.
+_EXACT: Final = Tier.EXACT
+_FORCED: Final = Tier.FORCED
 
 
 class Tiers:
@@ -30,12 +36,12 @@ class Tiers:
     def __init__(self, widenings: tuple[Widening, ...], forced_after_s: float) -> None:
         self._widenings = {widening.tier: widening for widening in widenings}
         edges = [(widening.after_s, widening.tier) for widening in widenings]
-        edges.append((forced_after_s, Tier.FORCED))
+        edges.append((forced_after_s, _FORCED))
         self._edges = [(microseconds(after_s), tier) for after_s, tier in edges]
 
     def tier_at(self, waiting_since: Instant, now: Instant) -> Tier:
         """The tier of a wait at an instant."""
-        waited, tier = now - waiting_since, Tier.EXACT
+        waited, tier = now - waiting_since, _EXACT
         for edge, reached in self._edges:
             if edge <= waited:
                 tier = reached
@@ -51,9 +57,9 @@ class Tiers:
     def limits(self, person: Wishes, tier: Tier) -> Limits:
         """The limits of a person in a tier."""
         exact = Limits(person.min_age, person.max_age, person.max_distance_km)
-        if tier is Tier.EXACT:
+        if tier is _EXACT:
             return exact
-        widened = EVERYBODY if tier is Tier.FORCED else self._widened(person, tier)
+        widened = EVERYBODY if tier is _FORCED else self._widened(person, tier)
         if not person.strict:
             return widened
         ages = exact if "age" in person.strict else widened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from calendar import isleap
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from yoked_actor.domain.geometry import angles_of, haversine_km
 from yoked_actor.domain.time import Instant, utc_date
@@ -13,8 +13,8 @@ from yoked_actor.domain.time import Instant, utc_date
 if TYPE_CHECKING:
     from yoked_actor.domain.people.person import Person
 
-ADULT_AGE = 18
-OLDEST_AGE = 100
+ADULT_AGE: Final = 18
+OLDEST_AGE: Final = 100
 
 
 def age_on(birth_date: date, today: date) -> int:

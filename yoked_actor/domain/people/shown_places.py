@@ -25,6 +25,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from hashlib import blake2b
 from math import asin, atan2, cos, degrees, floor, pi, radians, sin
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -38,14 +39,14 @@ from yoked_actor.domain.people.measures import age_at
 from yoked_actor.domain.people.person import Card, Person, ShownPlace
 from yoked_actor.domain.time import Instant, after
 
-BANDS_KM = (2, 5, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
+BANDS_KM: Final = (2, 5, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
 """The upper edges of the bands of shown distances; the last band has no limit."""
-GRID_KM = 2.0
-LEAST_OFF_KM = 1.02
+GRID_KM: Final = 2.0
+LEAST_OFF_KM: Final = 1.02
 """A shown place is further than this from all positions of its cell."""
 
-_WORDS = 3
-_DIGITS = 6
+_WORDS: Final = 3
+_DIGITS: Final = 6
 
 
 def band_km(km: float) -> int:
@@ -129,7 +130,7 @@ def card_of(person: Person, age: int, shown_km: int) -> Card:
     )
 
 
-WITHOUT_SECRET = ShownPlaces()
+WITHOUT_SECRET: Final = ShownPlaces()
 """For a lobby that shows no cards: a simulation, an erasure from the command line."""
 
 

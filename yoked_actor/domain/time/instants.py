@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
+from typing import Final
 
 Instant = int
 """Microseconds since 1970-01-01T00:00:00Z."""
 
-MICROSECONDS = 1_000_000
+MICROSECONDS: Final = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY = 86_400 * MICROSECONDS
+_DAY: Final = 86_400 * MICROSECONDS
 
 
 def microseconds(seconds: float) -> int:

@@ -7,6 +7,7 @@ Text messages and pings are written here. Everything else goes through the sans-
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Final
 
 import structlog
 from websockets.protocol import OPEN
@@ -17,9 +18,9 @@ from yoked_actor.edge.ws.frames import EMPTY_PING, text_frame
 from yoked_actor.edge.ws.library import PROTOCOL_LOGGER, clip_reason
 from yoked_actor.wire.close_codes import CloseCode
 
-_MAX_QUEUED_FRAMES = 256
+_MAX_QUEUED_FRAMES: Final = 256
 # A slow reader may have sent many commands, within the rate, before it was disconnected.
-_SLOW_READERS_SEND = 16
+_SLOW_READERS_SEND: Final = 16
 
 _log = structlog.get_logger()
 

@@ -5,21 +5,23 @@ Only the parts that the common path needs. `websockets` parses and checks everyt
 
 from __future__ import annotations
 
+from typing import Final
+
 try:
     from websockets.speedups import apply_mask
 except ImportError:  # its C extension is optional
     from websockets.utils import apply_mask
 
-TEXT_FRAME = 0x81
+TEXT_FRAME: Final = 0x81
 """The first byte of a whole text message."""
-PING_FRAME = 0x89
-PONG_FRAME = 0x8A
-EMPTY_PING = b"\x89\x00"
+PING_FRAME: Final = 0x89
+PONG_FRAME: Final = 0x8A
+EMPTY_PING: Final = b"\x89\x00"
 
-INCOMPLETE = 0
-MALFORMED = -1
-_OPCODES = frozenset((0x0, 0x1, 0x2, 0x8, 0x9, 0xA))
-_TEXT_HEADS = [bytes((TEXT_FRAME, size)) for size in range(126)]
+INCOMPLETE: Final = 0
+MALFORMED: Final = -1
+_OPCODES: Final = frozenset((0x0, 0x1, 0x2, 0x8, 0x9, 0xA))
+_TEXT_HEADS: Final = [bytes((TEXT_FRAME, size)) for size in range(126)]
 
 
 def text_frame(text: bytes) -> bytes:

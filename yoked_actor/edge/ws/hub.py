@@ -15,6 +15,7 @@ from __future__ import annotations
 import select
 import socket
 from collections.abc import Callable
+from typing import Final
 
 import structlog
 import trio
@@ -23,12 +24,13 @@ from yoked_actor.edge.net import Keepalive
 from yoked_actor.edge.ws.connection import Awaited, MessageHandler, WebSocketConnection
 from yoked_actor.edge.ws.hub_connection import HubConnection
 
+# Not final: tests change them.
 _EVENTS_PER_TURN = 128
 _BYTES_PER_TURN = 256 * 1024
 
 _log = structlog.get_logger()
 
-IS_SUPPORTED = hasattr(select, "epoll")
+IS_SUPPORTED: Final = hasattr(select, "epoll")
 """Whether this platform has epoll. Without it, sockets are served as streams."""
 
 

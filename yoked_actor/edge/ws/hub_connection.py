@@ -11,14 +11,14 @@ import socket
 from collections import deque
 from contextlib import suppress
 from itertools import islice
-from typing import Protocol
+from typing import Final, Protocol
 
 import trio
 
 from yoked_actor.edge.net import RECEIVE_BYTES, Keepalive
 from yoked_actor.edge.ws.connection import Awaited, MessageHandler, WebSocketConnection
 
-_FRAMES_PER_WRITE = 64
+_FRAMES_PER_WRITE: Final = 64
 
 
 class SocketOwner(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -27,18 +27,18 @@ from yoked_actor.domain.people import Person, ShownPlace, shared_genders, strict
 from yoked_actor.store.engine import read_row
 
 Row = tuple[Any, ...]
-PERSON_COLUMNS = 16
-SEAT_COLUMNS = 7
-MATCH_COLUMNS = 14
+PERSON_COLUMNS: Final = 16
+SEAT_COLUMNS: Final = 7
+MATCH_COLUMNS: Final = 14
 # Beyond the limits of a profile, and small enough to compute with.
-_OLDEST = 1_000
-_FARTHEST_KM = 1_000_000
+_OLDEST: Final = 1_000
+_FARTHEST_KM: Final = 1_000_000
 
 _log = structlog.get_logger()
 
-_encode = msgspec.json.Encoder().encode
-_decode_instants = msgspec.json.Decoder(dict[str, int]).decode
-_decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
+_encode: Final = msgspec.json.Encoder().encode
+_decode_instants: Final = msgspec.json.Decoder(dict[str, int]).decode
+_decode_tags: Final = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 def _number(text: str | None) -> int | None:

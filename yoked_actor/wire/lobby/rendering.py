@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
-from yoked_actor.domain.lobby import OfferView, notices
+from yoked_actor.domain.lobby import OfferView, Outcome, notices
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.lobby.events import (
     CallEndedEvent,
@@ -44,10 +44,11 @@ from yoked_actor.wire.lobby.events import (
     WarningEvent,
 )
 
-_UNITS_PER_POINT = 10_000
+_UNITS_PER_POINT: Final = 10_000
+_ENDINGS: Final = {outcome: Ending(outcome) for outcome in Outcome}
 
 
-moment_of = lru_cache(maxsize=64)(to_datetime)
+moment_of: Final = lru_cache(maxsize=64)(to_datetime)
 """`to_datetime`. The messages of one round have few different instants."""
 
 
@@ -134,7 +135,7 @@ def _outcome(notice: notices.OutcomeReached, seq: int, at: datetime) -> Event:
         seq=seq,
         at=at,
         match_id=notice.match_id,
-        outcome=Ending(notice.outcome),
+        outcome=_ENDINGS[notice.outcome],
         next=notice.next,
         credit=notice.credit,
         date_id=notice.date_id,
@@ -253,14 +254,14 @@ def _match_left(notice: notices.MatchLeft, seq: int, at: datetime) -> Event:
         seq=seq,
         at=at,
         match_id=notice.match_id,
-        outcome=Ending.CANCELLED if notice.outcome is None else Ending(notice.outcome),
+        outcome=Ending.CANCELLED if notice.outcome is None else _ENDINGS[notice.outcome],
         next=notice.next,
         credit=notice.credit,
         reason="you_left",
     )
 
 
-_EVENTS: dict[type[notices.Notice], Callable[[Any, int, datetime], Event]] = {
+_EVENTS: Final[dict[type[notices.Notice], Callable[[Any, int, datetime], Event]]] = {
     notices.Matched: _matched,
     notices.VotingOpened: _voting,
     notices.OutcomeReached: _outcome,

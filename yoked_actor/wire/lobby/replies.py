@@ -6,7 +6,7 @@ A table names the function that makes the reply of each type.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.time import Instant, to_datetime
@@ -81,7 +81,7 @@ def _explanation(re: str, reply: notices.Explanation) -> OkMessage:
     )
 
 
-_REPLIES: dict[type[notices.Reply], Callable[[str, Any], OkMessage | Error]] = {
+_REPLIES: Final[dict[type[notices.Reply], Callable[[str, Any], OkMessage | Error]]] = {
     notices.Refusal: _refusal,
     notices.SpinReply: _spin_reply,
     notices.LeaveReply: _leave_reply,

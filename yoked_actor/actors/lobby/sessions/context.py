@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.sessions.suspensions import Suspensions
@@ -111,12 +111,13 @@ def event_of(user_id: str, command: cmd.Command) -> ev.Event:
     return _EVENTS[type(command)](user_id, command)
 
 
-_EVENTS: dict[type[cmd.Command], Callable[[str, Any], ev.Event]] = {
+_VOTES: Final = {vote.value: vote for vote in Vote}
+_EVENTS: Final[dict[type[cmd.Command], Callable[[str, Any], ev.Event]]] = {
     cmd.Spin: lambda user_id, command: ev.Spin(user_id),
     cmd.Explain: lambda user_id, command: ev.Explain(user_id),
     cmd.Leave: lambda user_id, command: ev.Leave(user_id),
     cmd.Acknowledge: lambda user_id, command: ev.Acknowledge(user_id, command.match_id),
-    cmd.Vote: lambda user_id, command: ev.Vote(user_id, command.match_id, Vote(command.vote)),
+    cmd.Vote: lambda user_id, command: ev.Vote(user_id, command.match_id, _VOTES[command.vote]),
     cmd.Signal: lambda user_id, command: ev.Signal(user_id, command.date_id, bytes(command.data)),
     cmd.EndDate: lambda user_id, command: ev.EndDate(user_id, command.date_id),
     cmd.AcceptCall: lambda user_id, command: ev.AcceptCall(user_id, command.call_id),
@@ -124,5 +125,5 @@ _EVENTS: dict[type[cmd.Command], Callable[[str, Any], ev.Event]] = {
     cmd.CancelCall: lambda user_id, command: ev.CancelCall(user_id, command.call_id),
     cmd.Block: lambda user_id, command: ev.Block(user_id, command.user_id),
 }
-DECIDED_BY_LOBBY = frozenset(_EVENTS)
+DECIDED_BY_LOBBY: Final = frozenset(_EVENTS)
 """The commands that the matchmaker decides."""

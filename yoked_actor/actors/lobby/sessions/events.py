@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import trio
 
@@ -17,7 +18,7 @@ from yoked_actor.domain.lobby import notices
 from yoked_actor.domain.ops import Objective
 from yoked_actor.domain.time import Instant
 
-_MEASURED = frozenset({ev.Spin, ev.Vote})
+_MEASURED: Final = frozenset({ev.Spin, ev.Vote})
 
 
 class SessionEvents(SessionOutput):

@@ -8,7 +8,7 @@ waits for a client: a connection closes when its client does not read.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 import trio
 
@@ -35,7 +35,7 @@ from yoked_actor.wire.lobby import problem_with
 Renew = Callable[[cmd.Hello], Awaitable[notices.Reply]]
 Awaited = Coroutine[Any, Any, None]
 """The part of handling a message that has to be awaited."""
-_STORE_AWAY = notices.Refusal(notices.Code.INTERNAL, "the store is not available; try again")
+_STORE_AWAY: Final = notices.Refusal(notices.Code.INTERNAL, "the store is not available; try again")
 
 
 class Session(SessionEvents):
@@ -134,7 +134,7 @@ class Session(SessionEvents):
             return self._handle_here(command, now_s, renew)
         elif type(command) is cmd.Spin and context.draining:
             self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
-        elif isinstance(command, cmd.Signal) and (refusal := self._refusal_of(command, now_s)):
+        elif type(command) is cmd.Signal and (refusal := self._refusal_of(command, now_s)):
             self._note_alive(now_s)
             self._refuse(id, refusal.code, refusal.message)
         else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import structlog
 import trio
@@ -31,7 +32,7 @@ from yoked_actor.telemetry import Metrics
 from yoked_actor.wire.close_codes import CloseCode
 
 _log = structlog.get_logger()
-_MOST_VISITORS = 100
+_MOST_VISITORS: Final = 100
 
 
 class Sessions:

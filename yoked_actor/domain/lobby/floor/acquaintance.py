@@ -6,13 +6,15 @@ direction; having met and bars belong to the pair.
 
 from __future__ import annotations
 
+from typing import Final
+
 from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.records import Changes, Known, Pair, pair_of
 from yoked_actor.domain.matching import NOBODY, Apart, Numbers
 from yoked_actor.domain.time import MICROSECONDS, Instant
 
-_DAY = 86_400 * MICROSECONDS
-_NONE: frozenset[str] = frozenset()
+_DAY: Final = 86_400 * MICROSECONDS
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 class Acquaintance:

@@ -8,11 +8,12 @@ anybody waits.
 from __future__ import annotations
 
 from datetime import date
+from typing import Final
 
 from yoked_actor.domain.lobby.floor.deadlines import Deadlines, Due
 from yoked_actor.domain.time import MICROSECONDS, Instant, utc_date
 
-_DAY = 86_400 * MICROSECONDS
+_DAY: Final = 86_400 * MICROSECONDS
 
 
 class Birthdays:

@@ -6,6 +6,8 @@ whole.
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.floor.acquaintance import Acquaintance
@@ -28,8 +30,12 @@ from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant
 
-ABSENT = Presence()
-FRONT = Line()
+ABSENT: Final = Presence()
+FRONT: Final = Line()
+
+
+# A constant is read faster than a member of an enumeration.
+_WAITING: Final = State.WAITING
 
 
 class Books:
@@ -127,7 +133,7 @@ def _differs_in_state(stored: Seat | None, seat: Seat) -> bool:
 
 def ticket_of(seat: Seat | None, person: Person | None, line: Line) -> Ticket | None:
     """The ticket of a waiting user; None for any other user."""
-    if seat is None or seat.state is not State.WAITING or seat.waiting_since is None:
+    if seat is None or seat.state is not _WAITING or seat.waiting_since is None:
         return None
     assert person is not None
     return Ticket(person, seat.waiting_since, seat.credit, line.skips, line.tier)

@@ -6,6 +6,7 @@ Each checks first whether it still applies, and does nothing if not.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -98,7 +99,7 @@ def _ages_changed(step: Step, deadline: Deadline) -> None:
             step.try_again(user_id)
 
 
-_DUTIES: dict[Due, Callable[[Step, Deadline], None]] = {
+_DUTIES: Final[dict[Due, Callable[[Step, Deadline], None]]] = {
     Due.VOTE: _window_closed,
     Due.ACKNOWLEDGE: _window_closed,
     Due.DATE: _date_over,

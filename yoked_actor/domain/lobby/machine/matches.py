@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.ballot import VERDICTS, Outcome, Vote, credit_after
-from yoked_actor.domain.lobby.lifecycle import Cause, State, move
+from yoked_actor.domain.lobby.lifecycle import Cause, State
 from yoked_actor.domain.lobby.machine.dates import announce_date, open_date
+from yoked_actor.domain.lobby.machine.moves import move
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import (
     AcknowledgeReply,
@@ -26,15 +29,25 @@ from yoked_actor.domain.lobby.notices import (
 from yoked_actor.domain.lobby.records import CancelReason, Match, MatchStatus
 from yoked_actor.domain.time import Instant, after
 
-_LEFT_BEHIND = {
+_LEFT_BEHIND: Final = {
     Cause.LEFT: (Cause.PARTNER_LEFT, CancelReason.PARTNER_LEFT, WaitReason.PARTNER_LEFT),
     Cause.SPUN: (Cause.PARTNER_LEFT, CancelReason.PARTNER_LEFT, WaitReason.PARTNER_LEFT),
     Cause.LOST: (Cause.PARTNER_LOST, CancelReason.PARTNER_LOST, WaitReason.PARTNER_LOST),
 }
 """How a user goes -> what that means for the partner."""
 
-_NEXT_OF_LEAVER = {Cause.LEFT: State.IDLE, Cause.SPUN: State.WAITING}
+_NEXT_OF_LEAVER: Final = {Cause.LEFT: State.IDLE, Cause.SPUN: State.WAITING}
 """The next state of a user who leaves a match by their own wish."""
+
+
+# A constant is read faster than a member of an enumeration.
+_VOTING: Final = MatchStatus.VOTING
+_COMPLETED: Final = MatchStatus.COMPLETED
+_WAITING: Final = State.WAITING
+_NO_VOTE: Final = Vote.IDLE
+_BOTH_YES: Final = Outcome.BOTH_YES
+_BOTH_ACKNOWLEDGED: Final = Cause.BOTH_ACKNOWLEDGED
+_REQUEUED: Final = WaitReason.REQUEUED
 
 
 def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
@@ -51,7 +64,7 @@ def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
             match = open_voting(step, match)
         else:
             step.floor.put_match(match)
-    voting = match.status is MatchStatus.VOTING
+    voting = match.status is _VOTING
     state = step.floor.seat(user_id).state
     return AcknowledgeReply(state, match.closes_at if voting else None)
 
@@ -60,12 +73,12 @@ def open_voting(step: Step, match: Match) -> Match:
     """Both have acknowledged: the vote window opens, and the two have met."""
     floor, now = step.floor, step.now
     vote_by = after(now, floor.rules.vote_window_s)
-    match = replace(match, status=MatchStatus.VOTING, voting_at=now, closes_at=vote_by)
+    match = replace(match, status=_VOTING, voting_at=now, closes_at=vote_by)
     floor.put_match(match)
     floor.acquaintance.meet(match.a, match.b, now)
     for user_id in match.users:
         seat = floor.seat(user_id)
-        floor.put_seat(replace(seat, state=move(seat.state, Cause.BOTH_ACKNOWLEDGED)))
+        floor.put_seat(replace(seat, state=move(seat.state, _BOTH_ACKNOWLEDGED)))
         step.tell(user_id, VotingOpened(match.match_id, vote_by))
     return match
 
@@ -75,7 +88,7 @@ def vote(step: Step, user_id: str, match_id: str, choice: Vote) -> Reply:
     match = step.floor.open_match(user_id)
     if match is None or match.match_id != match_id:
         return _vote_too_late(step, user_id, match_id, choice)
-    if match.status is not MatchStatus.VOTING:
+    if match.status is not _VOTING:
         return Refusal(Code.WRONG_STATE, "voting opens when both have acknowledged")
     given = match.vote_of(user_id)
     if given is not None:
@@ -93,19 +106,16 @@ def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
     The user who is `gone` gets no notice here, and is moved by the caller.
     """
     floor = step.floor
-    votes = {
-        match.a: match.a_vote or Vote.IDLE,
-        match.b: match.b_vote or Vote.IDLE,
-    }
-    outcome = VERDICTS[votes[match.a], votes[match.b]].outcome
-    floor.put_match(replace(_ended(match, MatchStatus.COMPLETED, step.now), outcome=outcome))
+    a_vote, b_vote = match.a_vote or _NO_VOTE, match.b_vote or _NO_VOTE
+    verdicts = VERDICTS[a_vote, b_vote], VERDICTS[b_vote, a_vote]
+    outcome = verdicts[0].outcome
+    floor.put_match(replace(_ended(match, _COMPLETED, step.now), outcome=outcome))
     date = None
-    if outcome is Outcome.BOTH_YES:
+    if outcome is _BOTH_YES:
         date = open_date(step, match.a, match.b, match.match_id)
-    for user_id in match.users:
+    for user_id, verdict in zip(match.users, verdicts, strict=True):
         if user_id == gone:
             continue
-        verdict = VERDICTS[votes[user_id], votes[match.partner_of(user_id)]]
         seat = floor.seat(user_id)
         credit = credit_after(
             seat.credit,
@@ -116,8 +126,8 @@ def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
         following = move(seat.state, verdict.cause)
         date_id = None if date is None else date.date_id
         step.tell(user_id, OutcomeReached(match.match_id, outcome, following, credit, date_id))
-        if following is State.WAITING:
-            step.queue(user_id, verdict.cause, WaitReason.REQUEUED, fresh=True, credit=credit)
+        if following is _WAITING:
+            step.queue(user_id, verdict.cause, _REQUEUED, fresh=True, credit=credit)
         else:
             reason = IdleReason.DATE if date is not None else IdleReason.IDLE_VOTE
             step.rest(user_id, verdict.cause, reason, credit=credit)
@@ -158,7 +168,7 @@ def _end_without(step: Step, match: Match, user_id: str, cause: Cause) -> Outcom
         )
         return None
     if match.vote_of(partner) is not None:
-        mine = Vote.PASS if cause is Cause.SPUN else Vote.IDLE
+        mine = Vote.PASS if cause is Cause.SPUN else _NO_VOTE
         return conclude(step, _with_vote(match, user_id, mine), gone=user_id)
     partner_cause, reason, wait_reason = _LEFT_BEHIND[cause]
     cancel(step, match, reason)
@@ -196,7 +206,7 @@ def acknowledge_timeout(step: Step, match: Match) -> None:
 def cancel_for_block(step: Step, match: Match, blocker: str) -> None:
     """A block ends the match for both; the blocked user is notified that the partner left."""
     cancel(step, match, CancelReason.BLOCKED)
-    _stay_behind(step, match, blocker, Cause.BLOCKED, CancelReason.BLOCKED, WaitReason.REQUEUED)
+    _stay_behind(step, match, blocker, Cause.BLOCKED, CancelReason.BLOCKED, _REQUEUED)
     _stay_behind(
         step,
         match,
@@ -231,7 +241,7 @@ def come_back(step: Step, match: Match, user_id: str) -> None:
     if match.awaiting:
         step.floor.put_match(match)
         return
-    if match.status is MatchStatus.VOTING:
+    if match.status is _VOTING:
         vote_by = after(step.now, step.floor.rules.vote_window_s)
         step.floor.put_match(replace(match, closes_at=vote_by))
         for one in match.users:
@@ -267,7 +277,7 @@ def _stay_behind(
     reason: CancelReason,
     wait_reason: WaitReason,
 ) -> None:
-    step.tell(user_id, MatchCancelled(match.match_id, reason, State.WAITING))
+    step.tell(user_id, MatchCancelled(match.match_id, reason, _WAITING))
     step.queue(user_id, cause, wait_reason, fresh=False)
 
 
@@ -287,7 +297,7 @@ def _vote_too_late(step: Step, user_id: str, match_id: str, choice: Vote) -> Rep
     if match is None or floor.seat(user_id).last_match_id != match_id or match.voting_at is None:
         return _unknown_match(match_id)
     given = match.vote_of(user_id)
-    if match.outcome is None or given is None or given is Vote.IDLE:
+    if match.outcome is None or given is None or given is _NO_VOTE:
         return Refusal(Code.VOTE_CLOSED, "the vote is over")
     return VoteReply(match.outcome) if given is choice else _already_voted(given)
 

@@ -7,6 +7,8 @@ both, is nudged. A nudge does not say for whom it is, and is limited in rate for
 
 from __future__ import annotations
 
+from typing import Final
+
 from yoked_actor.domain.lobby.machine.pairing import nothing_between
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import Nudge
@@ -14,24 +16,28 @@ from yoked_actor.domain.matching import Limits, Ticket, Tier, admits
 from yoked_actor.domain.people import Person, distance_km
 from yoked_actor.domain.time import after
 
-MOST_NUDGED = 5
+MOST_NUDGED: Final = 5
 """The most nudges for one attempt."""
-MOST_CHECKED = 200
+MOST_CHECKED: Final = 200
 """The most idle users that are checked for one attempt."""
+
+
+# A constant is read faster than a member of an enumeration.
+_WIDEST: Final = Tier.WIDEST
 
 
 def nudge_idlers(step: Step) -> None:
     """Nudge for the users whose attempt has just found no partner."""
     for seeker in step.unpaired:
         # A later attempt of the same step may have paired them after all.
-        if seeker.tier >= Tier.WIDEST and seeker.user_id in step.floor.pool:
+        if seeker.tier >= _WIDEST and seeker.user_id in step.floor.pool:
             _nudge_for(step, seeker)
 
 
 def _nudge_for(step: Step, seeker: Ticket) -> None:
     floor, now = step.floor, step.now
     expires_at = after(now, floor.rules.nudge_good_for_s)
-    own = floor.tiers.limits(seeker.person, Tier.WIDEST)
+    own = floor.tiers.limits(seeker.person, _WIDEST)
     left = MOST_NUDGED
     for user_id in floor.idlers.next_for(seeker.person, MOST_CHECKED):
         last = floor.nudged_at.get(user_id)
@@ -52,7 +58,7 @@ def _would_suit(step: Step, seeker: Ticket, own: Limits, idler: Person) -> bool:
     km = distance_km(seeker.person, idler)
     if km > own.max_km or not admits(own, idler, km, now):
         return False
-    theirs = floor.tiers.limits(idler, Tier.WIDEST)
+    theirs = floor.tiers.limits(idler, _WIDEST)
     return admits(theirs, seeker.person, km, now) and nothing_between(
         floor, seeker, Ticket(idler, now), now
     )

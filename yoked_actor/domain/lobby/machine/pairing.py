@@ -7,11 +7,14 @@ own tier.
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.floor.floor import Floor
-from yoked_actor.domain.lobby.lifecycle import Cause, move
+from yoked_actor.domain.lobby.lifecycle import Cause
 from yoked_actor.domain.lobby.machine.calls import stop_call
+from yoked_actor.domain.lobby.machine.moves import move
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import Matched
 from yoked_actor.domain.lobby.records import CallEnd, Match, MatchStatus, Quality
@@ -35,7 +38,17 @@ from yoked_actor.domain.matching import (
 from yoked_actor.domain.people import Person, age_at, card_of, distance_km
 from yoked_actor.domain.time import Instant, after, seconds_between
 
-_WEIGHTED = Weighted()
+_WEIGHTED: Final = Weighted()
+
+
+# A constant is read faster than a member of an enumeration.
+_EXACT: Final = Tier.EXACT
+_WIDER: Final = Tier.WIDER
+_WIDEST: Final = Tier.WIDEST
+_FORCED: Final = Tier.FORCED
+_MATCHED: Final = MatchStatus.MATCHED
+_PAIRED: Final = Cause.PAIRED
+_BUSY: Final = CallEnd.BUSY
 
 
 def make_attempts(step: Step) -> None:
@@ -71,11 +84,11 @@ def find_partner(
     apart = floor.acquaintance.apart_from(seeker.user_id)
     if floor.rules.rematch_after_days is not None and len(apart):
         apart = _still_apart(floor, seeker, apart, now)
-    tier = Tier.WIDEST if seeker.tier is Tier.FORCED else seeker.tier
+    tier = _WIDEST if seeker.tier is _FORCED else seeker.tier
     limits = floor.tiers.limits(seeker.person, tier)
     choice = floor.pool.best_partner(seeker, limits, now, apart, beyond=known)
-    if choice is None and seeker.tier is Tier.FORCED:
-        anybody = floor.tiers.limits(seeker.person, Tier.FORCED)
+    if choice is None and seeker.tier is _FORCED:
+        anybody = floor.tiers.limits(seeker.person, _FORCED)
         choice = floor.pool.best_partner(seeker, anybody, now, apart, beyond=limits)
     return choice
 
@@ -118,16 +131,16 @@ def pair(step: Step, one: Ticket, choice: Choice) -> Match:
     floor, now, other = step.floor, step.now, choice.ticket
     a, b = (one, other) if one.user_id < other.user_id else (other, one)
     acknowledge_by = after(now, floor.rules.acknowledge_window_s)
-    match = Match(floor.new_id("m"), a.user_id, b.user_id, MatchStatus.MATCHED, now, acknowledge_by)
+    match = Match(floor.new_id("m"), a.user_id, b.user_id, _MATCHED, now, acknowledge_by)
     ages = age_at(a.person, now), age_at(b.person, now)
     shown_km = floor.places.shown_km(a.person, b.person, now)
     floor.quality.put(match.match_id, _quality(floor, match, a, b, choice, ages, shown_km))
     floor.put_match(match)
     cards = card_of(b.person, ages[1], shown_km), card_of(a.person, ages[0], shown_km)
     for user_id, card in zip(match.users, cards, strict=True):
-        stop_call(step, user_id, CallEnd.BUSY)
+        stop_call(step, user_id, _BUSY)
         seat = floor.seat(user_id)
-        floor.put_seat(replace(seat, state=move(seat.state, Cause.PAIRED), match_id=match.match_id))
+        floor.put_seat(replace(seat, state=move(seat.state, _PAIRED), match_id=match.match_id))
         step.attempts.pop(user_id, None)
         step.tell(user_id, Matched(match.match_id, card, acknowledge_by))
     return match
@@ -167,7 +180,7 @@ def _quality(
 
 def _tier_used(floor: Floor, ticket: Ticket, partner: Person, km: float, now: Instant) -> Tier:
     """The lowest tier, up to the present one, in which a ticket accepts a partner."""
-    for tier in (Tier.EXACT, Tier.WIDER, Tier.WIDEST):
+    for tier in (_EXACT, _WIDER, _WIDEST):
         if tier >= ticket.tier:
             break
         if admits(floor.tiers.limits(ticket.person, tier), partner, km, now):
