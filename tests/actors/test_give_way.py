@@ -10,7 +10,7 @@ import pytest
 from yoked_actor.actors.offers.give_way import GiveWay
 from yoked_actor.store import StoreError, StoreUnavailable, Tx
 from yoked_actor.store.engine import SqliteTransactions
-from yoked_actor.store.engine.writer import Write
+from yoked_actor.store.engine.writes import Write
 
 
 class Applied(Event):

@@ -256,6 +256,34 @@ async def test_what_can_wait_shares_a_commit_with_what_follows_the_last_one(
     ]
 
 
+async def test_large_writes_share_no_commit_and_keep_their_order(
+    connection: sqlite3.Connection, autojump_clock
+) -> None:
+    committed, writer = _on_a_slow_disk(connection)
+
+    async def write(name: str, at_s: float) -> None:
+        await trio.sleep(at_s)
+        await writer.write(
+            lambda _: committed[-1].append(name), can_wait="spin" not in name, large="large" in name
+        )
+
+    async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as callers:
+            nursery.start_soon(writer.run)
+            for n in range(5):
+                callers.start_soon(write, f"large {n}", n / 100)
+            callers.start_soon(write, "claim", 0.5)
+            callers.start_soon(write, "spin", 1.5)
+        await writer.aclose()
+    assert [sorted(batch) for batch in committed if batch] == [
+        ["large 0"],
+        ["claim", "large 1"],
+        ["large 2", "spin"],
+        ["large 3"],
+        ["large 4"],
+    ]
+
+
 async def test_a_caller_cancelled_before_there_is_room_writes_nothing(
     connection: sqlite3.Connection,
 ) -> None:

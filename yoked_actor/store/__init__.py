@@ -29,6 +29,7 @@ from yoked_actor.store.engine import (
     newest_schema,
     pending_migrations,
     record_in,
+    when_it_waits,
 )
 from yoked_actor.store.jobs import (
     ERASE_JOB,
@@ -184,4 +185,5 @@ __all__ = [
     "prepare_set",
     "record_in",
     "restore_backup",
+    "when_it_waits",
 ]

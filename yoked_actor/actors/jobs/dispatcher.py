@@ -36,8 +36,8 @@ from yoked_actor.store import (
 from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
-_RECORDERS = 2
-"""One logs and counts what was committed while the other commits."""
+_RECORDERS = 3
+"""One logs and counts what was committed, one commits, and one has queued the next commit."""
 
 
 class Dispatcher:
@@ -271,7 +271,8 @@ class Dispatcher:
                 await self._sleep_until(claimed.next_due_at)
 
     def _has_room(self) -> bool:
-        return len(self._workers) <= self._reserve() and len(self._held) <= self._most_held
+        most = self._most_held - self._claim_size
+        return len(self._workers) <= self._reserve() and len(self._held) <= most
 
     def _reserve(self) -> int:
         """How many jobs are ready at most when more are claimed.

@@ -33,7 +33,7 @@ from yoked_actor.store import (
 )
 
 _log = structlog.get_logger()
-_MOST_EFFECTS = 32
+_MOST_EFFECTS = 64
 """Effects in one transaction: a spin may have to wait for it."""
 _LARGE_BATCH, _ROUNDS_TO_NEXT_COMMIT = 100, 3
 """To count and log a large batch takes half as long as a commit, and is done beside the next one:
@@ -64,12 +64,19 @@ class JobRecorder:
         self._recorded = recorded
         self._tells_others = tells_others
         self._waiting: list[EndedAttempt] = []
+        self._effects = 0
+        """How many of the waiting outcomes have an effect."""
+        self._in_progress = 0
+        """How many commits are queued or in progress."""
         self._filled = trio.lowlevel.ParkingLot()
 
     def put(self, ended: EndedAttempt) -> None:
         """Record an outcome soon. Does not block."""
         self._waiting.append(ended)
-        if len(self._waiting) == 1:
+        outcome = ended.outcome
+        if type(outcome) is Completed and outcome.effect is not None:
+            self._effects += 1
+        if len(self._waiting) == 1 or self._effects == _MOST_EFFECTS:
             self._filled.unpark()
 
     def put_failure(
@@ -94,12 +101,21 @@ class JobRecorder:
     async def run(self) -> None:
         """Record until cancelled."""
         while True:
-            while not self._waiting:
+            while not self._is_worth_a_commit():
                 await self._filled.park()
             taken = self._take()
             if self._waiting:
                 self._filled.unpark()  # another task can queue the rest meanwhile
             await self._record(taken)
+
+    def _is_worth_a_commit(self) -> bool:
+        """Whether to commit now what waits, or to let more come during the commit in progress.
+
+        With effects, a batch that can be queued behind that commit is a full one.
+        """
+        if not self._waiting:
+            return False
+        return not self._effects or not self._in_progress or self._effects >= _MOST_EFFECTS
 
     def _take(self) -> list[EndedAttempt]:
         """The next batch: all waiting outcomes, with at most `_MOST_EFFECTS` effects."""
@@ -109,21 +125,20 @@ class JobRecorder:
                 effects += 1
                 if effects > _MOST_EFFECTS:
                     self._waiting = waiting[index:]
+                    self._effects -= _MOST_EFFECTS
                     return waiting[:index]
         self._waiting = []
+        self._effects = 0
         return waiting
 
     async def _record(self, taken: list[EndedAttempt]) -> None:
-        delay_s = self._settings.store.retry_first_s
-        outcomes = [one.outcome for one in taken]
-        while True:
-            try:
-                errors = await self._jobs.settle(outcomes, self._clock.now())
-                break
-            except StoreUnavailable as error:
-                _log.error("job_outcomes_not_stored", error=str(error), retry_in_s=delay_s)
-                await trio.sleep(delay_s)
-                delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
+        self._in_progress += 1
+        try:
+            errors = await self._settle([one.outcome for one in taken])
+        finally:
+            self._in_progress -= 1
+            if self._waiting:
+                self._filled.unpark()
         done, lost = taken, list[Job]()
         if errors.count(None) < len(errors):
             done, lost = self._sort_out(taken, errors)
@@ -139,6 +154,17 @@ class JobRecorder:
         ]
         some_wait_again = any(map(self._may_leave_work, others))
         self._recorded([one.job for one in done] + lost, some_wait_again)
+
+    async def _settle(self, outcomes: list[Outcome]) -> list[Exception | None]:
+        """Commit outcomes, as soon as the store is available; returns the error of each."""
+        delay_s = self._settings.store.retry_first_s
+        while True:
+            try:
+                return await self._jobs.settle(outcomes, self._clock.now())
+            except StoreUnavailable as error:
+                _log.error("job_outcomes_not_stored", error=str(error), retry_in_s=delay_s)
+                await trio.sleep(delay_s)
+                delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
 
     def _sort_out(
         self, taken: list[EndedAttempt], errors: list[Exception | None]

@@ -1,4 +1,8 @@
-"""The tasks that run claimed jobs, one after the other."""
+"""The tasks that run claimed jobs, one after the other.
+
+Most handlers do not wait for anything: one task runs them all, and gives way to other tasks of the
+process at times. A task that begins to wait in a handler wakes another one for the next job.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,9 @@ import trio
 
 from yoked_actor.actors.jobs.attempts import Attempts
 from yoked_actor.actors.jobs.held_jobs import HeldJob
+from yoked_actor.store import when_it_waits
 
-_RUNS_BETWEEN_CHECKPOINTS = 4
+_RUNS_BETWEEN_CHECKPOINTS = 16
 
 
 class Workers:
@@ -30,13 +35,17 @@ class Workers:
     def add(self, jobs: Sequence[HeldJob]) -> None:
         """Let jobs run soon, in this order."""
         self._ready.extend(jobs)
-        self._filled.unpark(count=len(jobs))
+        self._wake_one()
 
     def take_back(self) -> list[HeldJob]:
         """The jobs that were ready: they will not run."""
         ready = list(self._ready)
         self._ready.clear()
         return ready
+
+    def _wake_one(self) -> None:
+        if self._ready:
+            self._filled.unpark()
 
     async def work(self) -> None:
         """Run jobs until cancelled. Call it in as many tasks as jobs may run at once."""
@@ -69,7 +78,8 @@ class Workers:
             held = self._ready.popleft()
             self._taken()
             running.append(held)
-            now_s = await self._attempts.run(held, scope, now_s, read_s)
+            run = self._attempts.run(held, scope, now_s, read_s)
+            now_s = await when_it_waits(run, self._wake_one)
             running.clear()
             if held.stopped is not None:
                 return

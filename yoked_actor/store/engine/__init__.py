@@ -21,6 +21,7 @@ from yoked_actor.store.engine.errors import (
     WriteRefused,
     explain,
 )
+from yoked_actor.store.engine.first_wait import when_it_waits
 from yoked_actor.store.engine.pruning import prune_oldest
 from yoked_actor.store.engine.readable import read_row, read_rows
 from yoked_actor.store.engine.runners import InlineRunner, Runner, ThreadRunner
@@ -48,7 +49,8 @@ from yoked_actor.store.engine.sqlite import (
 from yoked_actor.store.engine.statements import joined, statement
 from yoked_actor.store.engine.transaction import Row, Tx, inserted_id, snapshot
 from yoked_actor.store.engine.turns import Turn
-from yoked_actor.store.engine.writer import Batch, Write, Writer
+from yoked_actor.store.engine.writer import Writer
+from yoked_actor.store.engine.writes import Batch, Write
 
 __all__ = [
     "Batch",
@@ -101,4 +103,5 @@ __all__ = [
     "schema_of",
     "snapshot",
     "statement",
+    "when_it_waits",
 ]

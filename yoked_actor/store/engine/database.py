@@ -65,6 +65,7 @@ class Database(Protocol):
         *,
         atomic: bool = False,
         can_wait: bool = False,
+        large: bool = False,
         turn: Turn = Turn.ALONE,
     ) -> T:
         """Run `apply` in a transaction; durable on return. See `Writer.write`."""

@@ -7,13 +7,14 @@ would jump while a thread works, and for machines where a thread costs more than
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from types import coroutine
 from typing import Any, Protocol, TypeVar, cast
 
 import trio
+
+from yoked_actor.store.engine.first_wait import when_it_waits
 
 T = TypeVar("T")
 _IDLE_S = 10.0
@@ -47,25 +48,6 @@ class _Call:
         self.error: BaseException | None = None
 
 
-@coroutine
-def _registered(
-    waiting: Coroutine[Any, Any, None], then: Callable[[], None]
-) -> Generator[Any, Any, None]:
-    """Await what waits; call `then` as soon as it does."""
-    trap = waiting.send(None)
-    then()
-    while True:
-        try:
-            try:
-                value = yield trap
-            except BaseException as error:
-                trap = waiting.throw(error)
-            else:
-                trap = waiting.send(value)
-        except StopIteration:
-            return
-
-
 class _Pipe:
     """A pipe: a thread writes to it, and a task waits until it can be read.
 
@@ -93,7 +75,7 @@ class _Pipe:
         The task waits before the thread works: to register the pipe with epoll takes system calls,
         and the two would fight for the interpreter lock.
         """
-        await _registered(self.wait(), begin)
+        await when_it_waits(self.wait(), begin)
 
     def close(self) -> None:
         """Close the pipe: nobody waits any more."""

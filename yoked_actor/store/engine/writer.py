@@ -9,6 +9,8 @@ Writes that `can_wait`, which are those of jobs, let the others go first, once: 
 commit in progress, and not for a morning's offers as well. And they wait one round of the event
 loop for each other, so that the outcomes of jobs and the next claim share a commit.
 
+Of `large` writes, a transaction has one: spins, and other processes, wait for its end.
+
 No commit is cancelled halfway. The caller of a queued write always learns how it ended, and the
 writer's task ends only when the writer is closed and its queue is empty.
 """
@@ -18,14 +20,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from threading import Event
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-import msgspec
 import trio
 
 from yoked_actor.store.engine.errors import (
     CommitInDoubt,
-    DatabaseCorrupt,
     StoreError,
     StoreUnavailable,
     explain,
@@ -33,73 +33,12 @@ from yoked_actor.store.engine.errors import (
 from yoked_actor.store.engine.runners import Runner, ThreadRunner
 from yoked_actor.store.engine.transaction import Tx
 from yoked_actor.store.engine.turns import Turn
+from yoked_actor.store.engine.writes import Batch, Transactions, Write
 
 T = TypeVar("T")
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 1.0
 _CLOSING_S = 5.0
 """How long a closed writer tries to learn what became of its last batch."""
-
-
-class Batch(msgspec.Struct, frozen=True):
-    """One transaction, for the observer."""
-
-    writes: int
-    seconds: float
-    """From the call of the runner until its return; waiting for a thread is included."""
-    error: Exception | None
-    """Why the whole transaction was rolled back."""
-
-
-class Write(Generic[T]):
-    """A queued write."""
-
-    __slots__ = ("apply", "atomic", "can_wait", "done", "error", "result", "task", "turn")
-
-    def __init__(
-        self, apply: Callable[[Tx], T], atomic: bool, can_wait: bool, turn: Turn = Turn.ALONE
-    ) -> None:
-        self.apply = apply
-        self.atomic = atomic
-        self.can_wait = can_wait
-        self.turn = turn
-        self.done = False
-        self.error: Exception | None = None
-        self.result: T | None = None
-        self.task: trio.lowlevel.Task | None = None
-
-    def run(self, tx: Tx) -> None:
-        """Apply it. Its own error is stored in it; an error of the whole database is raised."""
-        try:
-            self.result = self.apply(tx)
-        except Exception as error:
-            explained = explain(error)
-            if isinstance(explained, StoreUnavailable | DatabaseCorrupt):
-                raise
-            self.error = explained
-
-    def finish(self) -> None:
-        """Let its caller go on."""
-        self.done = True
-        if self.task is not None:
-            trio.lowlevel.reschedule(self.task)
-
-
-class Transactions(Protocol):
-    """Commits batches on the engine's writing connection."""
-
-    applied: Event
-    """Not set while `commit` runs statements in this process: they need the interpreter lock."""
-
-    def commit(self, batch: list[Write[Any]], /) -> Exception | None:
-        """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks.
-
-        `CommitInDoubt`: whether it was committed is not known, and `resolve` has to be called.
-        """
-        ...
-
-    def resolve(self) -> Exception | None:
-        """What became of the batch in doubt, as from `commit`. Blocks."""
-        ...
 
 
 class Writer:
@@ -148,6 +87,7 @@ class Writer:
         *,
         atomic: bool = False,
         can_wait: bool = False,
+        large: bool = False,
         turn: Turn = Turn.ALONE,
     ) -> T:
         """Run `apply` in one transaction with the other queued writes; durable on return.
@@ -156,13 +96,14 @@ class Writer:
         error is raised here, and the other writes are committed. When the database fails, all of
         the batch is rolled back and every caller gets `StoreUnavailable` or `DatabaseCorrupt`.
         `atomic`: `apply` runs one statement, and needs no savepoint. `can_wait`: other writes may
-        go first, once. `turn`: which writes of other processes may happen at the same time.
+        go first, once. `large`: it shares its transaction with no other large one, if it can wait.
+        `turn`: which writes of other processes may happen at the same time.
 
         Always yields to the scheduler. Can be cancelled only while the queue is full: then nothing
         is written. Once the write is queued the call returns or raises what became of it, and a
         cancellation is delivered at the caller's next checkpoint.
         """
-        write = Write(apply, atomic, can_wait, turn)
+        write = Write(apply, atomic, can_wait, turn, large)
         if self._is_alone():
             await self._commit_at_once(write)
             if write.error is not None:
@@ -232,16 +173,24 @@ class Writer:
             if not batch:
                 return []
         self._gather(batch, self._max_batch)
-        if all(write.can_wait for write in batch):
+        if all(write.can_wait and not write.large for write in batch):
             # The callers of the last commit may be about to write again, and can share this one.
             await trio.lowlevel.checkpoint()
             self._gather(batch, self._max_batch)
         urgent = [write for write in batch if not write.can_wait]
         if not urgent:
-            return batch
+            return self._without_further_large(batch)
         # A write that was passed over has its turn now, so none waits without end.
         self._passed_over = [write for write in batch if write.can_wait][len(waited[:1]) :]
         return urgent + waited[:1]
+
+    def _without_further_large(self, batch: list[Write[Any]]) -> list[Write[Any]]:
+        """A batch with its first large write; the next batches have the others."""
+        large = [write for write in batch if write.large]
+        if len(large) < 2:
+            return batch
+        self._passed_over = large[1:]
+        return [write for write in batch if not write.large or write is large[0]]
 
     def _gather(self, batch: list[Write[Any]], limit: int | None) -> None:
         while limit is None or len(batch) < limit:

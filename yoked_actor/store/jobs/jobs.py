@@ -94,12 +94,15 @@ class Jobs(JobViews, JobCare):
         if len(outcomes) > 1:
             try:
                 return await self._database.write(
-                    lambda tx: settle_together(tx, outcomes, at), can_wait=True, turn=turn
+                    lambda tx: settle_together(tx, outcomes, at),
+                    can_wait=True,
+                    large=has_effect,
+                    turn=turn,
                 )
             except NotTogether:
                 at = self._reading(now)  # nothing of it was written, and leases go on
         return await self._database.write(
-            lambda tx: settle_each(tx, outcomes, at), can_wait=True, turn=turn
+            lambda tx: settle_each(tx, outcomes, at), can_wait=True, large=has_effect, turn=turn
         )
 
     async def complete(

@@ -56,10 +56,13 @@ class PostgresDatabase:
         *,
         atomic: bool = False,
         can_wait: bool = False,
+        large: bool = False,
         turn: Turn = Turn.ALONE,
     ) -> T:
         """Run `apply` in a transaction; durable on return. See `Writer.write`."""
-        return await self._writer.write(apply, atomic=atomic, can_wait=can_wait, turn=turn)
+        return await self._writer.write(
+            apply, atomic=atomic, can_wait=can_wait, large=large, turn=turn
+        )
 
     async def read(self, query: Callable[[Tx], T]) -> T:
         """Run a short query. It waits for the reads before it, and for no write.

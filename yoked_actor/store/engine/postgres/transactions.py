@@ -19,7 +19,7 @@ from yoked_actor.store.engine.postgres.session import Session
 from yoked_actor.store.engine.postgres.transaction import Connection, PostgresTx
 from yoked_actor.store.engine.transaction import Parameters, Rows
 from yoked_actor.store.engine.turns import Turn
-from yoked_actor.store.engine.writer import Write
+from yoked_actor.store.engine.writes import Write
 
 _TURNS = 0x796F6B6564_03
 """The advisory lock of turns: "yoked", and a number."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from yoked_actor.store.engine.sqlite.checkpoints import Checkpoints
 from yoked_actor.store.engine.sqlite.write_turns import WriteTurns
-from yoked_actor.store.engine.writer import Write
+from yoked_actor.store.engine.writes import Write
 
 
 class SqliteTransactions:
