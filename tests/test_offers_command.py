@@ -134,8 +134,15 @@ def test_verify_finds_no_differences_in_a_stored_run(data: Path) -> None:
 @pytest.mark.parametrize(
     ("forgery", "problem"),
     [
-        ("UPDATE offers SET score = score + 1 WHERE user_id = 'man1' AND rank = 1", "man1"),
-        ("DELETE FROM offers WHERE user_id = 'woman2' AND rank = 3", "woman2"),
+        (
+            "UPDATE offer_sets SET facts = replace(facts, '[[', '[[1') WHERE user_id = 'man1'",
+            "man1",
+        ),
+        (
+            "UPDATE offer_sets SET candidates = json_remove(candidates, '$[2]'),"
+            " facts = json_remove(facts, '$[2]') WHERE user_id = 'woman2'",
+            "woman2",
+        ),
         ("UPDATE offer_sets SET user_id = 'eve' WHERE user_id = 'man0'", "eve"),
         ("UPDATE offer_runs SET inputs = 'x'", "the frozen pool does not have its stored digest"),
     ],
@@ -170,7 +177,7 @@ def test_verify_reports_a_pool_and_a_set_that_cannot_be_read(data: Path) -> None
     execute(
         data,
         "UPDATE offer_pools SET content = x'00'",
-        "UPDATE offers SET shared = 'nonsense' WHERE user_id = 'man1'",
+        "UPDATE offer_sets SET facts = 'nonsense' WHERE user_id = 'man1'",
     )
     result = offers(data, "verify")
     assert result.exit_code == 1
@@ -185,7 +192,6 @@ def test_a_run_is_frozen_again_and_stored_sets_are_kept(data: Path) -> None:
         data,
         "UPDATE offer_pools SET content = x'00'",
         "DELETE FROM offer_sets WHERE user_id LIKE 'man%'",
-        "DELETE FROM offers WHERE user_id LIKE 'man%'",
         "UPDATE jobs SET status = 'dead_letter' WHERE payload ->> 'user_id' LIKE 'man%'",
     )
     result = offers(data, "refreeze", DAY, ZONE)

@@ -153,7 +153,9 @@ async def test_a_run_that_is_as_it_was_made_verifies_and_a_tampered_one_does_not
         found = await ask(world, VERIFY + BERLIN_TODAY)
         assert found == {**good, "found": 0, "findings": [], "earlier": 0}
         with closing(sqlite3.connect(path, isolation_level=None)) as outside:
-            outside.execute("UPDATE offers SET score = score + 1 WHERE user_id = 'ana'")
+            outside.execute(
+                "UPDATE offer_sets SET facts = replace(facts, '[[', '[[1') WHERE user_id = 'ana'"
+            )
         bad = await ask(world, VERIFY + BERLIN_TODAY)
         assert bad["found"] == 2
         assert {finding["user_id"] for finding in bad["findings"]} == {"ana"}

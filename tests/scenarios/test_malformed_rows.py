@@ -103,8 +103,10 @@ async def test_a_user_whom_a_broken_payload_names_can_be_erased(autojump_clock, 
 @pytest.mark.parametrize(
     "sql",
     [
-        "UPDATE offers SET shared = '[' WHERE user_id = 'ana'",
-        "UPDATE offers SET shared = '7' WHERE user_id = 'ana'",
+        "UPDATE offer_sets SET facts = '[' WHERE user_id = 'ana'",
+        "UPDATE offer_sets SET facts = '[]' WHERE user_id = 'ana'",
+        "UPDATE offer_sets SET candidates = '[' WHERE user_id = 'ana'",
+        "UPDATE offer_sets SET candidates = '7' WHERE user_id = 'ana'",
         "UPDATE offer_sets SET day = 'spring' WHERE user_id = 'ana'",
         f"UPDATE offer_sets SET expires_at = {FAR} WHERE user_id = 'ana'",
     ],
@@ -134,7 +136,7 @@ async def test_a_run_can_be_followed_and_verified_beside_broken_rows(autojump_cl
         await a_town(world)
         await until(world, "2026-03-02T08:00:01Z")
         change(database, "UPDATE jobs SET payload = '{' WHERE payload LIKE '%w0-lin%'")
-        change(database, "UPDATE offers SET shared = '[' WHERE user_id = 'w0-lin'")
+        change(database, "UPDATE offer_sets SET candidates = '[' WHERE user_id = 'w0-lin'")
         sets = await sets_of(world, BERLIN, MONDAY)
         assert len(sets) == 7
         progress = await world.server.base.store.offers.progress(BERLIN, MONDAY)

@@ -243,7 +243,8 @@ async def test_an_offer_that_came_twice_raises_the_alarm(
         await a_town(world, 1, 2)
         await until(world, "2026-03-02T09:00:00Z")
         assert "yoked_duplicate_offers_total 0.0" in metrics_of(world)
-        forge_an_earlier_offer(path, "w0-lin", "m0-lin")
+        await until(world, "2026-03-03T08:05:00Z")
+        forge_a_repeated_offer(path, "w0-lin", "m0-lin")
         with capture_logs() as logs:
             await until(world, "2026-03-03T09:00:00Z")
         assert "yoked_duplicate_offers_total 1.0" in metrics_of(world)
@@ -257,14 +258,14 @@ def metrics_of(world: World) -> Iterable[str]:
     return world.server.base.metrics.expose().decode().splitlines()
 
 
-def forge_an_earlier_offer(path: Path, user_id: str, candidate: str) -> None:
+def forge_a_repeated_offer(path: Path, user_id: str, candidate: str) -> None:
     """Put into the database what the program never would."""
     connection = sqlite3.connect(path)
     with connection:
         connection.execute(
-            "INSERT INTO offers SELECT '2026-03-03', user_id, 7, candidate, score, tier,"
-            " years_apart, shared, likeness, km, nearness_lost FROM offers"
-            " WHERE user_id = ? AND candidate = ?",
+            "UPDATE offer_sets SET candidates = json_insert(candidates, '$[#]', ?2),"
+            " facts = json_insert(facts, '$[#]', json('[1, 1, 0, [], 0, 1, 0]'))"
+            " WHERE user_id = ?1 AND day = '2026-03-03'",
             (user_id, candidate),
         )
     connection.close()

@@ -169,4 +169,4 @@ async def test_an_erasure_leaves_nothing_of_a_user_in_any_table(
         await store.commit(Changes(erased=[erasure]))
         assert set(named_in(raw[-1], engine, ANA)) == set()
         others = set(named_in(raw[-1], engine, "m0"))
-        assert {"people.user_id", "matches.a", "offers.user_id", "audit.subject"} <= others
+        assert {"people.user_id", "matches.a", "offer_sets.user_id", "audit.subject"} <= others

@@ -40,6 +40,7 @@ from yoked_actor.store import (
     RunPart,
     Store,
     UnreadableRun,
+    WriteRefused,
     parts_of,
     prepare_set,
 )
@@ -176,7 +177,7 @@ async def test_a_set_that_cannot_be_read_hides_no_other(open_again, raw):
     async with open_again() as store:
         await invite(store, woman("ana"), *(man(f"m{n}") for n in range(3)))
         await offer(store)
-        raw[-1].execute("UPDATE offers SET shared = 'nonsense' WHERE user_id = 'm1'")
+        raw[-1].execute("UPDATE offer_sets SET facts = 'nonsense' WHERE user_id = 'm1'")
         users = ["ana", "m0", "m1", "m2"]
         told = await store.offers.undelivered(users, NINE)
         assert [one.offers.user_id for one in told] == ["ana", "m0", "m2"]
@@ -501,7 +502,9 @@ async def test_a_tampered_set_is_found_after_all_this_storing(open_again, raw):
 
         assert await findings() == []
         assert outputs_digest(make_run(frozen.pool, RULES)) == outputs_digest(made)
-        raw[-1].execute("UPDATE offers SET score = score + 1 WHERE user_id = 'm2'")
+        raw[-1].execute(
+            "UPDATE offer_sets SET facts = replace(facts, '[[', '[[1') WHERE user_id = 'm2'"
+        )
         assert await findings() == ["m2"]
 
 
@@ -638,3 +641,18 @@ async def test_nobody_gives_way_to_a_transaction_that_is_over(open_again):
         await store.offers.drop_pools(DAY)
         await store.offers.drop_parts(BERLIN, DAY)
         assert store.offers.applied.is_set()
+
+
+async def test_nobody_can_be_stored_as_their_own_candidate(open_again):
+    async with open_again() as store:
+        await invite(store, woman("ana"), man("m1"), man("m2"))
+        frozen = await freeze(store)
+        assert frozen.pool is not None
+        made = make_run(frozen.pool, frozen.rules)["ana"]
+        first, *others = made.offers
+        forged = msgspec.structs.replace(
+            made, offers=(msgspec.structs.replace(first, candidate="ana"), *others)
+        )
+        with pytest.raises(WriteRefused):
+            await store.offers.store_sets(BERLIN, [forged], NINE)
+        assert await store.offers.load_set("ana", DAY) is None

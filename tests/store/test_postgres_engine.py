@@ -73,7 +73,8 @@ def test_the_tables_and_columns_are_those_of_sqlite(postgres_url: str) -> None:
     sqlite = {
         (table, column)
         for (table,) in books.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')"
+            " AND name NOT LIKE 'sqlite_%'"
         ).fetchall()
         for _, column, *_ in books.execute(f"PRAGMA table_info({table})")
     }

@@ -76,7 +76,7 @@ SCANS = {
     "ops/audit:SELECT number, at, who, action": _OPERATOR,
     "ops/operators:SELECT user_id, at, by, reason, until FROM suspended": _START,
     "ops/reviews:SELECT r.number, r.reporter": _OPERATOR,
-    "people/erasure:SELECT day, user_id, rank FROM offers WHERE candidate = ?1": _TRACES,
+    "people/erasure:SELECT day, user_id FROM offer_sets WHERE instr(candidates": _TRACES,
     "people/erasure:UPDATE suspended SET by": _ERASURE,
     "people/erasure:UPDATE warnings SET by": _ERASURE,
     "people/erasure:UPDATE audit SET detail = ?2 WHERE detail = ?1": _ERASURE,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from yoked_actor.domain.time import Instant
@@ -9,15 +11,32 @@ from yoked_actor.store.engine import Tx, statement
 
 _WITHOUT_PROFILE = statement("offers/without_profile")
 
+_encode = msgspec.json.Encoder().encode
+_decode_names = msgspec.json.Decoder(list[str]).decode
+_decode_array = msgspec.json.Decoder(list[Any]).decode
 
-def drop_offer(tx: Tx, day: str, receiver: str, rank: int) -> None:
-    """Delete an offer from a set, and count it as erased."""
-    dropped = tx.execute(
-        "DELETE FROM offers WHERE day = ? AND user_id = ? AND rank = ?", (day, receiver, rank)
-    ).rowcount
+
+def drop_offer(tx: Tx, day: str, receiver: str, candidate: str) -> None:
+    """Delete the offer of a candidate from a set, if it has one, and count it as erased."""
+    which = (day, receiver)
+    found = tx.execute(
+        "SELECT candidates, facts FROM offer_sets WHERE day = ? AND user_id = ?", which
+    ).fetchone()
+    if found is None:
+        return
+    try:
+        candidates, facts = _decode_names(found[0]), _decode_array(found[1])
+    except msgspec.DecodeError:
+        candidates, facts = [], []  # nobody could read them, and they may name the candidate
+    else:
+        if candidate not in candidates:
+            return
+        at = candidates.index(candidate)
+        del candidates[at], facts[at : at + 1]
     tx.execute(
-        "UPDATE offer_sets SET erased = erased + ? WHERE day = ? AND user_id = ?",
-        (dropped, day, receiver),
+        "UPDATE offer_sets SET candidates = ?, facts = ?, erased = erased + 1"
+        " WHERE day = ? AND user_id = ?",
+        (_encode(candidates).decode(), _encode(facts).decode(), *which),
     )
 
 

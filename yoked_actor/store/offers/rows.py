@@ -13,23 +13,21 @@ from yoked_actor.domain.time import to_datetime
 Row = tuple[Any, ...]
 
 
-class _OfferRow(msgspec.Struct, frozen=True, array_like=True):
-    """An offer and its answer, as `offers/sql/load_sets.sql` returns them."""
+class FactsRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What is stored of an offer beside its candidate."""
 
-    candidate: str
     score: int
     tier: int
     years_apart: int
-    shared: str
-    """JSON in JSON: damaged text must not fail the query for the other rows."""
+    shared: tuple[str, ...]
     likeness: int
     km: int
     nearness_lost: int
-    answer: Answer | None
 
 
-_decode_offers = msgspec.json.Decoder(list[_OfferRow]).decode
-_decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
+_decode_candidates = msgspec.json.Decoder(list[str]).decode
+_decode_facts = msgspec.json.Decoder(list[FactsRow]).decode
+_decode_answers = msgspec.json.Decoder(list[tuple[str, Answer]]).decode
 
 
 def kept_set(row: Row) -> KeptSet:
@@ -37,20 +35,18 @@ def kept_set(row: Row) -> KeptSet:
     day, user_id, zone, offered_at, expires_at, scoring, digest, delivered_at, deliveries = row[:9]
     for at in (offered_at, expires_at):
         to_datetime(at)  # raises OverflowError when it lies outside the calendar
-    found = _decode_offers(row[9])
+    candidates = _decode_candidates(row[9])
     offers = tuple(
         Offer(
-            *(one.candidate, one.score, one.tier),
-            Facts(
-                *(one.years_apart, _decode_tags(one.shared), one.likeness),
-                *(one.km, one.nearness_lost),
-            ),
+            *(candidate, one.score, one.tier),
+            Facts(one.years_apart, one.shared, one.likeness, one.km, one.nearness_lost),
         )
-        for one in found
+        for candidate, one in zip(candidates, _decode_facts(row[10]), strict=True)
     )
     made = OfferSet(user_id, date.fromisoformat(day), offered_at, expires_at, scoring, offers)
-    answers = tuple(one.answer for one in found)
-    return KeptSet(made, zone, digest, delivered_at, deliveries, answers, *row[10:])
+    answers = dict(_decode_answers(row[11]))
+    by_offer = tuple(answers.get(candidate) for candidate in candidates)
+    return KeptSet(made, zone, digest, delivered_at, deliveries, by_offer, *row[12:])
 
 
 def unreadable_set(row: Row) -> UnreadableSet | None:

@@ -21,46 +21,51 @@ from yoked_actor.store.offers.pool import TOO_RECENT
 
 _REFUSED = statement("offers/refused_sets")
 _ADD_SETS = statement("offers/add_sets")
-_ADD_OFFERS = statement("offers/add_offers")
 
 _encode = msgspec.json.Encoder().encode
+_decode_names = msgspec.json.Decoder(list[str]).decode
 
 
 class PreparedSet(msgspec.Struct, frozen=True, gc=False):
-    """A set, encoded as its rows in JSON."""
+    """A set as it is stored."""
 
     user_id: str
     day: str
     """ISO 8601."""
+    zone: str
     offered_at: Instant
+    expires_at: Instant
+    scoring: str
     digest: str
     inputs: str | None
     offers: int
-    set_row: bytes
-    offer_rows: bytes
-    """Without brackets, so that the rows of many sets can be joined. Values are plain."""
+    """How many."""
+    candidates: str
+    """Their user ids, a JSON array."""
+    facts: str
+    """The `FactsRow` of each, a JSON array."""
+
+    def names(self) -> list[str]:
+        """The candidates."""
+        return _decode_names(self.candidates)
 
 
 def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> PreparedSet:
     """Encode a set. `inputs` is the digest of what it was made from."""
-    digest, day, user_id = made.digest(), made.day.isoformat(), made.user_id
-    row = (
-        *(day, user_id, zone, made.offered_at, made.expires_at, made.scoring),
-        *(digest, inputs),
-    )
     rows = []
-    for rank, offer in enumerate(made.offers, 1):
+    for offer in made.offers:
         facts = offer.facts
         rows.append(
             (
-                *(day, user_id, rank, offer.candidate, offer.score, offer.tier),
-                *(facts.years_apart, _encode(facts.shared).decode(), facts.likeness, facts.km),
-                facts.nearness_lost,
+                *(offer.score, offer.tier, facts.years_apart, facts.shared, facts.likeness),
+                *(facts.km, facts.nearness_lost),
             )
         )
     return PreparedSet(
-        *(user_id, day, made.offered_at, digest, inputs, len(rows)),
-        *(_encode(row), _encode(rows)[1:-1]),
+        *(made.user_id, made.day.isoformat(), zone, made.offered_at, made.expires_at),
+        *(made.scoring, made.digest(), inputs, len(rows)),
+        _encode([offer.candidate for offer in made.offers]).decode(),
+        _encode(rows).decode(),
     )
 
 
@@ -74,14 +79,17 @@ def store_prepared_in(tx: Tx, sets: Sequence[PreparedSet], now: Instant) -> set[
     left_out = gone | _refused(tx, sets)
     if left_out:
         sets = [one for one in sets if one.user_id not in left_out]
-    stored_at = b",%d]" % now
-    insert_rows(tx, _ADD_SETS, _array([one.set_row[:-1] + stored_at for one in sets]))
-    rows = [one.offer_rows for one in sets if one.offers]
-    insert_rows(tx, _ADD_OFFERS, _array(rows))
-    for row in rows if gone else ():
-        for day, user_id, rank, candidate, *_ in msgspec.json.decode(_array([row])):
-            if candidate in gone:
-                drop_offer(tx, day, user_id, rank)
+    rows = [
+        (
+            *(one.day, one.user_id, one.zone, one.offered_at, one.expires_at, one.scoring),
+            *(one.digest, one.inputs, one.candidates, one.facts, now),
+        )
+        for one in sets
+    ]
+    insert_rows(tx, _ADD_SETS, rows)
+    for one in sets if gone else ():
+        for candidate in gone.intersection(one.names()):
+            drop_offer(tx, one.day, one.user_id, candidate)
     return {one.user_id for one in sets}
 
 
@@ -107,17 +115,13 @@ def _erased_meanwhile(tx: Tx, sets: Sequence[PreparedSet]) -> set[str]:
     (last,) = tx.execute("SELECT max(at) FROM erased").fetchone()
     if last is None:
         return set()
-    named: dict[tuple[str, str, str | None], list[PreparedSet]] = {}
+    runs: dict[tuple[str, str, str | None], list[PreparedSet]] = {}
     for one in sets:
-        _, _, zone, *_ = msgspec.json.decode(one.set_row)
-        named.setdefault((one.day, zone, one.inputs), []).append(one)
+        runs.setdefault((one.day, one.zone, one.inputs), []).append(one)
     gone: set[str] = set()
-    for (day, zone, inputs), together in named.items():
+    for (day, zone, inputs), together in runs.items():
         if was_frozen_before(tx, day, zone, inputs, last):
-            users = {one.user_id for one in together}
-            for one in together:
-                rows = msgspec.json.decode(_array([one.offer_rows]))
-                users |= {candidate for _, _, _, candidate, *_ in rows}
+            users = {one.user_id for one in together}.union(*(one.names() for one in together))
             gone |= without_a_profile(tx, users)
     return gone
 
@@ -155,7 +159,3 @@ class StoreSet(JointEffect):
             for user_id, one in first.items():
                 one.is_kept = user_id in kept
             left = [one for one in left if first[one.prepared.user_id] is not one]
-
-
-def _array(rows: Sequence[bytes]) -> bytes:
-    return b"[" + b",".join(rows) + b"]"

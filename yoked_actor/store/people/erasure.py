@@ -29,7 +29,7 @@ COLUMNS = frozenset(
         *("blocks.blocker", "blocks.blocked"),
         *("reports.reporter", "reports.reported", "reports.resolved_by", "reports.reason"),
         "reports.resolution",
-        *("offer_sets.user_id", "offers.user_id", "offers.candidate", "offer_pools.content"),
+        *("offer_sets.user_id", "offer_sets.candidates", "offer_pools.content"),
         *("offer_parts.first_user", "offer_parts.content"),
         *("offer_answers.user_id", "offer_answers.candidate", "connections.a", "connections.b"),
         *("touch_answers.user_id", "room_guests.user_id"),
@@ -66,14 +66,14 @@ class Traces(msgspec.Struct, frozen=True):
     keys: tuple[tuple[str, str], ...] = ()
     pools: tuple[tuple[int, str, str], ...] = ()
     """Number, day and zone of the runs whose pool contains the user."""
-    offers: tuple[tuple[str, str, int], ...] = ()
-    """Day, user and rank of the offers that name the user as candidate."""
+    offers: tuple[tuple[str, str], ...] = ()
+    """Day and user of the sets in which the user is a candidate."""
 
 
 def find_traces(tx: Tx, user_id: str, now: Instant, before: Traces | None = None) -> Traces:
     """Search the long tables; with `before`, only what was written since."""
     seen = before or Traces()
-    offers = "SELECT day, user_id, rank FROM offers WHERE candidate = ?1"
+    offers = """SELECT day, user_id FROM offer_sets WHERE instr(candidates, '"' || ?1 || '"') > 0"""
     if before is not None:
         # A run that was made since then was unfinished at that time, or was frozen recently.
         offers += " AND day IN (SELECT day FROM offer_runs WHERE outputs IS NULL OR frozen_at > ?2)"
@@ -181,12 +181,10 @@ def _erase_reports(tx: Tx, user: str, tombstone: str) -> None:
 
 
 def _erase_offers(tx: Tx, user: str, tombstone: str, traces: Traces) -> None:
-    own = "(SELECT day FROM offer_sets WHERE user_id = ?1)"
-    tx.execute(f"DELETE FROM offers WHERE user_id = ?1 AND day IN {own}", (user,))
     tx.execute("DELETE FROM offer_sets WHERE user_id = ?", (user,))
     tx.execute("DELETE FROM offer_answers WHERE user_id = ?", (user,))
-    for day, receiver, rank in dict.fromkeys(traces.offers):
-        drop_offer(tx, day, receiver, rank)
+    for day, receiver in dict.fromkeys(traces.offers):
+        drop_offer(tx, day, receiver, user)
         tx.execute(
             "UPDATE offer_answers SET candidate = ?4"
             " WHERE user_id = ?1 AND candidate = ?2 AND day = ?3",

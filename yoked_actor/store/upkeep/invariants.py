@@ -58,9 +58,9 @@ INVARIANTS = (
         _RESTORE,
     ),
     Invariant(
-        "offers without a set",
-        "SELECT o.day || ' ' || o.user_id FROM offers AS o LEFT JOIN offer_sets AS s"
-        " ON s.day = o.day AND s.user_id = o.user_id WHERE s.user_id IS NULL",
+        "sets of offers that are no JSON",
+        "SELECT day || ' ' || user_id FROM offer_sets"
+        " WHERE NOT json_valid(candidates) OR NOT json_valid(facts)",
         _RESTORE,
     ),
     Invariant(

@@ -45,8 +45,9 @@ RULES = {
     "a match without its quality": (
         "SELECT number FROM matches WHERE number NOT IN (SELECT match_number FROM quality)"
     ),
-    "offers without a set": (
-        "SELECT day, user_id FROM offers EXCEPT SELECT day, user_id FROM offer_sets"
+    "a set that is no JSON, or has other facts than candidates": (
+        "SELECT day, user_id FROM offer_sets WHERE NOT json_valid(candidates)"
+        " OR NOT json_valid(facts) OR json_array_length(candidates) <> json_array_length(facts)"
     ),
     "an offer of oneself": "SELECT user_id FROM offers WHERE user_id = candidate",
     "the same person offered twice within 30 days": (

@@ -7,8 +7,11 @@ SELECT
                 FROM (
                     SELECT count(*) - 1 AS times
                     FROM json_array_elements_text(CAST(:days AS json)) AS d (value)
-                    JOIN offers AS o ON o.day = d.value AND o.user_id = s.user_id
-                    GROUP BY o.candidate
+                    JOIN offer_sets AS o ON o.day = d.value AND o.user_id = s.user_id
+                    CROSS JOIN LATERAL json_array_elements_text(
+                        CAST(CASE WHEN json_valid(o.candidates) THEN o.candidates ELSE '[]' END AS json)
+                    ) AS c (value)
+                    GROUP BY c.value
                     HAVING count(*) > 1 AND max(o.day) = :day
                 ) AS c
             )

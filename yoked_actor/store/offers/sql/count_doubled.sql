@@ -7,8 +7,9 @@ SELECT
                 FROM (
                     SELECT count(*) - 1 AS times
                     FROM json_each(:days) AS d
-                    JOIN offers AS o ON o.day = d.value AND o.user_id = s.user_id
-                    GROUP BY o.candidate
+                    JOIN offer_sets AS o ON o.day = d.value AND o.user_id = s.user_id
+                    JOIN json_each(CASE WHEN json_valid(o.candidates) THEN o.candidates ELSE '[]' END) AS c
+                    GROUP BY c.value
                     HAVING count(*) > 1 AND max(o.day) = :day
                 ) AS c
             )

@@ -1,25 +1,15 @@
--- Sets, each with its offers and their answers as a JSON array in the order of rank.
+-- Sets, each with its offers, and with those of them that were answered as a JSON array.
 SELECT
     s.day, s.user_id, s.zone, s.offered_at, s.expires_at, s.scoring, s.digest, s.delivered_at,
-    s.deliveries,
+    s.deliveries, s.candidates, s.facts,
     (
-        SELECT
-            CAST(
-                coalesce(
-                    json_agg(
-                        json_build_array(
-                            o.candidate, o.score, o.tier, o.years_apart, o.shared, o.likeness, o.km,
-                            o.nearness_lost, w.answer
-                        )
-                        ORDER BY o.rank
-                    ),
-                    '[]'
-                ) AS text
-            )
-        FROM offers AS o
-        LEFT JOIN offer_answers AS w
-            ON w.user_id = o.user_id AND w.candidate = o.candidate AND w.day = o.day
-        WHERE o.day = s.day AND o.user_id = s.user_id
+        SELECT CAST(coalesce(json_agg(json_build_array(w.candidate, w.answer)), '[]') AS text)
+        FROM
+            json_array_elements_text(
+                CAST(CASE WHEN json_valid(s.candidates) THEN s.candidates ELSE '[]' END AS json)
+            ) AS c (candidate)
+        JOIN offer_answers AS w
+            ON w.user_id = s.user_id AND w.candidate = c.candidate AND w.day = s.day
     ),
     s.erased, s.inputs
 FROM offer_sets AS s

@@ -1,23 +1,11 @@
--- Sets, each with its offers and their answers as a JSON array in the order of rank.
+-- Sets, each with its offers, and with those of them that were answered as a JSON array.
 SELECT
     s.day, s.user_id, s.zone, s.offered_at, s.expires_at, s.scoring, s.digest, s.delivered_at,
-    s.deliveries,
+    s.deliveries, s.candidates, s.facts,
     (
-        SELECT
-            json_group_array(
-                json_array(
-                    candidate, score, tier, years_apart, shared, likeness, km, nearness_lost,
-                    answer
-                )
-            )
-        FROM (
-            SELECT o.*, w.answer
-            FROM offers AS o
-            LEFT JOIN offer_answers AS w
-                ON w.user_id = o.user_id AND w.candidate = o.candidate AND w.day = o.day
-            WHERE o.day = s.day AND o.user_id = s.user_id
-            ORDER BY o.rank
-        )
+        SELECT json_group_array(json_array(w.candidate, w.answer))
+        FROM json_each(CASE WHEN json_valid(s.candidates) THEN s.candidates ELSE '[]' END) AS c
+        JOIN offer_answers AS w ON w.user_id = s.user_id AND w.candidate = c.value AND w.day = s.day
     ),
     s.erased, s.inputs
 FROM offer_sets AS s

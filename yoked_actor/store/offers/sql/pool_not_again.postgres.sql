@@ -3,9 +3,11 @@
 SELECT
     r.value,
     (
-        SELECT CAST(coalesce(json_agg(o.candidate), '[]') AS text)
+        SELECT CAST(coalesce(json_agg(c.value), '[]') AS text)
         FROM offer_sets AS s
-        JOIN offers AS o ON o.day = s.day AND o.user_id = s.user_id
+        CROSS JOIN LATERAL json_array_elements_text(
+            CAST(CASE WHEN json_valid(s.candidates) THEN s.candidates ELSE '[]' END AS json)
+        ) AS c (value)
         WHERE s.user_id = r.value AND s.offered_at >= :since AND s.day BETWEEN :first AND :last
     )
 FROM json_array_elements_text(CAST(:people AS json)) AS r (value);

@@ -3,9 +3,9 @@
 SELECT
     r.value,
     (
-        SELECT json_group_array(o.candidate)
+        SELECT json_group_array(c.value)
         FROM offer_sets AS s
-        JOIN offers AS o ON o.day = s.day AND o.user_id = s.user_id
+        JOIN json_each(CASE WHEN json_valid(s.candidates) THEN s.candidates ELSE '[]' END) AS c
         WHERE s.user_id = r.value AND s.offered_at >= :since AND s.day BETWEEN :first AND :last
     )
 FROM json_each(:people) AS r;

@@ -1,4 +1,0 @@
-INSERT INTO offers (
-    day, user_id, rank, candidate, score, tier, years_apart, shared, likeness, km, nearness_lost
-)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
