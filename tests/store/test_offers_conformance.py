@@ -650,9 +650,8 @@ async def test_nobody_can_be_stored_as_their_own_candidate(open_again):
         assert frozen.pool is not None
         made = make_run(frozen.pool, frozen.rules)["ana"]
         first, *others = made.offers
-        forged = msgspec.structs.replace(
-            made, offers=(msgspec.structs.replace(first, candidate="ana"), *others)
-        )
+        herself = msgspec.structs.replace(first, candidate="ana")
+        forged = msgspec.structs.replace(made, offers=(herself, *others))
         with pytest.raises(WriteRefused):
             await store.offers.store_sets(BERLIN, [forged], NINE)
         assert await store.offers.load_set("ana", DAY) is None

@@ -1,4 +1,4 @@
-"""A database in which each offer has a row of its own: its sets are the same after the migration."""
+"""Offers that had a row each are moved into the rows of their sets."""
 
 from __future__ import annotations
 
