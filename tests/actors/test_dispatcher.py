@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import trio
 from pydantic import BaseModel, ValidationError
 
 from tests.store.raw import raw_connection
+from tests.store.test_writer import SlowDisk
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, JobRun
 from yoked_actor.actors.jobs.job_types import kind_of
@@ -42,6 +45,7 @@ from yoked_actor.settings import Settings, load_settings
 from yoked_actor.store import (
     InlineRunner,
     KeyConflict,
+    Runner,
     Store,
     StoreUnavailable,
     ThreadRunner,
@@ -119,14 +123,22 @@ class House:
 
 @asynccontextmanager
 async def open_house(
-    path: Path | None = None, *, threads: bool = False, **jobs: object
+    path: Path | None = None,
+    *,
+    threads: bool = False,
+    runner: Runner | None = None,
+    gives_way: Callable[[], None] | None = None,
+    **jobs: object,
 ) -> AsyncIterator[House]:
     settings = load_settings(None, {}, {"jobs": jobs})
-    runner = ThreadRunner() if threads else InlineRunner()
+    if runner is None:
+        runner = ThreadRunner() if threads else InlineRunner()
     async with open_store(path, runner=runner) as store:
         clock = Clock.starting(datetime(2026, 1, 1, 8, tzinfo=UTC))
         metrics = Metrics()
-        dispatcher = Dispatcher(store.jobs, clock, settings, metrics, threads=threads)
+        dispatcher = Dispatcher(
+            store.jobs, clock, settings, metrics, threads=threads, gives_way=gives_way
+        )
         house = House(store, dispatcher, clock)
         house.metrics = metrics
         house.settings = settings
@@ -670,6 +682,77 @@ async def test_claims_wait_while_outcomes_are_not_recorded(autojump_clock) -> No
         await house.until(added[-1].job_id, *ENDS)
     assert len(held) == 3_000
     assert max(held) <= 300
+
+
+async def test_handlers_that_wait_run_at_once_and_the_others_one_after_the_other(
+    autojump_clock,
+) -> None:
+    """A task that begins to wait in a handler leaves the next job to another task."""
+    tasks: dict[str, set[object]] = {"quick": set(), "slow": set()}
+    running: list[int] = []
+    most = 0
+    async with open_house(concurrency=3, batch=100) as house:
+
+        async def quick(run: JobRun[Task]) -> None:
+            tasks["quick"].add(trio.lowlevel.current_task())
+
+        async def slow(run: JobRun[Task]) -> None:
+            nonlocal most
+            running.append(run.job.id)
+            most = max(most, len(running))
+            tasks["slow"].add(trio.lowlevel.current_task())
+            await trio.sleep(1)
+            running.remove(run.job.id)
+
+        house.dispatcher.register("quick", Task, quick)
+        house.dispatcher.register("slow", Task, slow)
+        at = house.clock.now()
+        began = trio.current_time()
+        jobs = [NewJob("slow", {}, at) for _ in range(9)]
+        for one in await house.dispatcher.enqueue(jobs):
+            await house.until(one.job_id, *ENDS)
+        assert trio.current_time() - began == pytest.approx(3, abs=0.5)
+        jobs = [NewJob("quick", {}, at) for _ in range(3)]
+        for one in await house.dispatcher.enqueue(jobs):
+            await house.until(one.job_id, *ENDS)
+    assert most == 3
+    assert (len(tasks["slow"]), len(tasks["quick"])) == (3, 1)
+
+
+async def test_a_transaction_has_a_bounded_number_of_effects(autojump_clock) -> None:
+    """However many outcomes wait while the disk is slow: spins wait for the transaction."""
+    applied: list[float] = []
+    async with open_house(runner=SlowDisk(), concurrency=300, batch=300) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            run.effect = lambda _: applied.append(trio.current_time())
+
+        house.dispatcher.register("quick", Task, handler)
+        at = house.clock.now()
+        jobs = [NewJob("quick", {}, at) for _ in range(600)]
+        added = await house.dispatcher.enqueue(jobs)
+        await house.until(added[-1].job_id, *ENDS)
+    transactions = Counter(applied)
+    assert sum(transactions.values()) == 600
+    assert max(transactions.values()) == 64
+    # Each of them is queued while the one before is committed.
+    full = sorted(at for at, effects in transactions.items() if effects == 64)
+    assert len(full) >= 8
+    assert [later - at for at, later in pairwise(full)] == [1.0] * (len(full) - 1)
+
+
+async def test_a_worker_gives_way_before_each_run(autojump_clock) -> None:
+    seen: list[str] = []
+    async with open_house(gives_way=lambda: seen.append("way")) as house:
+
+        async def handler(run: JobRun[Task]) -> None:
+            seen.append("run")
+
+        house.dispatcher.register("quick", Task, handler)
+        at = house.clock.now()
+        for one in await house.dispatcher.enqueue([NewJob("quick", {}, at) for _ in range(3)]):
+            await house.until(one.job_id, *ENDS)
+    assert seen == ["way", "run"] * 3
 
 
 def _sqlite_error(code: int) -> sqlite3.OperationalError:

@@ -21,7 +21,7 @@ from yoked_actor.actors.jobs import (
     listen_for_wakeups,
     register_upkeep,
 )
-from yoked_actor.actors.offers import OfferJobs
+from yoked_actor.actors.offers import GiveWay, OfferJobs
 from yoked_actor.actors.ops import Alarm
 from yoked_actor.actors.supervisor import Supervisor
 from yoked_actor.app.extensions import register_extensions
@@ -81,6 +81,9 @@ async def open_worker(
             else store.bell.ring_soon,
             ended=None if reporter is None else reporter.add_runs,
             claims_at_most=None if reporter is None else _CLAIMS_AT_MOST,
+            # It has no connections: nobody waits for its event loop, and a spin may have to wait
+            # for its transaction.
+            gives_way=None if reporter is None else GiveWay(store.offers.applied).wait,
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         # The server knows who is connected: a worker wakes it after each commit, or reports whose

@@ -55,10 +55,12 @@ class Dispatcher:
         wake_others: Callable[[], None] | None = None,
         ended: Callable[[Sequence[EndedRun]], None] | None = None,
         claims_at_most: int | None = None,
+        gives_way: Callable[[], None] | None = None,
     ) -> None:
         """`wake_others` wakes other processes; `ended` is called with runs that were recorded.
 
         `claims_at_most` is less than `jobs.batch` where other processes should not wait for it.
+        `gives_way` is called before each run, and may block the event loop for a short time.
         """
         self._jobs = jobs
         self._clock = clock
@@ -92,7 +94,7 @@ class Dispatcher:
         self._attempts = Attempts(
             *(self._types, clock, settings.jobs, self._recorder, self._release), threads=threads
         )
-        self._workers = Workers(self._attempts, self._make_room)
+        self._workers = Workers(self._attempts, self._make_room, gives_way)
 
     # Registering and enqueueing
 

@@ -21,10 +21,16 @@ _RUNS_BETWEEN_CHECKPOINTS = 16
 class Workers:
     """The jobs that are ready to run, and the tasks that run them."""
 
-    def __init__(self, attempts: Attempts, taken: Callable[[], None]) -> None:
-        """`taken` is called whenever a job that was ready begins to run."""
+    def __init__(
+        self, attempts: Attempts, taken: Callable[[], None], gives_way: Callable[[], None] | None
+    ) -> None:
+        """`taken` is called whenever a job that was ready begins to run.
+
+        `gives_way` is called before each run, and may block.
+        """
         self._attempts = attempts
         self._taken = taken
+        self._give_way = gives_way
         self._ready: deque[HeldJob] = deque()
         self._filled = trio.lowlevel.ParkingLot()
 
@@ -75,6 +81,8 @@ class Workers:
             while not self._ready:
                 await self._filled.park()
                 now_s = read_s()
+            if self._give_way is not None:
+                self._give_way()
             held = self._ready.popleft()
             self._taken()
             running.append(held)

@@ -1,4 +1,4 @@
-"""Giving way to transactions, on a thread that computes."""
+"""Giving way to transactions, on a thread that computes or runs jobs."""
 
 from __future__ import annotations
 
@@ -34,10 +34,14 @@ class GiveWay:
 
     def breathe(self) -> bool:
         """The same; returns whether it is time to report progress, too."""
-        if not self._applied.is_set():
-            self._applied.wait(_LONGEST_S)
+        self.wait()
         if time.monotonic() < self._next:
             return False
         time.sleep(0)
         self._next = time.monotonic() + self._every_s
         return True
+
+    def wait(self) -> None:
+        """Wait until no transaction needs the lock, for a short time at most. Blocks."""
+        if not self._applied.is_set():
+            self._applied.wait(_LONGEST_S)
