@@ -1,7 +1,7 @@
 """The jobs of a morning: a zone's run, each user's set, and a check (R40-R45).
 
 The calendar enqueues `offers.zone_run`. It freezes the pool and enqueues one `offers.user` for each
-receiver, a hundred in a transaction, so that spins do not wait. It can be interrupted anywhere and
+receiver, some in a transaction, so that spins do not wait long. It can be interrupted anywhere and
 run again: the first frozen pool is kept, and the keys of the jobs prevent duplicates. `offers.user`
 stores one set in the transaction that completes it; the first set of a user and date is kept.
 `offers.check` runs later and counts what must not exist: a user who was offered twice.
@@ -45,8 +45,9 @@ MORNING_JOBS = frozenset({ZONE_RUN, USER})
 """The jobs that take the time of a morning. A worker process runs them."""
 POLICY = RetryPolicy(delays_s=(30.0, 120.0, 300.0))
 """An offer is tried four times: a morning is short (R33)."""
-JOBS_AT_ONCE = 100
-"""Jobs enqueued in one transaction: a spin may have to wait for it."""
+JOBS_AT_ONCE = 128
+"""Jobs enqueued in one transaction: a spin may have to wait for it. As many rows as one statement
+inserts."""
 CHECK_AFTER_S = 900.0
 """By then every set is stored, or its job is a dead letter."""
 
