@@ -127,7 +127,7 @@ async def open_house(
     *,
     threads: bool = False,
     runner: Runner | None = None,
-    gives_way: Callable[[], None] | None = None,
+    gives_way: Callable[[], bool] | None = None,
     **jobs: object,
 ) -> AsyncIterator[House]:
     settings = load_settings(None, {}, {"jobs": jobs})
@@ -743,7 +743,12 @@ async def test_a_transaction_has_a_bounded_number_of_effects(autojump_clock) -> 
 
 async def test_a_worker_gives_way_before_each_run(autojump_clock) -> None:
     seen: list[str] = []
-    async with open_house(gives_way=lambda: seen.append("way")) as house:
+
+    def give_way() -> bool:
+        seen.append("way")
+        return True
+
+    async with open_house(gives_way=give_way) as house:
 
         async def handler(run: JobRun[Task]) -> None:
             seen.append("run")

@@ -24,12 +24,12 @@ from yoked_actor.store.engine import (
     check_is_current,
     engine_version,
     explain,
+    going_on,
     holder_of,
     migrate_database,
     newest_schema,
     pending_migrations,
     record_in,
-    when_it_waits,
 )
 from yoked_actor.store.jobs import (
     ERASE_JOB,
@@ -171,6 +171,7 @@ __all__ = [
     "enqueue_in",
     "explain",
     "finish_zone_run",
+    "going_on",
     "holder_of",
     "inspect_database",
     "inspect_postgres",
@@ -185,5 +186,4 @@ __all__ = [
     "prepare_set",
     "record_in",
     "restore_backup",
-    "when_it_waits",
 ]

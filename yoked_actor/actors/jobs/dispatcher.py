@@ -55,12 +55,13 @@ class Dispatcher:
         wake_others: Callable[[], None] | None = None,
         ended: Callable[[Sequence[EndedRun]], None] | None = None,
         claims_at_most: int | None = None,
-        gives_way: Callable[[], None] | None = None,
+        gives_way: Callable[[], bool] | None = None,
     ) -> None:
         """`wake_others` wakes other processes; `ended` is called with runs that were recorded.
 
         `claims_at_most` is less than `jobs.batch` where other processes should not wait for it.
-        `gives_way` is called before each run, and may block the event loop for a short time.
+        `gives_way` is called before each run, may block the event loop for a short time, and
+        returns whether it did.
         """
         self._jobs = jobs
         self._clock = clock

@@ -111,11 +111,11 @@ class JobRecorder:
     def _is_worth_a_commit(self) -> bool:
         """Whether to commit now what waits, or to let more come during the commit in progress.
 
-        With effects, a batch that can be queued behind that commit is a full one.
+        One batch may be queued behind that commit; with effects, a full one.
         """
-        if not self._waiting:
+        if not self._waiting or self._in_progress > 1:
             return False
-        return not self._effects or not self._in_progress or self._effects >= _MOST_EFFECTS
+        return not self._in_progress or not self._effects or self._effects >= _MOST_EFFECTS
 
     def _take(self) -> list[EndedAttempt]:
         """The next batch: all waiting outcomes, with at most `_MOST_EFFECTS` effects."""

@@ -13,20 +13,21 @@ import trio
 
 from yoked_actor.actors.jobs.attempts import Attempts
 from yoked_actor.actors.jobs.held_jobs import HeldJob
-from yoked_actor.store import when_it_waits
+from yoked_actor.store import going_on
 
-_RUNS_BETWEEN_CHECKPOINTS = 16
+_MOST_RUNS, _LONGEST_S = 64, 0.001
+"""Between two checkpoints."""
 
 
 class Workers:
     """The jobs that are ready to run, and the tasks that run them."""
 
     def __init__(
-        self, attempts: Attempts, taken: Callable[[], None], gives_way: Callable[[], None] | None
+        self, attempts: Attempts, taken: Callable[[], None], gives_way: Callable[[], bool] | None
     ) -> None:
         """`taken` is called whenever a job that was ready begins to run.
 
-        `gives_way` is called before each run, and may block.
+        `gives_way` is called before each run, and may block; it returns whether it did.
         """
         self._attempts = attempts
         self._taken = taken
@@ -73,26 +74,34 @@ class Workers:
 
     async def _run_jobs(self, scope: trio.CancelScope, running: list[HeldJob]) -> None:
         """Run jobs until one is stopped, which cancels the scope; `running` holds it meanwhile."""
-        runs = 0
+        runs, until_s = 0, 0.0
         # `trio.current_time` finds the clock anew each time, which takes longer than to read it.
         read_s = trio.lowlevel.current_clock().current_time
         now_s = read_s()
         while True:
             while not self._ready:
                 await self._filled.park()
+                runs, now_s = 0, read_s()
+            if self._give_way is not None and self._give_way():
                 now_s = read_s()
-            if self._give_way is not None:
-                self._give_way()
+            if runs == 0:
+                until_s = now_s + _LONGEST_S
             held = self._ready.popleft()
             self._taken()
             running.append(held)
             run = self._attempts.run(held, scope, now_s, read_s)
-            now_s = await when_it_waits(run, self._wake_one)
+            try:
+                trap = run.send(None)
+            except StopIteration as stop:
+                now_s = stop.value  # it has ended without waiting, as most do
+            else:
+                self._wake_one()
+                now_s = await going_on(run, trap)
             running.clear()
             if held.stopped is not None:
                 return
             runs += 1
-            if runs % _RUNS_BETWEEN_CHECKPOINTS == 0:
+            if runs == _MOST_RUNS or now_s >= until_s:
                 # Handlers that never checkpoint would block all other tasks.
                 await trio.lowlevel.checkpoint()
-                now_s = read_s()
+                runs, now_s = 0, read_s()

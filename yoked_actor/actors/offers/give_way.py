@@ -41,7 +41,12 @@ class GiveWay:
         self._next = time.monotonic() + self._every_s
         return True
 
-    def wait(self) -> None:
-        """Wait until no transaction needs the lock, for a short time at most. Blocks."""
-        if not self._applied.is_set():
-            self._applied.wait(_LONGEST_S)
+    def wait(self) -> bool:
+        """Wait until no transaction needs the lock, for a short time at most. Blocks.
+
+        Returns whether one did.
+        """
+        if self._applied.is_set():
+            return False
+        self._applied.wait(_LONGEST_S)
+        return True

@@ -21,7 +21,6 @@ from yoked_actor.store.engine.errors import (
     WriteRefused,
     explain,
 )
-from yoked_actor.store.engine.first_wait import when_it_waits
 from yoked_actor.store.engine.pruning import prune_oldest
 from yoked_actor.store.engine.readable import read_row, read_rows
 from yoked_actor.store.engine.runners import InlineRunner, Runner, ThreadRunner
@@ -47,6 +46,7 @@ from yoked_actor.store.engine.sqlite import (
     schema_of,
 )
 from yoked_actor.store.engine.statements import joined, statement
+from yoked_actor.store.engine.stepping import going_on
 from yoked_actor.store.engine.transaction import Row, Tx, inserted_id, snapshot
 from yoked_actor.store.engine.turns import Turn
 from yoked_actor.store.engine.writer import Writer
@@ -87,6 +87,7 @@ __all__ = [
     "engine_version",
     "explain",
     "explained",
+    "going_on",
     "holder_of",
     "insert_rows",
     "inserted_id",
@@ -103,5 +104,4 @@ __all__ = [
     "schema_of",
     "snapshot",
     "statement",
-    "when_it_waits",
 ]

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import trio
 
-from yoked_actor.store.engine.first_wait import when_it_waits
+from yoked_actor.store.engine.stepping import going_on
 
 T = TypeVar("T")
 _IDLE_S = 10.0
@@ -75,7 +75,10 @@ class _Pipe:
         The task waits before the thread works: to register the pipe with epoll takes system calls,
         and the two would fight for the interpreter lock.
         """
-        await when_it_waits(self.wait(), begin)
+        waiting = self.wait()
+        trap = waiting.send(None)
+        begin()
+        await going_on(waiting, trap)
 
     def close(self) -> None:
         """Close the pipe: nobody waits any more."""
