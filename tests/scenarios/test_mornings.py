@@ -271,6 +271,37 @@ def forge_a_repeated_offer(path: Path, user_id: str, candidate: str) -> None:
     connection.close()
 
 
+async def test_an_answer_an_erasure_and_a_crash_between_two_mornings(
+    autojump_clock: MockClock, tmp_path: Path
+) -> None:
+    """All of them touch the row of one set, and the next morning reads it."""
+    settings = {"offers": {"daily_offer_count": 3}}
+    async with open_world(start=SIX, settings=settings, database=tmp_path / "yoked.db") as world:
+        await a_town(world, 1, 6)
+        await until(world, "2026-03-02T09:00:00Z")
+        lin = world.api("w0-lin")
+        shown = (await lin.call("GET", "/api/offers"))["offers"]
+        first, gone, third = (one["candidate"]["user_id"] for one in shown)
+        await lin.call("POST", f"/api/offers/{shown[2]['offer_id']}/answer", {"answer": "accept"})
+        await world.api(gone).call("DELETE", "/api/me")
+        await world.crash()
+        await world.start()
+        left = (await lin.call("GET", "/api/offers"))["offers"]
+        assert [one["candidate"]["user_id"] for one in left] == [first, third]
+        assert [one["offer_id"] for one in left] == [shown[0]["offer_id"], shown[2]["offer_id"]]
+        assert [one.get("answer") for one in left] == [None, "accept"]
+        # The man who was accepted sees who has said yes, and says yes as well.
+        him = world.api(third)
+        (of_lin,) = (await him.call("GET", "/api/offers"))["offers"]
+        await him.call("POST", f"/api/offers/{of_lin['offer_id']}/answer", {"answer": "accept"})
+        assert len((await lin.call("GET", "/api/connections"))["connections"]) == 1
+        await until(world, "2026-03-03T09:00:00Z")
+        second = offered((await sets_of(world, BERLIN, TUESDAY))["w0-lin"])
+        assert len(second) == 3
+        assert set(second).isdisjoint({first, gone, third})
+        assert not await unfinished(world)
+
+
 def test_an_offer_is_tried_again_after_30_s_2_min_and_5_min() -> None:
     assert [POLICY.delay_s(1, attempt) for attempt in (1, 2, 3)] == [30.0, 120.0, 300.0]
     assert POLICY.max_runs == 4
