@@ -33,8 +33,8 @@ from yoked_actor.store import (
 )
 
 _log = structlog.get_logger()
-_MOST_EFFECTS = 64
-"""Effects in one transaction: a spin may have to wait for it."""
+_FULL = 128
+"""What the effects of one transaction weigh at most: a spin may have to wait for it."""
 _LARGE_BATCH, _ROUNDS_TO_NEXT_COMMIT = 100, 3
 """To count and log a large batch takes half as long as a commit, and is done beside the next one:
 after so many rounds of the event loop the next claim is on its way to the store."""
@@ -64,8 +64,8 @@ class JobRecorder:
         self._recorded = recorded
         self._tells_others = tells_others
         self._waiting: list[EndedAttempt] = []
-        self._effects = 0
-        """How many of the waiting outcomes have an effect."""
+        self._weight = 0
+        """What the effects of the waiting outcomes weigh."""
         self._in_progress = 0
         """How many commits are queued or in progress."""
         self._filled = trio.lowlevel.ParkingLot()
@@ -73,10 +73,8 @@ class JobRecorder:
     def put(self, ended: EndedAttempt) -> None:
         """Record an outcome soon. Does not block."""
         self._waiting.append(ended)
-        outcome = ended.outcome
-        if type(outcome) is Completed and outcome.effect is not None:
-            self._effects += 1
-        if len(self._waiting) == 1 or self._effects == _MOST_EFFECTS:
+        self._weight += _weight_of(ended.outcome)
+        if len(self._waiting) == 1 or self._weight >= _FULL:
             self._filled.unpark()
 
     def put_failure(
@@ -115,20 +113,19 @@ class JobRecorder:
         """
         if not self._waiting or self._in_progress > 1:
             return False
-        return not self._in_progress or not self._effects or self._effects >= _MOST_EFFECTS
+        return not self._in_progress or not self._weight or self._weight >= _FULL
 
     def _take(self) -> list[EndedAttempt]:
-        """The next batch: all waiting outcomes, with at most `_MOST_EFFECTS` effects."""
-        waiting, effects = self._waiting, 0
+        """The next batch: all waiting outcomes, or as many as fill a transaction."""
+        waiting, weight = self._waiting, 0
         for index, one in enumerate(waiting):
-            if isinstance(one.outcome, Completed) and one.outcome.effect is not None:
-                effects += 1
-                if effects > _MOST_EFFECTS:
-                    self._waiting = waiting[index:]
-                    self._effects -= _MOST_EFFECTS
-                    return waiting[:index]
+            weight += (more := _weight_of(one.outcome))
+            if weight > _FULL:
+                self._waiting = waiting[index:]
+                self._weight -= weight - more
+                return waiting[:index]
         self._waiting = []
-        self._effects = 0
+        self._weight = 0
         return waiting
 
     async def _record(self, taken: list[EndedAttempt]) -> None:
@@ -195,3 +192,10 @@ class JobRecorder:
         if self._tells_others and isinstance(outcome.effect, JointEffect):
             return False  # it enqueues nothing, and the report says what was stored
         return outcome.effect is not None
+
+
+def _weight_of(outcome: Outcome) -> int:
+    """What the effect of an outcome weighs: what many jobs write together is cheap for each."""
+    if not isinstance(outcome, Completed) or outcome.effect is None:
+        return 0
+    return 1 if isinstance(outcome.effect, JointEffect) else 2
