@@ -734,10 +734,10 @@ async def test_a_transaction_has_a_bounded_number_of_effects(autojump_clock) -> 
         await house.until(added[-1].job_id, *ENDS)
     transactions = Counter(applied)
     assert sum(transactions.values()) == 600
-    assert max(transactions.values()) == 64
+    assert max(transactions.values()) == 32
     # Each of them is queued while the one before is committed.
-    full = sorted(at for at, effects in transactions.items() if effects == 64)
-    assert len(full) >= 8
+    full = sorted(at for at, effects in transactions.items() if effects == 32)
+    assert len(full) >= 16
     assert [later - at for at, later in pairwise(full)] == [1.0] * (len(full) - 1)
 
 

@@ -33,7 +33,7 @@ from yoked_actor.store import (
 )
 
 _log = structlog.get_logger()
-_FULL = 128
+_FULL = 64
 """What the effects of one transaction weigh at most: a spin may have to wait for it."""
 _LARGE_BATCH, _ROUNDS_TO_NEXT_COMMIT = 100, 3
 """To count and log a large batch takes half as long as a commit, and is done beside the next one:
