@@ -109,14 +109,14 @@ class Dispatcher:
         cpu_bound: bool = False,
         quiet: bool = False,
         version: int = 1,
-        judge: Callable[[str, float], None] | None = None,
+        judge: Callable[[str, Sequence[float]], None] | None = None,
     ) -> None:
         """Register the handler of a job type, with a retry policy or the default one.
 
         Settings override the policy. A `cpu_bound` handler runs on a thread, and may be a plain
         function; it must not await. Starts of runs of a `quiet` type are not logged. `version` is
-        the newest payload version that the model can read. `judge` is called with the result and
-        the seconds of each run, except one that was given back.
+        the newest payload version that the model can read. `judge` is called with a result and the
+        seconds of the runs that had it, except those that were given back.
         """
         if job_type in self._types:
             raise ValueError(f"there is a handler for {job_type} already")

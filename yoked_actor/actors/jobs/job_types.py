@@ -93,7 +93,7 @@ class JobType:
         cpu_bound: bool,
         quiet: bool,
         version: int,
-        judge: Callable[[str, float], None] | None = None,
+        judge: Callable[[str, Sequence[float]], None] | None = None,
     ) -> None:
         self.name = name
         self.model = model

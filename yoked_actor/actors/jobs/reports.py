@@ -116,7 +116,7 @@ class JobReports:
                 self._watch.note(completed=0, dead=1, seconds=[])
                 judge = self._types[job.type].judge
                 if judge is not None:
-                    judge("dead_letter", self._settings.lease_s)
+                    judge("dead_letter", [self._settings.lease_s])
 
     def _count(self, runs: Mapping[tuple[JobType, str], Sequence[float]]) -> None:
         """Count runs, given as the seconds that they took."""
@@ -130,8 +130,7 @@ class JobReports:
             durations += seconds
             kind.observe(seconds)
             if kind.judge is not None:
-                for one in seconds:
-                    kind.judge(result, one)
+                kind.judge(result, seconds)
         self._watch.note(
             completed=results["completed"],
             dead=results["dead_letter"],

@@ -113,7 +113,7 @@ class OfferJobs:
         self._metrics = metrics.sets
         self._objectives = metrics.objectives
         self._stored = stored
-        self._judge = self._judge_user if ended is None else None
+        self._judge = self._judge_users if ended is None else None
         self._ended = ended or (lambda one: self.count([one]))
         self._runs = OfferRuns(offers, threads=threads, shared=settings.store.is_shared)
 
@@ -219,12 +219,12 @@ class OfferJobs:
         if stored and self._stored is not None:
             self._stored([one.user_id for one in stored])
 
-    def _judge_user(self, result: str, seconds: float) -> None:
-        """Judge the job of one user: its duration, and whether there will be a set."""
+    def _judge_users(self, result: str, seconds: Sequence[float]) -> None:
+        """Judge jobs of users: their durations, and whether there will be sets."""
         now_s = trio.current_time()
-        self._objectives.judge(Objective.OFFERS, [seconds], now_s)
+        self._objectives.judge(Objective.OFFERS, seconds, now_s)
         if result == "dead_letter":
-            self._objectives.count(Objective.MORNING, 0, 1, now_s)
+            self._objectives.count(Objective.MORNING, 0, len(seconds), now_s)
 
     async def _check(self, run: JobRun[RunCheck]) -> None:
         zone, day = run.payload.zone, run.payload.date
