@@ -52,19 +52,32 @@ class PreparedSet(msgspec.Struct, frozen=True, gc=False):
 
 def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> PreparedSet:
     """Encode a set. `inputs` is the digest of what it was made from."""
-    rows = []
+    candidates, rows = [], []
     for offer in made.offers:
         facts = offer.facts
+        candidates.append(offer.candidate)
         rows.append(
             (
-                *(offer.score, offer.tier, facts.years_apart, facts.shared, facts.likeness),
-                *(facts.km, facts.nearness_lost),
+                offer.score,
+                offer.tier,
+                facts.years_apart,
+                facts.shared,
+                facts.likeness,
+                facts.km,
+                facts.nearness_lost,
             )
         )
     return PreparedSet(
-        *(made.user_id, made.day.isoformat(), zone, made.offered_at, made.expires_at),
-        *(made.scoring, made.digest(), inputs, len(rows)),
-        _encode([offer.candidate for offer in made.offers]).decode(),
+        made.user_id,
+        made.day.isoformat(),
+        zone,
+        made.offered_at,
+        made.expires_at,
+        made.scoring,
+        made.digest(),
+        inputs,
+        len(rows),
+        _encode(candidates).decode(),
         _encode(rows).decode(),
     )
 
