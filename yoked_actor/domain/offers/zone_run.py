@@ -128,6 +128,7 @@ class _Run:
         self._scorer: Scorer = SCORERS[rules.scoring](votes.reshape(-1, 4))
         self._shortlister = Shortlister(columns, self._candidates, self._scorer)
         self._exposure = [0] * len(pool.people)
+        self._ids = [person.user_id for person in pool.people]
 
     def choose_all(
         self, receivers: Sequence[tuple[int, int]], breathe: Callable[[int], None]
@@ -160,7 +161,7 @@ class _Run:
         ones = np.repeat(np.array(chosen.receivers, np.int64), chosen.lengths)
         offers = map(
             Offer,
-            [self._people[number].user_id for number in chosen.numbers],
+            [self._ids[number] for number in chosen.numbers],
             chosen.scores,
             chosen.tiers,
             self._facts.of(ones, np.array(chosen.numbers, np.int64)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -44,24 +45,37 @@ class PreparedSet(msgspec.Struct, frozen=True, gc=False):
 def prepare_set(zone: str, made: OfferSet, inputs: str | None = None) -> PreparedSet:
     """Encode a set. `inputs` is the digest of what it was made from."""
     digest, day, user_id = made.digest(), made.day.isoformat(), made.user_id
-    row = (
-        *(day, user_id, zone, made.offered_at, made.expires_at, made.scoring),
-        *(digest, inputs),
-    )
+    offered_at = made.offered_at
+    row = (day, user_id, zone, offered_at, made.expires_at, made.scoring, digest, inputs)
     rows = []
-    for rank, offer in enumerate(made.offers, 1):
+    rank = 0
+    for offer in made.offers:
+        rank += 1
         facts = offer.facts
         rows.append(
             (
-                *(day, user_id, rank, offer.candidate, offer.score, offer.tier),
-                *(facts.years_apart, _encode(facts.shared).decode(), facts.likeness, facts.km),
+                day,
+                user_id,
+                rank,
+                offer.candidate,
+                offer.score,
+                offer.tier,
+                facts.years_apart,
+                _encoded_tags(facts.shared),
+                facts.likeness,
+                facts.km,
                 facts.nearness_lost,
             )
         )
     return PreparedSet(
-        *(user_id, day, made.offered_at, digest, inputs, len(rows)),
-        *(_encode(row), _encode(rows)[1:-1]),
+        user_id, day, offered_at, digest, inputs, rank, _encode(row), _encode(rows)[1:-1]
     )
+
+
+@lru_cache(maxsize=4096)
+def _encoded_tags(tags: tuple[str, ...]) -> str:
+    """Tags in JSON. Many pairs share the same few tags, or none."""
+    return _encode(tags).decode()
 
 
 def store_prepared_in(tx: Tx, sets: Sequence[PreparedSet], now: Instant) -> set[str]:
