@@ -68,7 +68,7 @@ class Columns:
         self.not_again = pairs_by_first(pool.not_again, count)
         self.accepted_by = pairs_by_second(pool.accepted, count)
         today = utc_date(pool.offered_at)
-        # As `age_on`: of dates written as numbers, the years are the difference of the first digits.
+        # As `age_on`: the whole years between two dates yyyymmdd.
         self.years = (born_number(today) - born.astype(np.int64)) // 10_000
         self.positions = np.stack((lat, lon), axis=1)
         lat, lon = np.radians(lat), np.radians(lon)
