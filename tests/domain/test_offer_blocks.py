@@ -122,9 +122,9 @@ def test_likeness_and_shared_tags_are_those_of_the_sets(
     mine = rows[which]
     expected = [set(named[a]) & set(named[b]) for a, b in zip(mine, others, strict=True)]
     counts = np.bincount(which, minlength=len(ones))
-    common = made.words.take(mine, axis=1)
-    common &= made.words.take(others, axis=1)
-    found = packed._count_bits(common)
+    both = made.words.take(mine, axis=1)
+    both &= made.words.take(others, axis=1)
+    found = packed._count_bits(both)
     found += made.rare(rows, counts, others)
     assert found.tolist() == [len(one) for one in expected]
     assert made.counts.tolist() == [len(one) for one in named]

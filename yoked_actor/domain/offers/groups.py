@@ -97,7 +97,10 @@ class Group:
     def _limits(self, block: Block, reaches: NDArray[np.float64]) -> NDArray[np.float64]:
         """The narrower limits of both sides: of each place, or of each pair if receivers differ."""
         wishes = self._wishes[block.members]
-        return np.minimum(reaches, wishes[0] if self._same_wish else wishes[:, np.newaxis])
+        narrower: NDArray[np.float64] = np.minimum(
+            reaches, wishes[0] if self._same_wish else wishes[:, np.newaxis]
+        )
+        return narrower
 
     def _compare_ages(self, suits: NDArray[np.bool_], block: Block) -> None:
         """Leave the pairs in which the candidate accepts the receiver's age."""

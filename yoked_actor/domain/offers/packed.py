@@ -96,10 +96,12 @@ class Packer:
 
 def _count_bits(words: NDArray[np.uint64]) -> Ints:
     """How many bits are set in the words of each column."""
-    counts: NDArray[np.uint8] = np.bitwise_count(words)
-    if len(counts) == 1:
-        return counts[0].astype(np.int64)
-    return counts.sum(axis=0, dtype=np.int64)
+    counts = np.bitwise_count(words)
+    # One word is the usual case, and a sum of one takes longer.
+    found: Ints = (
+        counts[0].astype(np.int64) if len(counts) == 1 else counts.sum(axis=0, dtype=np.int64)
+    )
+    return found
 
 
 def _by_sizes(most: int) -> Ints:

@@ -216,12 +216,13 @@ class ReciprocalScorer:
 
     def _drawn(self, yes: Ints, cast: Ints, odds: tuple[int, int]) -> Ints:
         known: dict[tuple[int, int], int] = {}
-        shifts = np.empty(len(yes), np.int64)
-        for row, seen in enumerate(zip(yes.tolist(), cast.tolist(), strict=True)):
-            if seen not in known:
-                known[seen] = _shrunk_logit(*seen, *odds) - self.base
-            shifts[row] = known[seen]
-        return shifts
+        shifts = []
+        for seen in zip(yes.tolist(), cast.tolist(), strict=True):
+            shift = known.get(seen)
+            if shift is None:
+                shift = known[seen] = _shrunk_logit(*seen, *odds) - self.base
+            shifts.append(shift)
+        return np.array(shifts, np.int64)
 
     def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
         """The product of both probabilities."""

@@ -36,6 +36,7 @@ _EXACT = int(Tier.EXACT)
 _AT_ONCE = 50_000
 """Shortlists that are held at once."""
 _CHOSEN_AT_ONCE = 200
+_CHOSEN_IN_A_BREATH = 8
 _HEAD = 12
 """As many keys of a shortlist are enough for most receivers."""
 
@@ -151,7 +152,8 @@ class _Run:
                 if not may_receive:
                     chosen.add(one, [], [], [])
                     continue
-                breathe(0)
+                if at % _CHOSEN_IN_A_BREATH == 0:
+                    breathe(0)
                 self._choose(one, seed, heads[at - start], shortlists, at, chosen)
                 at += 1
             yield self._with_facts(chosen)
