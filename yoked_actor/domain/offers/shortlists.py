@@ -28,8 +28,6 @@ _MOST_KEYS = 8_000_000
 """On all shortlists: if there are many, they are shorter."""
 _COMPARED_AT_ONCE = 1 << 15
 """Pairs of a receiver and a candidate: their columns fit into the cache of a processor."""
-_SORTED = 2
-"""To sort so many times the length of a shortlist is as fast as to find its keys first."""
 _NO_KEY = -1
 _NONE_SURE = np.zeros(0, np.bool_)
 
@@ -101,11 +99,11 @@ class Shortlister:
         first = 0
         for position, count in zip(positions.tolist(), suiting.counts.tolist(), strict=True):
             best = keys[first : first + count]
-            if count > _SORTED * length:
+            if count > length:
                 best.partition(count - length)
                 best = best[count - length :]
             best.sort()
-            made.keys[position, : min(count, length)] = best[: -length - 1 : -1]
+            made.keys[position, : len(best)] = best[::-1]
             first += count
 
     def _keys(self, group: Group, block: Block, suiting: Suiting) -> Ints:
