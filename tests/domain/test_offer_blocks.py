@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from yoked_actor.domain.geometry import angles_of
 from yoked_actor.domain.matching import Limits
-from yoked_actor.domain.offers import ONE, candidates, columns, tags
+from yoked_actor.domain.offers import ONE, candidates, columns, packed, tags
 from yoked_actor.domain.offers.blocks import Block, Ranges
 from yoked_actor.domain.offers.breathing import breathing
 from yoked_actor.domain.offers.frozen_pool import Pairs
 from yoked_actor.domain.offers.keys import best_keys, keys_of, read_key
-from yoked_actor.domain.offers.scoring import content, lessen, likeness
+from yoked_actor.domain.offers.scoring import content, distance_cost
 
 RANGES = st.lists(
     st.builds(
@@ -122,12 +122,12 @@ def test_likeness_and_shared_tags_are_those_of_the_sets(
     mine = rows[which]
     expected = [set(named[a]) & set(named[b]) for a, b in zip(mine, others, strict=True)]
     counts = np.bincount(which, minlength=len(ones))
-    # The others are taken from columns that have each of them somewhere.
-    columns, at = made.of(np.arange(len(people))[::-1]), len(people) - 1 - others
-    assert made.points(made.of(rows), counts, columns, at).tolist() == [
-        content(0, likeness(len(shared), len(named[a]), len(named[b])), 0)
-        for shared, a, b in zip(expected, mine, others, strict=True)
-    ]
+    both = made.words.take(mine, axis=1)
+    both &= made.words.take(others, axis=1)
+    found = packed._count_bits(both)
+    found += made.rare(rows, counts, others)
+    assert found.tolist() == [len(one) for one in expected]
+    assert made.counts.tolist() == [len(one) for one in named]
     assert made.shared(mine, others) == [tuple(sorted(one)) for one in expected]
 
 
@@ -156,18 +156,18 @@ def test_positions_on_the_globe_are_those_of_math(
     with pytest.MonkeyPatch.context() as patch:
         if all_unsure:
             patch.setattr(columns, "_UNSURE", 1.0)
-        found = columns._spots(angles, exact)
+        found = columns._spots(angles, np.array(positions, np.float64).reshape(-1, 2))
     assert found.tolist() == [list(columns._on_globe(*one)) for one in exact]
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 120), st.integers(0, ONE), st.integers(0, ONE)), min_size=1)
-)
-def test_lessened_points_are_those_of_content(pairs: list[tuple[int, int, int]]) -> None:
-    years, alike, lost = np.array(pairs, np.int64).T
-    points = content(0, alike, 0)
-    lessen(points, years.astype(np.int16), lost)
-    assert points.tolist() == content(years, alike, lost).tolist()
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, ONE), st.integers(0, 120)), max_size=50))
+def test_the_cost_of_a_distance_is_that_of_content(pairs: list[tuple[float, int, int]]) -> None:
+    shares = np.array([share for share, _, _ in pairs], np.float64)
+    alike = np.array([alike for _, alike, _ in pairs], np.int64)
+    years = np.array([years for _, _, years in pairs], np.int64)
+    lost = np.minimum(shares * ONE, ONE).astype(np.int64)
+    expected = content(years, alike, lost)
+    assert (content(years, alike, 0) - distance_cost(shares)).tolist() == expected.tolist()
 
 
 def test_values_stay_the_same_and_there_are_pauses_between_them() -> None:

@@ -9,7 +9,7 @@ of a cell. The size of the cache is bounded.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -83,6 +83,9 @@ class Candidates:
         # The rows that accept an age, for each age that occurs.
         self._accepting: dict[int, NDArray[np.bool_]] = {}
         self._kinds = self._by_kind()
+        self._kind_of = np.empty(len(self._people), np.int64)
+        for code, rows in enumerate(self._kinds.values()):
+            self._kind_of[columns.numbers.take(rows)] = code
         self._by_cell: dict[Kind, dict[Cell, Rows]] = {}
         self._listed: dict[Place, Listed] = {}
         self._listed_rows = 0
@@ -154,8 +157,23 @@ class Candidates:
         """The place whose list of candidates is one's, with a distance limit."""
         person = self._people[one]
         reach = bisect_left(REACHES_KM, km)
-        cell = 0 if reach == len(REACHES_KM) else self._columns.cells[one]
+        cell = 0 if reach == len(REACHES_KM) else int(self._columns.cells[one])
         return (person.gender, person.seeking), cell, reach
+
+    def by_place(self, ones: Numbers) -> Iterator[tuple[Place, Ints]]:
+        """The places of people with their own limits, and the positions of the people of each."""
+        reaches = np.searchsorted(REACHES_KM, self._columns.kms.take(ones))
+        cells = self._columns.cells.take(ones)
+        cells[reaches == len(REACHES_KM)] = 0
+        values = self._kind_of.take(ones), cells, reaches
+        order = np.lexsort(values)
+        differs = np.zeros(max(len(ones) - 1, 0), np.bool_)
+        for column in values:
+            ordered = column.take(order)
+            differs |= ordered[1:] != ordered[:-1]
+        for positions in np.split(order, differs.nonzero()[0] + 1) if len(ones) else ():
+            one = int(ones[positions[0]])
+            yield self.place_of(one, self._people[one].max_distance_km), positions
 
     def listed(self, place: Place) -> Listed:
         """The rows of suiting genders in the cells within reach of a place."""
@@ -185,9 +203,9 @@ class Candidates:
         found: dict[Cell, list[int]] = {}
         for (other, sought), rows in self._kinds.items():
             if other in seeking and gender in sought:
-                numbers = self._columns.numbers.take(rows).tolist()
-                for row, number in zip(rows, numbers, strict=True):
-                    found.setdefault(self._columns.cells[number], []).append(row)
+                cells = self._columns.cells.take(self._columns.numbers.take(rows)).tolist()
+                for row, cell in zip(rows, cells, strict=True):
+                    found.setdefault(cell, []).append(row)
         return {cell: np.array(rows, np.int64) for cell, rows in found.items()}
 
     def _by_kind(self) -> dict[Kind, list[int]]:

@@ -17,7 +17,7 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from yoked_actor.domain.geometry import Angles, Cell, angles_of, chord_of, unit_vector
+from yoked_actor.domain.geometry import angles_of, chord_of, unit_vector
 from yoked_actor.domain.offers.breathing import Breathe, breathing, never
 from yoked_actor.domain.offers.cells import CELLS
 from yoked_actor.domain.offers.frozen_pool import (
@@ -27,7 +27,7 @@ from yoked_actor.domain.offers.frozen_pool import (
     pairs_by_second,
 )
 from yoked_actor.domain.offers.tags import Tags
-from yoked_actor.domain.people import ADULT_AGE, age_on
+from yoked_actor.domain.people import ADULT_AGE, born_number
 from yoked_actor.domain.time import utc_date
 
 Numbers = NDArray[np.int64]
@@ -41,6 +41,7 @@ _TOO_STRICT = 2
 _ANYWHERE = (2.0 * _GLOBE + 4) ** 2
 """More than the largest squared distance of two positions."""
 _FACTORS, _SUMMANDS = np.array((-2.0, -2.0, -2.0, 0.0)), np.array((0.0, 0.0, 0.0, 1.0))
+_VALUES = 6
 CLOSED = 32_000
 """The least age that a person accepts who is not offered (any more): above every age."""
 
@@ -57,23 +58,27 @@ class Columns:
             return breathing(self.people, breathe)
 
         # By number:
-        self.cells = [CELLS.cell_of(person.lat, person.lon) for person in people()]
+        values = np.fromiter(
+            chain.from_iterable(map(_values, people())), np.float64, _VALUES * count
+        ).reshape(count, _VALUES)
+        lat, lon, born, youngest, oldest, self.kms = values.T.copy()
+        self.cells = _cells(lat, lon)
         self.numbers, self.rows = _by_place(self.cells)
         self.apart = pairs_by_first(pool.apart, count)
         self.not_again = pairs_by_first(pool.not_again, count)
         self.accepted_by = pairs_by_second(pool.accepted, count)
         today = utc_date(pool.offered_at)
-        years = (age_on(person.birth_date, today) for person in people())
-        self.years = np.fromiter(years, np.int64, count)
-        self.angles = [angles_of(person.lat, person.lon) for person in people()]
-        flat = chain.from_iterable(breathing(self.angles, breathe))
-        self.all_angles = np.fromiter(flat, np.float64, 3 * count).reshape(count, 3)
-        self.spots = _spots(self.all_angles, self.angles)
-        reaches = {km: reach2(km) for km in {person.max_distance_km for person in people()}}
-        wishes = (reaches[person.max_distance_km] for person in people())
-        self.wishes = np.fromiter(wishes, np.float64, count)
-        self.youngest = np.fromiter((min(p.min_age, CLOSED) for p in people()), np.int64, count)
-        self.oldest = np.fromiter((min(p.max_age, CLOSED) for p in people()), np.int64, count)
+        # As `age_on`: the whole years between two dates yyyymmdd.
+        self.years = (born_number(today) - born.astype(np.int64)) // 10_000
+        self.positions = np.stack((lat, lon), axis=1)
+        lat, lon = np.radians(lat), np.radians(lon)
+        self.all_angles = np.stack((lat, np.cos(lat), lon), axis=1)
+        """The angles of all positions; their last bits may differ from those of `angles_of`."""
+        self.spots = _spots(self.all_angles, self.positions)
+        kms, which = np.unique(self.kms, return_inverse=True)
+        self.wishes = np.array([reach2(km) for km in kms.tolist()]).take(which)
+        self.youngest = np.minimum(youngest, CLOSED).astype(np.int64)
+        self.oldest = np.minimum(oldest, CLOSED).astype(np.int64)
         # By row:
         self.ages = self.years.astype(np.int16)[self.numbers]
         self.min_ages = self.youngest.astype(np.int16)[self.numbers]
@@ -115,16 +120,35 @@ def reach2(km: float) -> float:
     return float(floor(min(max(0.0, _GLOBE * chord_of(km) - _TOO_STRICT) ** 2, _ANYWHERE)))
 
 
-def _by_place(cells: Sequence[Cell]) -> tuple[Numbers, Rows]:
+def _values(person: FrozenPerson) -> tuple[float, ...]:
+    """The numbers of a person. A birth date is a number, too."""
+    return (
+        person.lat,
+        person.lon,
+        born_number(person.birth_date),
+        person.min_age,
+        person.max_age,
+        person.max_distance_km,
+    )
+
+
+def _cells(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> NDArray[np.int64]:
+    """`CELLS.cell_of` for many positions."""
+    per, around = CELLS.per_degree, CELLS.columns
+    row, column = np.floor(lat * per).astype(np.int64), np.floor(lon * per).astype(np.int64)
+    return row * around + column % around
+
+
+def _by_place(cells: NDArray[np.int64]) -> tuple[Numbers, Rows]:
     """The number of each row and the row of each number; rows are in the order of cells."""
-    numbers = np.argsort(np.array(cells, np.int64), kind="stable")
+    numbers = np.argsort(cells, kind="stable")
     rows = np.empty_like(numbers)
     rows[numbers] = np.arange(len(cells))
     return numbers, rows
 
 
-def _spots(angles: NDArray[np.float64], exact: Sequence[Angles]) -> NDArray[np.float64]:
-    """`_on_globe` for many positions.
+def _spots(angles: NDArray[np.float64], positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`_on_globe` for many positions, given in radians and in degrees.
 
     NumPy's sine may differ from that of `math` in the last bit, so a coordinate that would be
     rounded otherwise is computed again: the result is that of `_on_globe` in any case.
@@ -137,7 +161,7 @@ def _spots(angles: NDArray[np.float64], exact: Sequence[Angles]) -> NDArray[np.f
     spots[:, 3] = (spots[:, :3] * spots[:, :3]).sum(axis=1)
     unsure = np.abs(units - spots[:, :3]).max(axis=1) > 0.5 - _UNSURE
     for index in unsure.nonzero()[0].tolist():
-        spots[index] = _on_globe(*exact[index])
+        spots[index] = _on_globe(*angles_of(*positions[index].tolist()))
     return spots
 
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from yoked_actor.domain.offers.blocks import Block, Ranges
 from yoked_actor.domain.offers.candidates import Listed
 from yoked_actor.domain.offers.columns import Columns, Numbers, Rows
-from yoked_actor.domain.offers.keys import LAST
-from yoked_actor.domain.offers.scoring import Ints, Scorer
-from yoked_actor.domain.offers.tags import TagColumns
+from yoked_actor.domain.offers.packed import FLOATS, GLOBE, Packer
+from yoked_actor.domain.offers.scoring import Ints
+
+_STEPS = np.arange(1 << 15, dtype=np.int16)
 
 
 class Suiting(msgspec.Struct, frozen=True, gc=False):
@@ -26,24 +27,11 @@ class Suiting(msgspec.Struct, frozen=True, gc=False):
     counts: Ints
     """How many there are of each receiver."""
     places: Ints
-    """The candidate of each, as a place of the list."""
-    chord2: NDArray[np.float64]
-
-
-class ListColumns:
-    """The columns of a list, in the order of its places."""
-
-    def __init__(self, columns: Columns, scorer: Scorer, rows: Rows) -> None:
-        self.globe = np.ones((5, len(rows)))
-        self.globe[:4] = columns.globe.take(rows, axis=0).T
-        self.reaches = columns.reaches.take(rows)
-        self.min_ages = columns.min_ages.take(rows)
-        self.max_ages = columns.max_ages.take(rows)
-        self.ages = columns.ages.take(rows)
-        numbers = columns.numbers.take(rows)
-        self.key_parts: Ints = LAST - numbers
-        self.traits = scorer.traits(numbers)
-        self.tags: TagColumns = columns.tags.of(rows)
+    """The candidate of each, as a place of the block."""
+    shares: NDArray[np.float64]
+    """The distances, as shares of the narrower of both limits."""
+    packed: Ints
+    """What the scores need of the candidates of the block: see `Packer`."""
 
 
 class Group:
@@ -52,7 +40,7 @@ class Group:
     def __init__(
         self,
         columns: Columns,
-        scorer: Scorer,
+        packer: Packer,
         listed: Listed,
         positions: Ints,
         ones: Numbers,
@@ -65,23 +53,32 @@ class Group:
         order = self.ranges.order
         self.positions, ones = positions.take(order), ones.take(order)
         self.rows: Rows = columns.rows.take(ones)
-        self.years = columns.years.take(ones).astype(np.int16)
-        self.wishes = columns.wishes.take(ones)
-        self.traits = scorer.traits(ones)
+        self._years = columns.years.take(ones).astype(np.int16)
+        self._wishes = columns.wishes.take(ones)
+        self._same_wish = bool((self._wishes == self._wishes[:1]).all())
+        self.packed = packer.ones.take(self.rows, axis=0).T
         factors, summands = columns.toward(ones)
         self._toward = np.column_stack((factors, summands))
         which, rows = columns.all_kept_apart(ones)
         self._apart = Marks(which, places.take(rows))
         which, rows = columns.all_accepted_by(ones)
         self.accepted = Marks(which, places.take(rows))
-        self.list = ListColumns(columns, scorer, listed.rows)
+        # In the order of the list, so that the values of neighbours are next to each other.
+        self.listed: Rows = listed.rows
+        self._others = packer.others.take(listed.rows, axis=0)
+        self._min_ages = columns.min_ages.take(listed.rows)
+        self._max_ages = columns.max_ages.take(listed.rows)
+        youngest, oldest = self._years.min(), self._years.max()
+        self._some_too_young = self._min_ages.max(initial=youngest) > youngest
+        self._some_too_old = self._max_ages.min(initial=oldest) < oldest
 
     def suiting(self, block: Block) -> Suiting:
         """As `Candidates.suiting`, for the receivers of a block and their own limits."""
-        here, there = block.members, block.places
-        chord2 = self._toward[here] @ np.ascontiguousarray(self.list.globe[:, there])
-        suits = chord2 <= self.wishes[here, np.newaxis]
-        suits &= chord2 <= self.list.reaches[there]
+        others = np.ascontiguousarray(self._others[block.places].T)
+        floats = others[:FLOATS].view(np.float64)
+        chord2 = self._toward[block.members] @ floats[:GLOBE]
+        limits = self._limits(block, floats[GLOBE])
+        suits = chord2 <= limits
         self._compare_ages(suits, block)
         self._compare_ranges(suits, block)
         flat = suits.reshape(-1)
@@ -91,28 +88,39 @@ class Group:
         edges = at.searchsorted(starts)
         counts = edges[1:] - edges[:-1]
         places = at - starts[:-1].repeat(counts)
-        places *= there.step
-        places += there.start
-        return Suiting(at, counts, places, chord2.reshape(-1).take(at))
+        # Relative to the narrower of both preferences, so that both get the same points.
+        narrower = np.maximum(limits, 1)
+        shares = chord2.reshape(-1).take(at)
+        shares /= narrower.take(places) if narrower.ndim == 1 else narrower.reshape(-1).take(at)
+        return Suiting(at, counts, places, np.sqrt(shares, out=shares), others[FLOATS:])
+
+    def _limits(self, block: Block, reaches: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The narrower limits of both sides: of each place, or of each pair if receivers differ."""
+        wishes = self._wishes[block.members]
+        narrower: NDArray[np.float64] = np.minimum(
+            reaches, wishes[0] if self._same_wish else wishes[:, np.newaxis]
+        )
+        return narrower
 
     def _compare_ages(self, suits: NDArray[np.bool_], block: Block) -> None:
         """Leave the pairs in which the candidate accepts the receiver's age."""
-        years = self.years[block.members]
-        least, most = self.list.min_ages[block.places], self.list.max_ages[block.places]
-        if least.max(initial=0) > years.min():
-            suits &= least <= years[:, np.newaxis]
-        oldest = years.max()
-        if most.min(initial=oldest) < oldest:
-            suits &= most >= years[:, np.newaxis]
+        years = self._years[block.members, np.newaxis]
+        # What is next to each other in memory is compared faster.
+        if self._some_too_young:
+            suits &= np.ascontiguousarray(self._min_ages[block.places]) <= years
+        if self._some_too_old:
+            suits &= np.ascontiguousarray(self._max_ages[block.places]) >= years
 
     def _compare_ranges(self, suits: NDArray[np.bool_], block: Block) -> None:
         """Leave the pairs in which the receiver checks the candidate."""
         firsts, lasts = self.ranges.firsts[block.members], self.ranges.lasts[block.members]
-        steps = np.arange(block.first, block.last, dtype=np.int32)
-        if firsts.max() > block.first:
-            suits &= steps >= firsts[:, np.newaxis]
+        # The width of a block fits into 16 bits: many members have few places, and one checks
+        # `MOST_CHECKED` at most.
+        steps = _STEPS[: block.width]
+        if firsts[-1] > block.first:  # they are in ascending order
+            suits &= steps >= (firsts - block.first).astype(np.int16)[:, np.newaxis]
         if lasts.min() < block.last:
-            suits &= steps < lasts[:, np.newaxis]
+            suits &= steps < (lasts - block.first).astype(np.int16)[:, np.newaxis]
 
 
 class Marks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
 from hashlib import sha1, sha256
 from uuid import UUID
 
@@ -81,17 +82,23 @@ def offer_id(day: date, user_id: str, candidate: str) -> str:
 
 def offer_ids(day: date, user_id: str, candidates: Iterable[str]) -> tuple[str, ...]:
     """The ids of a user's offers of these candidates: UUIDs of version 5."""
-    named = OFFERS.bytes + f"{day.isoformat()}:{user_id}:".encode()
-    digests = [
-        sha1(named + candidate.encode(), usedforsecurity=False).hexdigest()
-        for candidate in candidates
-    ]
-    return tuple(
-        [
+    begun = sha1(_begin_names(day) + f"{user_id}:".encode(), usedforsecurity=False)
+    ids = []
+    for candidate in candidates:
+        # To copy takes half as long as to begin again.
+        one = begun.copy()
+        one.update(candidate.encode())
+        text = one.hexdigest()
+        ids.append(
             f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANTS[text[16]]}{text[17:20]}-{text[20:32]}"
-            for text in digests
-        ]
-    )
+        )
+    return tuple(ids)
+
+
+@lru_cache(maxsize=4)
+def _begin_names(day: date) -> bytes:
+    """The beginning of what the ids of a day are made from: one for all sets of a run."""
+    return OFFERS.bytes + f"{day.isoformat()}:".encode()
 
 
 def joint_digest(digests: Iterable[str]) -> str:

@@ -97,14 +97,16 @@ def content(years_apart: Any, alike: Any, nearness_lost: Any) -> Any:
     return np.minimum(np.maximum(units, 0), ONE)
 
 
-def lessen(points: Ints, years_apart: NDArray[np.int16], nearness_lost: Ints) -> None:
-    """Subtract from points, in place, what the years between the ages and the distance cost.
+def distance_cost(shares: NDArray[np.float64]) -> Ints:
+    """What distances cost, given as shares of the narrower of both limits, 0 to 1.
 
-    The result is that of `content`: two people of the same age and place have at least 60 points,
-    and years and distance cost 50 at most, so no limit applies.
+    Content without it, minus this, is that of `content`: two people of the same age and place have
+    at least 60 points, and years and distance cost 50 at most, so no limit applies.
     """
-    points -= np.minimum(years_apart, MOST_YEARS).astype(np.int64) * YEAR
-    points -= nearness_lost // FAR_PART
+    # 32 bits hold a million, and are divided in half of the time.
+    lost = (shares * ONE).astype(np.int32)
+    lost //= FAR_PART
+    return lost.astype(np.int64)
 
 
 def terms(facts: Facts) -> tuple[Term, ...]:
@@ -163,8 +165,12 @@ class Scorer(Protocol):
         """What people bring into their scores beside the points: a column for each of them."""
         ...
 
-    def joint_scores(self, ones: Ints, others: Ints, points: Ints, sure: NDArray[Any]) -> Ints:
-        """`scores` of pairs of people, given as the traits of both."""
+    def their_traits(self, who: NDArray[Any]) -> Ints:
+        """What is added to the traits of the person whom they are compared with."""
+        ...
+
+    def joint_scores(self, traits: Ints, points: Ints, sure: NDArray[Any]) -> Ints:
+        """`scores` of pairs of people, given as the sums of their traits, which are changed."""
         ...
 
 
@@ -182,7 +188,11 @@ class ContentScorer:
         """None."""
         return np.empty((0, len(who)), np.int64)
 
-    def joint_scores(self, ones: Ints, others: Ints, points: Ints, sure: NDArray[Any]) -> Ints:
+    def their_traits(self, who: NDArray[Any]) -> Ints:
+        """None."""
+        return np.empty((0, len(who)), np.int64)
+
+    def joint_scores(self, traits: Ints, points: Ints, sure: NDArray[Any]) -> Ints:
         """The points."""
         return points
 
@@ -201,34 +211,39 @@ class ReciprocalScorer:
         self._traits = np.stack((gives, gets))
         most = int(np.abs(self._traits).max(axis=1, initial=0).sum()) + abs(self.base) + ONE
         self._has_extremes = most >= _LOGIT_LIMIT
+        # A point is 0.01 in the logit, and a full score is a million: the units are the same.
+        self._start = self.base - USUAL_POINTS + _LOGIT_LIMIT
 
     def _drawn(self, yes: Ints, cast: Ints, odds: tuple[int, int]) -> Ints:
         known: dict[tuple[int, int], int] = {}
-        shifts = np.empty(len(yes), np.int64)
-        for row, seen in enumerate(zip(yes.tolist(), cast.tolist(), strict=True)):
-            if seen not in known:
-                known[seen] = _shrunk_logit(*seen, *odds) - self.base
-            shifts[row] = known[seen]
-        return shifts
+        shifts = []
+        for seen in zip(yes.tolist(), cast.tolist(), strict=True):
+            shift = known.get(seen)
+            if shift is None:
+                shift = known[seen] = _shrunk_logit(*seen, *odds) - self.base
+            shifts.append(shift)
+        return np.array(shifts, np.int64)
 
     def scores(self, one: int, others: NDArray[Any], points: Ints, sure: NDArray[Any]) -> Ints:
         """The product of both probabilities."""
-        return self.joint_scores(self._traits[:, [one]], self.traits(others), points, sure)
+        traits = self.their_traits(others) + self.traits(np.array([one]))
+        return self.joint_scores(traits, points, sure)
 
     def traits(self, who: NDArray[Any]) -> Ints:
-        """What they give and what they get, in the logit."""
-        return self._traits.take(who, axis=1)
+        """What they give and what they get, in the logit, and the start of every logit."""
+        return self._traits.take(who, axis=1) + self._start
 
-    def joint_scores(self, ones: Ints, others: Ints, points: Ints, sure: NDArray[Any]) -> Ints:
+    def their_traits(self, who: NDArray[Any]) -> Ints:
+        """What they get is added to what the other one gives, and the reverse."""
+        return self._traits[::-1].take(who, axis=1)
+
+    def joint_scores(self, traits: Ints, points: Ints, sure: NDArray[Any]) -> Ints:
         """The product of both probabilities."""
-        # What one gives is added to what the other gets.
-        logits: Ints = others[::-1] + ones
-        # A point is 0.01 in the logit, and a full score is a million: the units are the same.
-        logits += points + (self.base - USUAL_POINTS + _LOGIT_LIMIT)
+        traits += points
         if self._has_extremes:
-            np.clip(logits, 0, _LAST_LOGIT, out=logits)
-        chances = _chance_of(logits)
-        if sure.any():
+            np.clip(traits, 0, _LAST_LOGIT, out=traits)
+        chances = _chance_of(traits)
+        if len(sure):
             chances[1, sure] = _CERTAIN
         both: Ints = chances[0]
         both *= chances[1]

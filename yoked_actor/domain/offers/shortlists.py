@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.offers.blocks import Block
-from yoked_actor.domain.offers.candidates import Candidates, Place
+from yoked_actor.domain.offers.candidates import Candidates
 from yoked_actor.domain.offers.columns import Columns
 from yoked_actor.domain.offers.groups import Group, Suiting
-from yoked_actor.domain.offers.keys import BITS
-from yoked_actor.domain.offers.scoring import ONE, Ints, Scorer, lessen
+from yoked_actor.domain.offers.packed import Packer
+from yoked_actor.domain.offers.scoring import Ints, Scorer
 
 LENGTH = 256
 """The most candidates on a shortlist. Popular users are taken early, and to search the whole list
@@ -49,7 +49,7 @@ class Shortlister:
     def __init__(self, columns: Columns, candidates: Candidates, scorer: Scorer) -> None:
         self._columns = columns
         self._candidates = candidates
-        self._scorer = scorer
+        self._packer = Packer(columns, scorer)
         # The place of each row in the present list, or -1.
         self._places = np.full(len(columns.people), -1, np.int64)
 
@@ -63,23 +63,18 @@ class Shortlister:
         count = len(receivers)
         seeds = np.array([seed for seed, _ in receivers], np.uint64)
         ones = np.array([one for _, one in receivers], np.int64)
-        places: dict[Place, list[int]] = {}
-        for position, (_, one) in enumerate(receivers):
-            place = self._candidates.place_of(one, self._columns.people[one].max_distance_km)
-            places.setdefault(place, []).append(position)
         length = max(1, min(LENGTH, _MOST_KEYS // max(count, 1)))
         made = Shortlists(
             np.full((count, length), _NO_KEY, np.int64),
             np.zeros(count, np.bool_),
             np.zeros(count, np.bool_),
         )
-        for place, members in places.items():
+        for place, here in self._candidates.by_place(ones):
             listed = self._candidates.listed(place)
             self._places[listed.rows] = np.arange(len(listed.rows))
-            here = np.array(members, np.int64)
             group = Group(
                 self._columns,
-                self._scorer,
+                self._packer,
                 listed,
                 here,
                 ones.take(here),
@@ -113,27 +108,18 @@ class Shortlister:
 
     def _keys(self, group: Group, block: Block, suiting: Suiting) -> Ints:
         """Score the candidates of a block."""
-        places, here = group.list, block.members
+        here = block.members
         at, counts = suiting.places, suiting.counts
-        # Relative to the narrower of both preferences, so that both get the same points.
-        narrower = np.minimum(places.reaches.take(at), group.wishes[here].repeat(counts))
-        share = suiting.chord2
-        share /= np.maximum(narrower, 1, out=narrower)
-        np.sqrt(share, out=share)
-        share *= ONE
-        years = places.ages.take(at)
-        years -= group.years[here].repeat(counts)
+        ones = group.packed[:, here].repeat(counts, axis=1)
+        others = suiting.packed.take(at, axis=1)
         tags = self._columns.tags
-        points = tags.points(tags.of(group.rows[here]), counts, places.tags, at)
-        lessen(points, np.abs(years, out=years), share.astype(np.int64))
+        rare = None
+        if tags.has_rare:
+            rare = tags.rare(group.rows[here], counts, group.listed[block.places].take(at))
         sure = _NONE_SURE
         accepted = group.accepted.within(block)
         if len(accepted):
             marked = np.zeros(len(counts) * block.width, np.bool_)
             marked[accepted] = True
             sure = marked.take(suiting.at)
-        mine, theirs = group.traits[:, here].repeat(counts, axis=1), places.traits.take(at, axis=1)
-        keys = self._scorer.joint_scores(mine, theirs, points, sure)
-        keys <<= BITS
-        keys += places.key_parts.take(at)
-        return keys
+        return self._packer.keys(ones, others, suiting.shares, rare, sure)

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.offers.breathing import Breathe, breathing, never
-from yoked_actor.domain.offers.scoring import Ints, content, likeness
+from yoked_actor.domain.offers.scoring import Ints, likeness
 
 _WORDS = 4
 _COMMON_TAGS = 64 * _WORDS
 """So many tags are bits of words; each other tag has a list of its rows."""
 _MOST_NAMES = 100_000
-
-
-class TagColumns(msgspec.Struct, frozen=True, gc=False):
-    """The tags of some rows."""
-
-    rows: Ints
-    words: list[NDArray[np.uint64]]
-    """The tags that are bits."""
-    counts: Ints
 
 
 class Tags:
@@ -34,19 +23,27 @@ class Tags:
     def __init__(self, interests: Sequence[tuple[str, ...]], breathe: Breathe = never) -> None:
         """`breathe` is called often."""
         flat = list(chain.from_iterable(breathing(interests, breathe)))
-        named = Counter(breathing(flat, breathe))
-        common = sorted((tag for tag in named if named[tag] > 1), key=lambda t: (-named[t], t))
-        codes = {tag: code for code, tag in enumerate(common)}
-        count = len(interests)
-        self._counts: Ints = np.fromiter(map(len, interests), np.int64, count)
-        self._by_sizes = _by_sizes(int(self._counts.max(initial=0)))
-        coded = np.fromiter(
-            (codes.get(tag, -1) for tag in breathing(flat, breathe)), np.int64, len(flat)
+        seen: dict[str, int] = {}
+        as_seen = np.fromiter(
+            (seen.setdefault(tag, len(seen)) for tag in breathing(flat, breathe)),
+            np.int64,
+            len(flat),
         )
-        rows = np.arange(count).repeat(self._counts)
+        named = np.bincount(as_seen, minlength=len(seen)).tolist()
+        common = sorted(
+            (tag for tag in seen if named[seen[tag]] > 1), key=lambda t: (-named[seen[t]], t)
+        )
+        codes = np.full(len(seen), -1, np.int64)
+        codes[[seen[tag] for tag in common]] = np.arange(len(common))
+        coded = codes.take(as_seen)
+        count = len(interests)
+        self.counts: Ints = np.fromiter(map(len, interests), np.int64, count)
+        rows = np.arange(count).repeat(self.counts)
         # A word in which nobody has a tag is not compared.
         words = (_word(number, coded, rows, count) for number in range(_WORDS))
-        self._words = [word for word in words if word.any()]
+        used = [word for word in words if word.any()]
+        self.words = np.array(used, np.uint64).reshape(len(used), count)
+        """The common tags of each row, as bits of some words."""
         self._rest: list[tuple[str, ...]] = [()] * count
         who = {tag: list[int]() for tag in common[_COMMON_TAGS:]}
         for at in (coded >= _COMMON_TAGS).nonzero()[0].tolist():
@@ -59,57 +56,46 @@ class Tags:
         # Many pairs share the same few tags.
         self._names: dict[tuple[int, ...], tuple[str, ...]] = {}
 
-    def of(self, rows: Ints) -> TagColumns:
-        """The tags of some rows as columns."""
-        return TagColumns(
-            rows, [words.take(rows) for words in self._words], self._counts.take(rows)
-        )
+    @property
+    def has_rare(self) -> bool:
+        """Whether there are tags that are not bits."""
+        return bool(self._who)
 
-    def points(self, ones: TagColumns, counts: Ints, others: TagColumns, at: Ints) -> Ints:
-        """The points of content of several rows, if all had the same age and place.
+    def rare(self, ones: Ints, counts: Ints, others: Ints) -> Ints:
+        """How many tags that are not bits several rows share.
 
-        Each of `ones` with as many of the others as `counts` says. `at` are positions in `others`,
-        first all for the first of `ones`.
+        Each of `ones` with as many of the others as `counts` says, first all of the first one.
         """
-        shared = np.zeros(len(at), np.int64)
-        for mine, theirs in zip(ones.words, others.words, strict=True):
-            shared += np.bitwise_count(mine.repeat(counts) & theirs.take(at))
-        if self._who:
-            self._add_rare(shared, ones.rows, counts, others.rows, at)
-        shared *= self._by_sizes.shape[1]
-        shared += ones.counts.repeat(counts)
-        shared += others.counts.take(at)
-        return self._by_sizes.take(shared)
-
-    def _add_rare(self, shared: Ints, ones: Ints, counts: Ints, others: Ints, at: Ints) -> None:
-        """Count the shared tags that are not bits."""
+        shared = np.zeros(len(others), np.int64)
         last = 0
         for one, count in zip(ones.tolist(), counts.tolist(), strict=True):
             here = slice(last, last + count)
             last += count
             for tag in self._rest[one]:
-                shared[here] += self._is_in(tag, others.take(at[here]))
+                shared[here] += self._is_in(tag, others[here])
+        return shared
 
     def likeness(self, one: int, others: Ints) -> Ints:
         """The likeness of the tags of one row with those of others."""
         shared = np.zeros(len(others), np.int64)
-        for words in self._words:
+        for words in self.words:
             mine = words[one]
             if mine:
                 shared += np.bitwise_count(words.take(others) & mine)
         for tag in self._rest[one]:
             shared += self._is_in(tag, others)
-        alike: Ints = likeness(shared, int(self._counts[one]), self._counts.take(others))
+        alike: Ints = likeness(shared, int(self.counts[one]), self.counts.take(others))
         return alike
 
     def shared(self, ones: Ints, others: Ints) -> list[tuple[str, ...]]:
         """The tags that the rows of each pair share, in ascending order."""
         if len(self._names) > _MOST_NAMES:
             self._names.clear()
-        both = [(words.take(ones) & words.take(others)).tolist() for words in self._words]
-        known = self._names
+        both = [(words.take(ones) & words.take(others)).tolist() for words in self.words]
+        # Most pairs share no tag: then all words are zero.
+        find, none = self._names.get, (0,) * len(both)
         found = [
-            known[words] if words in known else self._name(words)
+            () if words == none else find(words) or self._name(words)
             for words in zip(*both, strict=True)
         ]
         if not both:
@@ -148,12 +134,3 @@ def _word(number: int, coded: Ints, rows: Ints, count: int) -> NDArray[np.uint64
     bits = np.left_shift(np.uint64(1), (coded.take(here) - first).astype(np.uint64))
     np.bitwise_or.at(word, rows.take(here), bits)
     return word
-
-
-def _by_sizes(most: int) -> Ints:
-    """The points of two rows, by how many tags they share and how many they have in all."""
-    shared = np.arange(most + 1, dtype=np.int64)[:, np.newaxis]
-    # Where more are shared than there are, any divisor will do.
-    both = np.maximum(np.arange(2 * most + 1), shared)
-    table: Ints = content(0, likeness(shared, both, 0), 0)
-    return table

@@ -36,6 +36,7 @@ _EXACT = int(Tier.EXACT)
 _AT_ONCE = 50_000
 """Shortlists that are held at once."""
 _CHOSEN_AT_ONCE = 200
+_CHOSEN_IN_A_BREATH = 8
 _HEAD = 12
 """As many keys of a shortlist are enough for most receivers."""
 
@@ -128,6 +129,7 @@ class _Run:
         self._scorer: Scorer = SCORERS[rules.scoring](votes.reshape(-1, 4))
         self._shortlister = Shortlister(columns, self._candidates, self._scorer)
         self._exposure = [0] * len(pool.people)
+        self._ids = [person.user_id for person in pool.people]
 
     def choose_all(
         self, receivers: Sequence[tuple[int, int]], breathe: Callable[[int], None]
@@ -150,7 +152,8 @@ class _Run:
                 if not may_receive:
                     chosen.add(one, [], [], [])
                     continue
-                breathe(0)
+                if at % _CHOSEN_IN_A_BREATH == 0:
+                    breathe(0)
                 self._choose(one, seed, heads[at - start], shortlists, at, chosen)
                 at += 1
             yield self._with_facts(chosen)
@@ -160,7 +163,7 @@ class _Run:
         ones = np.repeat(np.array(chosen.receivers, np.int64), chosen.lengths)
         offers = map(
             Offer,
-            [self._people[number].user_id for number in chosen.numbers],
+            [self._ids[number] for number in chosen.numbers],
             chosen.scores,
             chosen.tiers,
             self._facts.of(ones, np.array(chosen.numbers, np.int64)),

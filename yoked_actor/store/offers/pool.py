@@ -28,7 +28,7 @@ from yoked_actor.domain.offers import (
     frozen_person,
     reach_class,
 )
-from yoked_actor.domain.people import Person
+from yoked_actor.domain.people import Person, StrictLimit
 from yoked_actor.domain.time import MICROSECONDS, Instant, from_datetime
 from yoked_actor.store.engine import Tx, read_row, read_rows, snapshot, statement
 from yoked_actor.store.lobby import person_of
@@ -66,13 +66,14 @@ def read_pool(
         near = {"zone": zone, "day": day.isoformat(), "at": offered_at, "apart": TOO_RECENT}
         residents: list[Person] = []
         receivers: list[str] = []
-        for *row, has_set in _yielding(tx.execute(_RECEIVERS, near)):
-            person = read_row(tuple(row), person_of, "people")
+        for row in _yielding(tx.execute(_RECEIVERS, near)):
+            person = read_row(row[:-1], person_of, "people")
             if person is None:
                 continue
             residents.append(person)
+            has_set = row[-1]
             if not has_set:
-                receivers.append(row[0])
+                receivers.append(person.user_id)
         cells = _json(sorted(_cells_of(residents, rules.tiers())))
         found = tx.execute(_PEOPLE, {"cells": cells, "zone": zone, "at": offered_at})
         others = read_rows(_yielding(found), person_of, "people")
@@ -104,14 +105,15 @@ def read_pool(
         )
 
 
-def _yielding(rows: Iterable[T]) -> Iterator[T]:
+def _yielding(rows: Iterable[T]) -> Iterable[T]:
     """The same rows, releasing the interpreter lock at times, because commits wait for it.
 
     Where threads switch often, as in a worker process, others get the lock soon in any case.
     """
-    if sys.getswitchinterval() <= _OFTEN_S:
-        yield from rows
-        return
+    return rows if sys.getswitchinterval() <= _OFTEN_S else _with_pauses(rows)
+
+
+def _with_pauses(rows: Iterable[T]) -> Iterator[T]:
     for number, row in enumerate(rows):
         if number % _ROWS_AT_ONCE == 0:
             sleep(0)
@@ -131,19 +133,22 @@ def _offered_recently(
         "since": from_datetime(datetime.combine(first, time(), UTC)) - _DAY,
     }
     for user_id, candidates in tx.execute(_NOT_AGAIN, asked):
-        for candidate in _decode_ids(candidates):
-            yield user_id, candidate
+        if candidates != "[]":  # most have none after a pause, and all on the first day
+            for candidate in _decode_ids(candidates):
+                yield user_id, candidate
 
 
 def _cells_of(people: Iterable[Person], tiers: Tiers) -> set[int]:
     """The cells that the people's widest limits reach, as the index `people_by_cell` counts."""
-    circles = {
-        (
-            CELLS.cell_of(person.lat, person.lon),
-            reach_class(tiers.limits(person, Tier.WIDEST).max_km),
-        )
-        for person in people
-    }
+    circles: set[tuple[Cell, int]] = set()
+    reaches: dict[tuple[float, frozenset[StrictLimit]], int] = {}
+    for person in people:
+        limit = person.max_distance_km, person.strict
+        reach = reaches.get(limit)
+        if reach is None:
+            widest = tiers.limits(person, Tier.WIDEST).max_km
+            reach = reaches[limit] = reach_class(widest)
+        circles.add((CELLS.cell_of(person.lat, person.lon), reach))
     return {_index_of(cell) for circle in circles for cell in CELLS.around_cell(*circle)}
 
 
