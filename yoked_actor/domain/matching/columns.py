@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yoked_actor.domain.geometry import Grid, angles_of, chord_of, unit_vector
-from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.matching.limits import Limits
 from yoked_actor.domain.matching.waiting import Standing, Ticket
 from yoked_actor.domain.people import born_number
 
@@ -65,7 +65,8 @@ class Entry:
     ) -> None:
         """`shown` is the shown place of the user, in degrees: for `explain`, not for pairing."""
         person = ticket.person
-        self.shown = angles_of(*shown)
+        shown_lat, shown_lon = shown
+        self.shown = angles_of(shown_lat, shown_lon)
         self.number = number
         self.user_id = person.user_id
         self.born = born_number(person.birth_date)

@@ -17,8 +17,8 @@ from yoked_actor.domain.matching.apart import Apart, Numbers
 from yoked_actor.domain.matching.columns import Entry
 from yoked_actor.domain.matching.fairness import EPOCH, Policy
 from yoked_actor.domain.matching.group import Group
+from yoked_actor.domain.matching.limits import Limits
 from yoked_actor.domain.matching.search import Search
-from yoked_actor.domain.matching.tickets import Limits
 from yoked_actor.domain.matching.tiers import Tiers
 from yoked_actor.domain.matching.waiting import Choice, Ticket
 from yoked_actor.domain.people import (

@@ -23,7 +23,7 @@ from yoked_actor.domain.matching.apart import Apart
 from yoked_actor.domain.matching.columns import CELLS, EXACT, Entry, reach2
 from yoked_actor.domain.matching.fairness import EPOCH, Policy
 from yoked_actor.domain.matching.group import ALL_YEARS, Group, Line, walk
-from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.matching.limits import Limits
 from yoked_actor.domain.matching.waiting import Ticket
 from yoked_actor.domain.people import ADULT_AGE, age_on, born_number
 from yoked_actor.domain.time import Instant, utc_date
@@ -163,7 +163,10 @@ class Search:
             return None
         if not entry.min_age <= self._age <= entry.max_age:
             return None
-        km = haversine_km(*self._angles, *entry.angles)
+        # Unpacked by hand: compiled code calls a function with starred arguments as Python does.
+        lat_a, cos_a, lon_a = self._angles
+        lat_b, cos_b, lon_b = entry.angles
+        km = haversine_km(lat_a, cos_a, lon_a, lat_b, cos_b, lon_b)
         if km > self._limits.max_km or km > entry.max_km:
             return None
         beyond = self._beyond
