@@ -41,6 +41,8 @@ class TimedBooks(Books):
         self.deadlines = Deadlines()
         self._liveness = microseconds(rules.liveness_s)
         self._resume_grace = microseconds(rules.resume_grace_s)
+        self.acknowledge_window = microseconds(rules.acknowledge_window_s)
+        self.vote_window = microseconds(rules.vote_window_s)
         self.heard_at: dict[str, Instant] = {}
         self._timed: dict[str, Instant] = {}
 

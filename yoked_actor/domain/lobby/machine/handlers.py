@@ -50,6 +50,7 @@ from yoked_actor.domain.people import is_user_id
 
 # A constant is read faster than a member of an enumeration.
 _WAITING: Final = State.WAITING
+_SPIN: Final = ev.Spin
 
 
 def _attached(step: Step, event: ev.Attached) -> Reply | None:
@@ -226,7 +227,7 @@ def _gone(step: Step, event: ev.Gone) -> Reply:
 def state_reply(step: Step, event: ev.Event) -> Reply:
     """The reply to an event whose handler returned None, when the step is over."""
     seat = step.floor.seat(event.user_id)
-    if type(event) is ev.Spin:
+    if type(event) is _SPIN:
         return SpinReply(seat.state, seat.match_id)
     return snapshot_of(step.floor, event.user_id, step.now)
 
