@@ -26,11 +26,11 @@ from yoked_actor.domain.people import (
     WITHOUT_SECRET,
     Person,
     ShownPlaces,
-    age_at,
     born_number,
 )
-from yoked_actor.domain.time import Instant, utc_date
+from yoked_actor.domain.time import MICROSECONDS, Instant
 
+_DAY: Final = 86_400 * MICROSECONDS
 MOST_STALE_CHANGES: Final = 64
 """How many more entries of removed tickets than tickets the heap of changes may have."""
 
@@ -182,11 +182,14 @@ class Pool:
         limits `beyond` is known not to be acceptable.
         """
         self._catch_up(now)
-        if beyond is not None and utc_date(seeker.waiting_since) != utc_date(now):
-            beyond = None  # A birthday may have moved a user inside these limits.
-        if limits == beyond or age_at(seeker.person, now) < ADULT_AGE:
-            return None
+        if beyond is not None:
+            if seeker.waiting_since // _DAY != now // _DAY:
+                beyond = None  # A birthday may have moved a user inside these limits.
+            elif limits == beyond:
+                return None
         search = Search(seeker, limits, self._policy, now, apart, beyond)
+        if search.age < ADULT_AGE:
+            return None
         for group in self.suiting(seeker.person):
             search.read(group)
         if search.best is None:

@@ -6,7 +6,6 @@ reply to a command is kept too: a repeated command gets the same reply and has n
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
 from typing import Final
 
 from yoked_actor.actors.lobby.moved import RoomMoved
@@ -53,7 +52,7 @@ class SessionOutput:
         self.is_warned = False
         """Whether the user was notified that the server is about to stop."""
         self.unsent = False
-        self._kept: MutableSequence[bytes] | None = None
+        self._kept: list[bytes] | None = None
         """The last events. A list is small for the many users who get few events."""
         self._replies: dict[str, bytes] = {}
         self._pending: dict[str, int] = {}
@@ -86,11 +85,12 @@ class SessionOutput:
     def _emit(self, event: wire.Event) -> None:
         text = _encode(event)
         self.seq += 1
-        if self._kept is None:
-            self._kept = []
-        self._kept.append(text)
-        if len(self._kept) > self._context.kept_events:
-            del self._kept[0]
+        kept = self._kept
+        if kept is None:
+            kept = self._kept = []
+        kept.append(text)
+        if len(kept) > self._context.kept_events:
+            del kept[0]
         self._send(text)
 
     def _ice_servers(self, now: Instant) -> wire.IceServers:
