@@ -122,8 +122,8 @@ class Pool:
             self.discard(ticket.user_id)
         limits = self._tiers.limits(ticket.person, ticket.tier)
         standing = self._policy.standing(ticket, now)
-        shown, number = self._places.of(ticket.person, now), self.numbers.of(ticket.user_id)
-        entry = Entry(ticket, limits, standing, shown, number)
+        number = self.numbers.of(ticket.user_id)
+        entry = Entry(ticket, limits, standing, self._places, now, number)
         self._entries[ticket.user_id] = entry
         key = _group_of(ticket.person)
         group = self._groups.get(key)
