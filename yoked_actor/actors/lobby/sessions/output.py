@@ -6,6 +6,7 @@ reply to a command is kept too: a repeated command gets the same reply and has n
 
 from __future__ import annotations
 
+from collections.abc import MutableSequence
 from typing import Final
 
 from yoked_actor.actors.lobby.moved import RoomMoved
@@ -52,7 +53,7 @@ class SessionOutput:
         self.is_warned = False
         """Whether the user was notified that the server is about to stop."""
         self.unsent = False
-        self._kept: list[bytes] | None = None
+        self._kept: MutableSequence[bytes] | None = None
         """The last events. A list is small for the many users who get few events."""
         self._replies: dict[str, bytes] = {}
         self._pending: dict[str, int] = {}
