@@ -66,6 +66,7 @@ MODULES = (
     "yoked_actor.domain.matching.fairness",
     "yoked_actor.domain.matching.group",
     "yoked_actor.domain.matching.idlers",
+    "yoked_actor.domain.matching.limits",
     "yoked_actor.domain.matching.pool",
     "yoked_actor.domain.matching.search",
     "yoked_actor.domain.matching.tiers",

@@ -207,12 +207,12 @@ class Matchmaker:
         messages: list[Message] = []
         delay_s = self._settings.store.retry_first_s
         while True:
-            now, handle = await self._hear(), self._lobby.handle
+            now, lobby = await self._hear(), self._lobby
             messages += self._deferred
             messages += self.mailbox.take_all()
             messages, self._deferred = up_to_an_erasure(messages)
             decided = [
-                NOTHING if type(m.event) in NOT_FOR_LOBBY else handle(m.event, now)
+                NOTHING if type(m.event) in NOT_FOR_LOBBY else lobby.handle(m.event, now)
                 for m in messages
             ]
             notices = self._lobby.wake(now)

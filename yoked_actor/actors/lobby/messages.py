@@ -8,6 +8,9 @@ from typing import Final, Protocol
 from yoked_actor.domain.lobby import Depart, Erase, Event, Forget, Notice, Probe, Reply
 from yoked_actor.domain.time import Instant
 
+# A constant is read faster than an imported name.
+_ERASE: Final = Erase
+
 Then = Callable[[Reply, Instant], None]
 """Called with the reply to a message, as soon as the decision is stored."""
 
@@ -66,7 +69,7 @@ def up_to_an_erasure(messages: list[Message]) -> tuple[list[Message], list[Messa
     An erasure is the last of its round: what the round stores of the user is erased with them.
     """
     for index, message in enumerate(messages):
-        if type(message.event) is Erase:
+        if type(message.event) is _ERASE:
             return messages[: index + 1], messages[index + 1 :]
     return messages, []
 

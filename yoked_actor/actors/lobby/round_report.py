@@ -33,8 +33,10 @@ NOTHING: Final = Effects(told.Done(), [])
 """Stands for the effects of a message that the lobby does not decide about."""
 
 
-# A constant is read faster than a member of an enumeration.
+# A constant is read faster than a member of an enumeration, or an imported name.
 _WAITING: Final = State.WAITING
+_SPIN: Final = Spin
+_SPIN_REPLY: Final = SpinReply
 
 
 class AuditFailed(Exception):
@@ -57,9 +59,9 @@ def count_spins(
     """Count the spins of a round by their result."""
     waiting = matched = refused = 0
     for message, effects in zip(messages, decided, strict=True):
-        if type(message.event) is Spin:
+        if type(message.event) is _SPIN:
             reply = effects.reply
-            if type(reply) is not SpinReply:
+            if type(reply) is not _SPIN_REPLY:
                 refused += 1
             elif reply.state is _WAITING:
                 waiting += 1
@@ -83,7 +85,7 @@ def judge_latency(metrics: Metrics, messages: Sequence[Message]) -> None:
     votes: list[float] = []
     for message in messages:
         if message.posted_s >= 0:
-            taken = spins if type(message.event) is Spin else votes
+            taken = spins if type(message.event) is _SPIN else votes
             taken.append(now_s - message.posted_s)
     if spins:
         metrics.objectives.judge(Objective.SPINS, spins, now_s)

@@ -21,10 +21,11 @@ from yoked_actor.domain.matching.fairness import (
     terms_of,
 )
 from yoked_actor.domain.matching.idlers import Idlers
+from yoked_actor.domain.matching.limits import EVERYBODY, Limits
 from yoked_actor.domain.matching.pool import Pool
 from yoked_actor.domain.matching.quality import GroupQuality, Percentiles, QualityReport, group_of
 from yoked_actor.domain.matching.relaxation import Rejections, Relaxation, StrictCost
-from yoked_actor.domain.matching.tickets import EVERYBODY, Limits, Tier, Widening
+from yoked_actor.domain.matching.tickets import Tier, Widening
 from yoked_actor.domain.matching.tiers import Tiers
 from yoked_actor.domain.matching.waiting import Choice, Ticket
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from yoked_actor.domain.geometry import angles_of, haversine_km, kms_of, unit_vector
 from yoked_actor.domain.matching.columns import SHOWN, reach2
 from yoked_actor.domain.matching.group import Group
+from yoked_actor.domain.matching.limits import Limits
 from yoked_actor.domain.matching.pool import Pool
 from yoked_actor.domain.matching.relaxation import Rejections, Relaxation, StrictCost
-from yoked_actor.domain.matching.tickets import Limits
 from yoked_actor.domain.matching.waiting import Ticket
 from yoked_actor.domain.people import (
     ADULT_AGE,

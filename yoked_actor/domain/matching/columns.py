@@ -11,10 +11,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from yoked_actor.domain.geometry import Grid, angles_of, chord_of, unit_vector
-from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.geometry import Angles, Grid, angles_of, chord_of, unit_vector
+from yoked_actor.domain.matching.limits import Limits
 from yoked_actor.domain.matching.waiting import Standing, Ticket
-from yoked_actor.domain.people import born_number
+from yoked_actor.domain.people import ShownPlaces, born_number
+from yoked_actor.domain.time import Instant
 
 CELLS: Final = Grid(per_degree=1)
 EXACT: Final = ("x", "y", "z")
@@ -40,6 +41,8 @@ class Entry:
     # For mypyc: `del` of this attribute is allowed.
     __deletable__ = ("item",)
     __slots__ = (
+        "_places",
+        "_since",
         "angles",
         "born",
         "cell",
@@ -49,7 +52,6 @@ class Entry:
         "min_age",
         "number",
         "row",
-        "shown",
         "standing",
         "ticket",
         "user_id",
@@ -60,12 +62,13 @@ class Entry:
         ticket: Ticket,
         limits: Limits,
         standing: Standing,
-        shown: tuple[float, float],
+        places: ShownPlaces,
+        now: Instant,
         number: int,
     ) -> None:
-        """`shown` is the shown place of the user, in degrees: for `explain`, not for pairing."""
         person = ticket.person
-        self.shown = angles_of(*shown)
+        self._places = places
+        self._since = now
         self.number = number
         self.user_id = person.user_id
         self.born = born_number(person.birth_date)
@@ -74,6 +77,15 @@ class Entry:
         self.cell = CELLS.cell_of(person.lat, person.lon)
         self.row = -1
         self.stand(standing)
+
+    @property
+    def shown(self) -> Angles:
+        """The shown place of the user when the entry was made: for `explain`, not for pairing.
+
+        Most tickets leave before anything reads it, so it is computed when it is read.
+        """
+        lat, lon = self._places.of(self.ticket.person, self._since)
+        return angles_of(lat, lon)
 
     def widen(self, ticket: Ticket, limits: Limits) -> None:
         """Set the ticket and its limits."""

@@ -8,7 +8,7 @@ strict limit is hard, too: `Tiers.limits` does not widen it.
 
 from __future__ import annotations
 
-from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.matching.limits import Limits
 from yoked_actor.domain.people import Person, age_at, distance_km, latest_adult
 from yoked_actor.domain.time import Instant, utc_date
 

@@ -18,7 +18,7 @@ from sortedcontainers import SortedList
 
 from yoked_actor.domain.geometry import Cell
 from yoked_actor.domain.matching.columns import MOST_UNWRITTEN, Columns, Entry, Item
-from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.matching.limits import Limits
 from yoked_actor.domain.matching.waiting import Standing, Ticket
 
 ALL_YEARS: Final = 0

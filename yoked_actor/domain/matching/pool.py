@@ -17,8 +17,8 @@ from yoked_actor.domain.matching.apart import Apart, Numbers
 from yoked_actor.domain.matching.columns import Entry
 from yoked_actor.domain.matching.fairness import EPOCH, Policy
 from yoked_actor.domain.matching.group import Group
+from yoked_actor.domain.matching.limits import Limits
 from yoked_actor.domain.matching.search import Search
-from yoked_actor.domain.matching.tickets import Limits
 from yoked_actor.domain.matching.tiers import Tiers
 from yoked_actor.domain.matching.waiting import Choice, Ticket
 from yoked_actor.domain.people import (
@@ -26,11 +26,11 @@ from yoked_actor.domain.people import (
     WITHOUT_SECRET,
     Person,
     ShownPlaces,
-    age_at,
     born_number,
 )
-from yoked_actor.domain.time import Instant, utc_date
+from yoked_actor.domain.time import MICROSECONDS, Instant
 
+_DAY: Final = 86_400 * MICROSECONDS
 MOST_STALE_CHANGES: Final = 64
 """How many more entries of removed tickets than tickets the heap of changes may have."""
 
@@ -122,8 +122,8 @@ class Pool:
             self.discard(ticket.user_id)
         limits = self._tiers.limits(ticket.person, ticket.tier)
         standing = self._policy.standing(ticket, now)
-        shown, number = self._places.of(ticket.person, now), self.numbers.of(ticket.user_id)
-        entry = Entry(ticket, limits, standing, shown, number)
+        number = self.numbers.of(ticket.user_id)
+        entry = Entry(ticket, limits, standing, self._places, now, number)
         self._entries[ticket.user_id] = entry
         key = _group_of(ticket.person)
         group = self._groups.get(key)
@@ -182,11 +182,14 @@ class Pool:
         limits `beyond` is known not to be acceptable.
         """
         self._catch_up(now)
-        if beyond is not None and utc_date(seeker.waiting_since) != utc_date(now):
-            beyond = None  # A birthday may have moved a user inside these limits.
-        if limits == beyond or age_at(seeker.person, now) < ADULT_AGE:
-            return None
+        if beyond is not None:
+            if seeker.waiting_since // _DAY != now // _DAY:
+                beyond = None  # A birthday may have moved a user inside these limits.
+            elif limits == beyond:
+                return None
         search = Search(seeker, limits, self._policy, now, apart, beyond)
+        if search.age < ADULT_AGE:
+            return None
         for group in self.suiting(seeker.person):
             search.read(group)
         if search.best is None:

@@ -23,9 +23,9 @@ from yoked_actor.domain.matching.apart import Apart
 from yoked_actor.domain.matching.columns import CELLS, EXACT, Entry, reach2
 from yoked_actor.domain.matching.fairness import EPOCH, Policy
 from yoked_actor.domain.matching.group import ALL_YEARS, Group, Line, walk
-from yoked_actor.domain.matching.tickets import Limits
+from yoked_actor.domain.matching.limits import Limits
 from yoked_actor.domain.matching.waiting import Ticket
-from yoked_actor.domain.people import ADULT_AGE, age_on, born_number
+from yoked_actor.domain.people import ADULT_AGE, born_number
 from yoked_actor.domain.time import Instant, utc_date
 
 # Not final: tests change them.
@@ -48,7 +48,6 @@ class Search:
     """The search for the best partner of one seeker at one instant."""
 
     __slots__ = (
-        "_age",
         "_angles",
         "_apart",
         "_beyond",
@@ -63,6 +62,7 @@ class Search:
         "_policy",
         "_swept",
         "_today",
+        "age",
         "best",
         "best_base",
         "best_km",
@@ -85,8 +85,8 @@ class Search:
         self._policy = policy
         self._apart = apart
         self._beyond = beyond
-        self._age = age_on(person.birth_date, today)
         self._today = born_number(today)
+        self.age = (self._today - born_number(person.birth_date)) // 10_000
         self._born_by = self._today - 10_000 * max(limits.min_age, ADULT_AGE)
         self._born_after = self._today - 10_000 * (limits.max_age + 1)
         self._angles = angles_of(person.lat, person.lon)
@@ -161,9 +161,12 @@ class Search:
         """The distance of an acceptable candidate; None for any other."""
         if not self._born_after < entry.born <= self._born_by:
             return None
-        if not entry.min_age <= self._age <= entry.max_age:
+        if not entry.min_age <= self.age <= entry.max_age:
             return None
-        km = haversine_km(*self._angles, *entry.angles)
+        # Unpacked by hand: compiled code calls a function with starred arguments as Python does.
+        lat_a, cos_a, lon_a = self._angles
+        lat_b, cos_b, lon_b = entry.angles
+        km = haversine_km(lat_a, cos_a, lon_a, lat_b, cos_b, lon_b)
         if km > self._limits.max_km or km > entry.max_km:
             return None
         beyond = self._beyond
@@ -187,7 +190,7 @@ class Search:
         if self._bound:
             person = entry.ticket.person
             age = (self._today - entry.born) // 10_000
-            total += self._policy.pair_terms(self._person, self._age, person, age, km)
+            total += self._policy.pair_terms(self._person, self.age, person, age, km)
             self._passed.append((base, entry.user_id))
         best = self.best
         if (
@@ -244,8 +247,8 @@ class Search:
         columns = group.columns
         born = columns["born"][rows]
         suits: NDArray[np.bool_] = (born > self._born_after) & (born <= self._born_by)
-        suits &= columns["min_age"][rows] <= self._age
-        suits &= columns["max_age"][rows] >= self._age
+        suits &= columns["min_age"][rows] <= self.age
+        suits &= columns["max_age"][rows] >= self.age
         return suits
 
     def _pair_terms(
@@ -254,7 +257,7 @@ class Search:
         """`Weighted.pair_terms` for many rows; the nearness may differ by one step."""
         columns, person = group.columns, self._person
         spans = columns["wanted_span"][rows]
-        theirs = np.abs(2 * self._age - columns["wanted_ages"][rows])
+        theirs = np.abs(2 * self.age - columns["wanted_ages"][rows])
         fit = 2000 - np.minimum(1000, 1000 * theirs // spans)
         ages = (self._today - columns["born"][rows].astype(np.int64)) // 10_000
         mine = np.abs(2 * ages - person.min_age - person.max_age)

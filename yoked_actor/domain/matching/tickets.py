@@ -1,15 +1,14 @@
-"""The tiers of a place in line, and the limits that a tier gives."""
+"""The tiers of a place in line, and how each widens the wishes of a user."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from enum import IntEnum
-from math import inf
 from typing import Protocol
 
 import msgspec
 
-from yoked_actor.domain.people import ADULT_AGE, StrictLimit
+from yoked_actor.domain.people import StrictLimit
 
 
 class Tier(IntEnum):
@@ -41,14 +40,3 @@ class Wishes(Protocol):
     def max_distance_km(self) -> float: ...
     @property
     def strict(self) -> Collection[StrictLimit]: ...
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """The ages and the distance that a user accepts."""
-
-    min_age: int
-    max_age: int
-    max_km: float
-
-
-EVERYBODY = Limits(ADULT_AGE, 10_000, inf)

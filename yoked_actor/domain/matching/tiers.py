@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from yoked_actor.domain.matching.tickets import EVERYBODY, Limits, Tier, Widening, Wishes
+from yoked_actor.domain.matching.limits import EVERYBODY, Limits
+from yoked_actor.domain.matching.tickets import Tier, Widening, Wishes
 from yoked_actor.domain.people import ADULT_AGE, OLDEST_AGE
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, microseconds
@@ -56,12 +57,12 @@ class Tiers:
 
     def limits(self, person: Wishes, tier: Tier) -> Limits:
         """The limits of a person in a tier."""
-        exact = Limits(person.min_age, person.max_age, person.max_distance_km)
         if tier is _EXACT:
-            return exact
+            return Limits(person.min_age, person.max_age, person.max_distance_km)
         widened = EVERYBODY if tier is _FORCED else self._widened(person, tier)
         if not person.strict:
             return widened
+        exact = Limits(person.min_age, person.max_age, person.max_distance_km)
         ages = exact if "age" in person.strict else widened
         distance = exact if "distance" in person.strict else widened
         return Limits(ages.min_age, ages.max_age, distance.max_km)

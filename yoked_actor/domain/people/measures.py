@@ -39,7 +39,9 @@ def latest_adult(today: date) -> date:
 
 def distance_km(a: Person, b: Person) -> float:
     """The great-circle distance of two people."""
-    return haversine_km(*angles_of(a.lat, a.lon), *angles_of(b.lat, b.lon))
+    lat_a, cos_a, lon_a = angles_of(a.lat, a.lon)
+    lat_b, cos_b, lon_b = angles_of(b.lat, b.lon)
+    return haversine_km(lat_a, cos_a, lon_a, lat_b, cos_b, lon_b)
 
 
 def born_number(day: date) -> int:

@@ -37,7 +37,7 @@ from yoked_actor.domain.geometry import (
 )
 from yoked_actor.domain.people.measures import age_at
 from yoked_actor.domain.people.person import Card, Person, ShownPlace
-from yoked_actor.domain.time import Instant, after
+from yoked_actor.domain.time import Instant, microseconds
 
 BANDS_KM: Final = (2, 5, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
 """The upper edges of the bands of shown distances; the last band has no limit."""
@@ -57,12 +57,13 @@ def band_km(km: float) -> int:
 class ShownPlaces:
     """Computes shown places."""
 
-    __slots__ = ("every_s", "secret")
+    __slots__ = ("_every", "every_s", "secret")
 
     def __init__(self, secret: bytes = b"", every_s: float = 21_600.0) -> None:
         """A changed position may change the shown place once in `every_s`."""
         self.secret = secret
         self.every_s = every_s
+        self._every = microseconds(every_s)
 
     def snapped(self, user_id: str, lat: float, lon: float) -> tuple[float, float]:
         """The shown place of a position of a user."""
@@ -89,13 +90,17 @@ class ShownPlaces:
         since = now
         if before is not None and before.shown is not None:
             shown, changed_at = self._since(before, now)
-            if shown == place or now < after(changed_at, self.every_s):
+            if shown == place or now < changed_at + self._every:
                 place, since = shown, changed_at
         return replace(person, shown=ShownPlace(*place, since))
 
     def km(self, a: Person, b: Person, now: Instant) -> float:
         """The distance between two shown places."""
-        return haversine_km(*angles_of(*self.of(a, now)), *angles_of(*self.of(b, now)))
+        lat, lon = self.of(a, now)
+        lat_a, cos_a, lon_a = angles_of(lat, lon)
+        lat, lon = self.of(b, now)
+        lat_b, cos_b, lon_b = angles_of(lat, lon)
+        return haversine_km(lat_a, cos_a, lon_a, lat_b, cos_b, lon_b)
 
     def card(self, person: Person, viewer: Person, now: Instant) -> Card:
         """The card of `person` for `viewer`."""
@@ -110,12 +115,13 @@ class ShownPlaces:
         shown = person.shown
         if shown is None:
             return self.snapped(person.user_id, person.lat, person.lon), 0
-        due = after(shown.changed_at, self.every_s)
+        lat, lon, changed_at = shown.lat, shown.lon, shown.changed_at
+        due = changed_at + self._every
         if now >= due:
             place = self.snapped(person.user_id, person.lat, person.lon)
-            if place != (shown.lat, shown.lon):
+            if place != (lat, lon):
                 return place, due  # changed too soon before, and shown from then on
-        return (shown.lat, shown.lon), shown.changed_at
+        return (lat, lon), changed_at
 
 
 def card_of(person: Person, age: int, shown_km: int) -> Card:

@@ -30,6 +30,10 @@ _BYTES_PER_TURN = 256 * 1024
 
 _log = structlog.get_logger()
 
+# Constants are read faster than names of a module. Not every platform has these.
+_NOT_IN: Final = ~getattr(select, "EPOLLIN", 1)
+_NOT_OUT: Final = ~getattr(select, "EPOLLOUT", 4)
+
 IS_SUPPORTED: Final = hasattr(select, "epoll")
 """Whether this platform has epoll. Without it, sockets are served as streams."""
 
@@ -108,9 +112,9 @@ class Hub:
             if connection is None:
                 continue
             try:
-                if events & ~select.EPOLLIN and connection.is_stalled:
+                if events & _NOT_IN and connection.is_stalled:
                     connection.on_writable()
-                if events & ~select.EPOLLOUT and not (connection.busy or connection.is_dead):
+                if events & _NOT_OUT and not (connection.busy or connection.is_dead):
                     remaining -= connection.on_readable(now_s)
             except Exception:
                 _log.exception("connection_crashed", peer=connection.peer, kind="websocket")

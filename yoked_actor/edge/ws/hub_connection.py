@@ -19,6 +19,7 @@ from yoked_actor.edge.net import RECEIVE_BYTES, Keepalive
 from yoked_actor.edge.ws.connection import Awaited, MessageHandler, WebSocketConnection
 
 _FRAMES_PER_WRITE: Final = 64
+_RECEIVE_BYTES: Final = RECEIVE_BYTES
 
 
 class SocketOwner(Protocol):
@@ -109,7 +110,7 @@ class HubConnection(WebSocketConnection):
     def on_readable(self, now_s: float) -> int:
         """Read once, and handle it; returns the number of bytes."""
         try:
-            data = self._sock.recv(RECEIVE_BYTES)
+            data = self._sock.recv(_RECEIVE_BYTES)
         except (BlockingIOError, InterruptedError):
             return 0
         except OSError:

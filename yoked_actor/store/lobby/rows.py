@@ -1,12 +1,19 @@
-"""Records as rows and back. The columns are in the order of the statements in `sql/`."""
+"""Records as rows and back. The columns are in the order of the statements in `sql/`.
+
+Ids of users are interned: the lobby has a dozen dictionaries of them, and one that is asked for the
+object that it has does not read the text of either. With many users in memory, each text that is
+read is a miss of the cache.
+"""
 
 from __future__ import annotations
 
 from datetime import date
+from sys import intern
 from typing import Any, Final
 
 import msgspec
 import structlog
+from msgspec.structs import astuple
 
 from yoked_actor.domain.lobby import (
     MAIN,
@@ -123,7 +130,7 @@ def person_row(person: Person) -> Row:
         person.max_age,
         person.max_distance_km,
         _encode(sorted(person.strict)).decode(),
-        *((None, None, None) if person.shown is None else msgspec.structs.astuple(person.shown)),
+        *((None, None, None) if person.shown is None else astuple(person.shown)),
     )
 
 
@@ -141,7 +148,7 @@ def person_of(row: Row) -> Person:
     ):
         raise ValueError("a number of the profile is out of range")
     return Person(
-        user_id=row[0],
+        user_id=intern(row[0]),
         display_name=row[1],
         birth_date=date.fromisoformat(row[2]),
         gender=row[3],
@@ -160,21 +167,22 @@ def person_of(row: Row) -> Person:
 
 def seat_row(seat: Seat) -> Row:
     """A seat."""
+    user_id, state, waiting_since, credit, match_id, date_id, last_match_id = astuple(seat)
     return (
-        seat.user_id,
-        seat.state,
-        seat.waiting_since,
-        seat.credit,
-        _number(seat.match_id),
-        _number(seat.date_id),
-        _number(seat.last_match_id),
+        user_id,
+        state,
+        waiting_since,
+        credit,
+        _number(match_id),
+        _number(date_id),
+        _number(last_match_id),
     )
 
 
 def seat_of(row: Row) -> Seat:
     """A seat from its row."""
     return Seat(
-        user_id=row[0],
+        user_id=intern(row[0]),
         state=State(row[1]),
         waiting_since=row[2],
         credit=row[3],
@@ -186,30 +194,17 @@ def seat_of(row: Row) -> Seat:
 
 def match_row(match: Match) -> Row:
     """A match. Which users are awaited is not stored: a new process awaits both."""
-    return (
-        _number(match.match_id),
-        match.a,
-        match.b,
-        match.status,
-        match.paired_at,
-        match.closes_at,
-        match.a_acknowledged,
-        match.b_acknowledged,
-        match.voting_at,
-        match.a_vote,
-        match.b_vote,
-        match.outcome,
-        match.cancelled_for,
-        match.ended_at,
-    )
+    # The columns are the fields in their order, and one call reads all of them.
+    values = astuple(match)
+    return (_number(match.match_id), *values[1:MATCH_COLUMNS])
 
 
 def match_of(row: Row) -> Match:
     """A match from its row."""
     return Match(
         match_id=f"m{row[0]}",
-        a=row[1],
-        b=row[2],
+        a=intern(row[1]),
+        b=intern(row[2]),
         status=MatchStatus(row[3]),
         paired_at=row[4],
         closes_at=row[5],
@@ -285,7 +280,7 @@ def known_of(row: Row) -> Known:
     person, seat, match = row[1:seat_at], row[seat_at:room_at], row[match_at:lists_at]
     blocks, met_above, met_below, bars_above, bars_below = map(_decode_instants, row[lists_at:])
     return Known(
-        user_id=row[0],
+        user_id=intern(row[0]),
         person=None if person[0] is None else read_row(person, person_of, "people"),
         seat=None if seat[0] is None else read_row(seat, seat_of, "seats"),
         blocks=blocks,

@@ -108,10 +108,10 @@ def offer_parts(offers: tuple[OfferView, ...]) -> tuple[OfferPart, ...]:
 
 def event_of(notice: notices.Notice, seq: int, at: datetime, ice_servers: IceServers) -> Event:
     """The wire form of a notice to a user; `ice_servers` are for a date that starts."""
-    if type(notice) is notices.DateStarted:
-        return _date_started(notice, seq, at, ice_servers)
     make = _EVENTS.get(type(notice))
     if make is None:
+        if type(notice) is notices.DateStarted:
+            return _date_started(notice, seq, at, ice_servers)
         raise TypeError(f"no event for {notice!r}")
     return make(notice, seq, at)
 

@@ -7,6 +7,7 @@ reply to a command is kept too: a repeated command gets the same reply and has n
 from __future__ import annotations
 
 from collections.abc import MutableSequence
+from typing import Final
 
 from yoked_actor.actors.lobby.moved import RoomMoved
 from yoked_actor.actors.lobby.room_link import RoomLink
@@ -18,6 +19,10 @@ from yoked_actor.wire.close_codes import CloseCode
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
 from yoked_actor.wire.lobby import moved_error, ok_reply, rendering
+
+# A constant is read faster than a name of a module.
+_DATE_STARTED: Final = notices.DateStarted
+_encode: Final = wire.encode
 
 
 class SessionOutput:
@@ -58,7 +63,7 @@ class SessionOutput:
 
     def tell(self, notice: notices.Notice, now: Instant) -> None:
         """Number a notice, keep it, and send it if there is a connection."""
-        servers = self._ice_servers(now) if type(notice) is notices.DateStarted else ()
+        servers = self._ice_servers(now) if type(notice) is _DATE_STARTED else ()
         at = rendering.moment_of(now)
         self._emit(rendering.event_of(notice, self.seq + 1, at, servers))
 
@@ -79,13 +84,14 @@ class SessionOutput:
         self.connection.flush()
 
     def _emit(self, event: wire.Event) -> None:
-        text = wire.encode(event)
+        text = _encode(event)
         self.seq += 1
-        if self._kept is None:
-            self._kept = []
-        self._kept.append(text)
-        if len(self._kept) > self._context.kept_events:
-            del self._kept[0]
+        kept = self._kept
+        if kept is None:
+            kept = self._kept = []
+        kept.append(text)
+        if len(kept) > self._context.kept_events:
+            del kept[0]
         self._send(text)
 
     def _ice_servers(self, now: Instant) -> wire.IceServers:
@@ -110,7 +116,7 @@ class SessionOutput:
             self._reply(id, ok_reply(id, reply))
 
     def _reply(self, id: str, reply: wire.OkMessage | wire.Error) -> None:
-        text = wire.encode(reply)
+        text = _encode(reply)
         replies = self._replies
         replies[id] = text
         if len(replies) > self._context.kept_replies:

@@ -183,7 +183,7 @@ class Acquaintance:
 
     def meet(self, a: str, b: str, at: Instant) -> None:
         """Record, once, that two have met."""
-        pair = pair_of(a, b)
+        pair = (a, b) if a < b else (b, a)
         self.met.put(pair, at)
         self._note(a, b)
         self._compare(a, b)
@@ -233,7 +233,7 @@ class Acquaintance:
         """Note whether something keeps two apart, if both are in memory."""
         if a == b or a not in self._blocked or b not in self._blocked:
             return
-        pair = pair_of(a, b)
+        pair = (a, b) if a < b else (b, a)
         if pair in self.met.rows or pair in self.bars.rows or self.is_blocked(a, b):
             for one, other in ((a, b), (b, a)):
                 apart = self._apart.get(one)

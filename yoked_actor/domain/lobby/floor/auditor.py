@@ -16,12 +16,13 @@ from yoked_actor.domain.lobby.machine.pairing import may_be_paired
 from yoked_actor.domain.lobby.records import MatchStatus, Seat
 from yoked_actor.domain.time import Instant
 
-_STATUS: Final = {State.MATCHED: MatchStatus.MATCHED, State.VOTING: MatchStatus.VOTING}
-
-
 # A constant is read faster than a member of an enumeration.
 _IDLE: Final = State.IDLE
 _WAITING: Final = State.WAITING
+_MATCHED: Final = State.MATCHED
+_VOTING: Final = State.VOTING
+_IS_MATCHED: Final = MatchStatus.MATCHED
+_IS_VOTING: Final = MatchStatus.VOTING
 
 
 def audit_users(floor: Floor, user_ids: Iterable[str]) -> list[str]:
@@ -56,24 +57,26 @@ def audit_floor(floor: Floor, now: Instant) -> list[str]:
 
 def _problems_of(floor: Floor, seat: Seat) -> list[str]:
     found: list[str] = []
-    if seat.state in _STATUS:
+    user_id, state, date_id = seat.user_id, seat.state, seat.date_id
+    if state is _MATCHED or state is _VOTING:
         found += _match_problems(floor, seat)
     elif seat.match_id is not None:
-        found.append(f"is {seat.state}, but has the match {seat.match_id}")
-    if (seat.state is _IDLE) != (seat.waiting_since is None):
-        found.append(f"is {seat.state} with waiting_since {seat.waiting_since}")
-    if seat.state is not _IDLE and not floor.is_timed(seat.user_id):
-        found.append(f"is {seat.state}, and no deadline watches over it")
-    should_have_ticket = seat.state is _WAITING and floor.is_here(seat.user_id)
-    if (seat.user_id in floor.pool) != should_have_ticket:
+        found.append(f"is {state}, but has the match {seat.match_id}")
+    if (state is _IDLE) != (seat.waiting_since is None):
+        found.append(f"is {state} with waiting_since {seat.waiting_since}")
+    if state is not _IDLE and not floor.is_timed(user_id):
+        found.append(f"is {state}, and no deadline watches over it")
+    should_have_ticket = state is _WAITING and floor.is_here(user_id)
+    if (user_id in floor.pool) != should_have_ticket:
         found.append("has a ticket without waiting here, or waits here without one")
-    found += _call_problems(floor, seat)
-    if seat.date_id is not None:
-        date = floor.dates.get(seat.date_id)
-        if date is None or date.ended_at is not None or seat.user_id not in (date.a, date.b):
-            found.append(f"is on the date {seat.date_id}, which is not an open date of theirs")
-        elif seat.state is not _IDLE:
-            found.append(f"is {seat.state} while on a date")
+    if floor.calls.of(user_id) is not None:
+        found += _call_problems(floor, seat)
+    if date_id is not None:
+        date = floor.dates.get(date_id)
+        if date is None or date.ended_at is not None or user_id not in (date.a, date.b):
+            found.append(f"is on the date {date_id}, which is not an open date of theirs")
+        elif state is not _IDLE:
+            found.append(f"is {state} while on a date")
     return found
 
 
@@ -93,17 +96,19 @@ def _call_problems(floor: Floor, seat: Seat) -> list[str]:
 
 
 def _match_problems(floor: Floor, seat: Seat) -> list[str]:
-    match = floor.matches.get(seat.match_id) if seat.match_id is not None else None
-    if match is None or not match.is_open:
-        return [f"is {seat.state} in {seat.match_id}, which is not an open match"]
-    if seat.user_id not in match.users or match.a >= match.b:
-        return [f"is in {match.match_id}, which is between {match.a} and {match.b}"]
+    user_id, state, match_id = seat.user_id, seat.state, seat.match_id
+    match = floor.matches.get(match_id) if match_id is not None else None
+    if match is None or match.ended_at is not None:
+        return [f"is {state} in {match_id}, which is not an open match"]
+    a, b = match.a, match.b
+    if (user_id != a and user_id != b) or a >= b:
+        return [f"is in {match_id}, which is between {a} and {b}"]
     found = []
-    partner = floor.seats.get(match.partner_of(seat.user_id))
-    if partner is None or partner.match_id != match.match_id or partner.state is not seat.state:
-        found.append(f"is {seat.state} in {match.match_id}, but the partner is not")
-    if match.status is not _STATUS[seat.state]:
-        found.append(f"is {seat.state}, but {match.match_id} is {match.status}")
+    partner = floor.seats.get(b if user_id == a else a)
+    if partner is None or partner.match_id != match_id or partner.state is not state:
+        found.append(f"is {state} in {match_id}, but the partner is not")
+    if match.status is not (_IS_MATCHED if state is _MATCHED else _IS_VOTING):
+        found.append(f"is {state}, but {match_id} is {match.status}")
     if match.closes_at is None and not match.awaiting:
-        found.append(f"is in {match.match_id}, which has no window and awaits nobody")
+        found.append(f"is in {match_id}, which has no window and awaits nobody")
     return found

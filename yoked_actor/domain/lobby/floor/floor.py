@@ -65,7 +65,11 @@ class Floor(TimedBooks):
 
     def new_id(self, kind: str) -> str:
         """A new unique id."""
-        return f"{kind}{self.counter.take()}"
+        # Not by `take`, which is not compiled.
+        counter = self.counter
+        number = counter.next_number
+        counter.next_number = number + 1
+        return f"{kind}{number}"
 
     def new_call_id(self) -> str:
         """A new id of a call. Calls are not stored, so it contains the number of the process."""
@@ -83,8 +87,10 @@ class Floor(TimedBooks):
         user_id = seat.user_id
         before = self.seats.rows.get(user_id)
         self.seats.put(user_id, seat)
-        if before is not None and before.last_match_id != seat.last_match_id:
-            self._supersede(before.last_match_id)
+        if before is not None:
+            last_id = before.last_match_id
+            if last_id is not None and last_id != seat.last_match_id:
+                self._superseded.add(last_id)
         # A user in a match is neither in the pool nor idle, whatever else changes.
         if before is None or seat.match_id is None or before.match_id is None:
             self._sync(user_id)
@@ -128,10 +134,15 @@ class Floor(TimedBooks):
 
     def put_match(self, match: Match) -> None:
         """Set a match, and the deadline of its open window."""
-        before = self.matches.rows.get(match.match_id)
-        self.matches.put(match.match_id, match)
+        match_id = match.match_id
+        before = self.matches.rows.get(match_id)
+        self.matches.put(match_id, match)
         # The next window may close at the same instant as the one before it.
-        if before is None or (before.closes_at, before.status) != (match.closes_at, match.status):
+        if (
+            before is None
+            or before.status is not match.status
+            or before.closes_at != match.closes_at
+        ):
             self._time_match(match)
 
     def put_date(self, date: VideoDate) -> None:
@@ -337,17 +348,13 @@ class Floor(TimedBooks):
         else:
             self.idlers.discard(user_id)
 
-    def _supersede(self, match_id: str | None) -> None:
-        if match_id is not None:
-            self._superseded.add(match_id)
-
     def _release(self, match_id: str | None) -> None:
         """Drop an ended match that no seat in memory refers to."""
         match = self.matches.rows.get(match_id) if match_id is not None else None
-        if match is None or match.ended_at is None:
+        if match is None or match_id is None or match.ended_at is None:
             return
         for user_id in (match.a, match.b):
             seat = self.seats.rows.get(user_id)
-            if seat is not None and seat.last_match_id == match.match_id:
+            if seat is not None and seat.last_match_id == match_id:
                 return
-        del self.matches.rows[match.match_id]
+        del self.matches.rows[match_id]

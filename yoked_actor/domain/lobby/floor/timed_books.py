@@ -30,6 +30,8 @@ _WINDOW: Final = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.
 
 # A constant is read faster than a member of an enumeration.
 _IDLE: Final = State.IDLE
+_LIVENESS: Final = Due.LIVENESS
+_TIER: Final = Due.TIER
 
 
 class TimedBooks(Books):
@@ -41,6 +43,8 @@ class TimedBooks(Books):
         self.deadlines = Deadlines()
         self._liveness = microseconds(rules.liveness_s)
         self._resume_grace = microseconds(rules.resume_grace_s)
+        self.acknowledge_window = microseconds(rules.acknowledge_window_s)
+        self.vote_window = microseconds(rules.vote_window_s)
         self.heard_at: dict[str, Instant] = {}
         self._timed: dict[str, Instant] = {}
 
@@ -100,7 +104,7 @@ class TimedBooks(Books):
         return [
             user_id
             for at, due, user_id, _ in self.deadlines.due_by(now)
-            if due is Due.LIVENESS and self._timed.get(user_id) == at and self._is_lost(user_id, at)
+            if due is _LIVENESS and self._timed.get(user_id) == at and self._is_lost(user_id, at)
         ]
 
     def move_liveness(self) -> None:
@@ -110,7 +114,7 @@ class TimedBooks(Books):
         the deadline of an earlier sign of life comes due.
         """
         deadlines = self.deadlines
-        while (first := deadlines.first()) is not None and first[1] is Due.LIVENESS:
+        while (first := deadlines.first()) is not None and first[1] is _LIVENESS:
             at, _, user_id, _ = first
             if self._timed.get(user_id) == at and self._is_lost(user_id, at):
                 return
@@ -137,11 +141,12 @@ class TimedBooks(Books):
         timed_at = self._timed.get(user_id)
         if timed_at is None or at < timed_at:
             self._timed[user_id] = at
-            self.deadlines.add(at, Due.LIVENESS, user_id)
+            self.deadlines.add(at, _LIVENESS, user_id)
 
     def _time_match(self, match: Match) -> None:
-        if match.closes_at is not None and match.ended_at is None:
-            self.deadlines.add(match.closes_at, _WINDOW[match.status], match.a, match.match_id)
+        closes_at = match.closes_at
+        if closes_at is not None and match.ended_at is None:
+            self.deadlines.add(closes_at, _WINDOW[match.status], match.a, match.match_id)
 
     def _time_date(self, date: VideoDate) -> None:
         self.deadlines.add(date.ends_at, Due.DATE, date.a, date.date_id)
@@ -156,7 +161,7 @@ class TimedBooks(Books):
     def _time_tier(self, user_id: str, since: Instant, tier: Tier) -> None:
         edge_at = self.tiers.next_edge(since, tier)
         if edge_at is not None:
-            self.deadlines.add(edge_at, Due.TIER, user_id)
+            self.deadlines.add(edge_at, _TIER, user_id)
 
     def _retime_tier(self, user_id: str) -> None:
         seat, line = self.seats.rows.get(user_id), self.lines.rows.get(user_id)

@@ -50,6 +50,9 @@ from yoked_actor.domain.people import is_user_id
 
 # A constant is read faster than a member of an enumeration.
 _WAITING: Final = State.WAITING
+_SPIN: Final = ev.Spin
+_SPUN: Final = Cause.SPUN
+_FOR_SPUN: Final = WaitReason.SPUN
 
 
 def _attached(step: Step, event: ev.Attached) -> Reply | None:
@@ -115,11 +118,11 @@ def _spin(step: Step, event: ev.Spin) -> Reply | None:
     if match is not None:
         if not match.acknowledged_by(user_id):
             return None
-        leave_match(step, match, user_id, Cause.SPUN)
+        leave_match(step, match, user_id, _SPUN)
     call = floor.calls.of(user_id)
     if call is not None and call.caller == user_id:
         hang_up_call(step, user_id)
-    step.queue(user_id, Cause.SPUN, WaitReason.SPUN, fresh=True)
+    step.queue(user_id, _SPUN, _FOR_SPUN, fresh=True)
     return None
 
 
@@ -226,7 +229,7 @@ def _gone(step: Step, event: ev.Gone) -> Reply:
 def state_reply(step: Step, event: ev.Event) -> Reply:
     """The reply to an event whose handler returned None, when the step is over."""
     seat = step.floor.seat(event.user_id)
-    if type(event) is ev.Spin:
+    if type(event) is _SPIN:
         return SpinReply(seat.state, seat.match_id)
     return snapshot_of(step.floor, event.user_id, step.now)
 

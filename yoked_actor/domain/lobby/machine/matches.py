@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from yoked_actor.domain.lobby.ballot import VERDICTS, Outcome, Vote, credit_after
+from yoked_actor.domain.lobby.ballot import VERDICTS, CreditChange, Outcome, Vote, credit_after
 from yoked_actor.domain.lobby.lifecycle import Cause, State
 from yoked_actor.domain.lobby.machine.dates import announce_date, open_date
 from yoked_actor.domain.lobby.machine.moves import move
@@ -48,6 +48,8 @@ _NO_VOTE: Final = Vote.IDLE
 _BOTH_YES: Final = Outcome.BOTH_YES
 _BOTH_ACKNOWLEDGED: Final = Cause.BOTH_ACKNOWLEDGED
 _REQUEUED: Final = WaitReason.REQUEUED
+_KEPT: Final = CreditChange.KEEP
+_NOBODY: Final[frozenset[str]] = frozenset()
 
 
 def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
@@ -55,12 +57,14 @@ def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
     match = step.floor.open_match(user_id)
     if match is None or match.match_id != match_id:
         return _unknown_match(match_id)
-    if not match.acknowledged_by(user_id):
-        if user_id == match.a:
+    # The methods of a match are not compiled: what each command needs is read here.
+    is_a = user_id == match.a
+    if not (match.a_acknowledged if is_a else match.b_acknowledged):
+        if is_a:
             match = replace(match, a_acknowledged=True)
         else:
             match = replace(match, b_acknowledged=True)
-        if match.both_acknowledged and not match.awaiting:
+        if match.a_acknowledged and match.b_acknowledged and not match.awaiting:
             match = open_voting(step, match)
         else:
             step.floor.put_match(match)
@@ -72,14 +76,16 @@ def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
 def open_voting(step: Step, match: Match) -> Match:
     """Both have acknowledged: the vote window opens, and the two have met."""
     floor, now = step.floor, step.now
-    vote_by = after(now, floor.rules.vote_window_s)
+    vote_by = now + floor.vote_window
     match = replace(match, status=_VOTING, voting_at=now, closes_at=vote_by)
     floor.put_match(match)
-    floor.acquaintance.meet(match.a, match.b, now)
-    for user_id in match.users:
+    a, b = match.a, match.b
+    floor.acquaintance.meet(a, b, now)
+    notice = VotingOpened(match.match_id, vote_by)
+    for user_id in (a, b):
         seat = floor.seat(user_id)
         floor.put_seat(replace(seat, state=move(seat.state, _BOTH_ACKNOWLEDGED)))
-        step.tell(user_id, VotingOpened(match.match_id, vote_by))
+        step.tell(user_id, notice)
     return match
 
 
@@ -90,7 +96,7 @@ def vote(step: Step, user_id: str, match_id: str, choice: Vote) -> Reply:
         return _vote_too_late(step, user_id, match_id, choice)
     if match.status is not _VOTING:
         return Refusal(Code.WRONG_STATE, "voting opens when both have acknowledged")
-    given = match.vote_of(user_id)
+    given = match.a_vote if user_id == match.a else match.b_vote
     if given is not None:
         return VoteReply() if given is choice else _already_voted(given)
     match = _with_vote(match, user_id, choice)
@@ -109,28 +115,36 @@ def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
     a_vote, b_vote = match.a_vote or _NO_VOTE, match.b_vote or _NO_VOTE
     verdicts = VERDICTS[a_vote, b_vote], VERDICTS[b_vote, a_vote]
     outcome = verdicts[0].outcome
-    floor.put_match(replace(_ended(match, _COMPLETED, step.now), outcome=outcome))
+    floor.put_match(
+        replace(
+            match,
+            status=_COMPLETED,
+            closes_at=None,
+            ended_at=step.now,
+            awaiting=_NOBODY,
+            outcome=outcome,
+        )
+    )
     date = None
+    a, b, match_id = match.a, match.b, match.match_id
     if outcome is _BOTH_YES:
-        date = open_date(step, match.a, match.b, match.match_id)
-    for user_id, verdict in zip(match.users, verdicts, strict=True):
+        date = open_date(step, a, b, match_id)
+    date_id = None if date is None else date.date_id
+    for user_id, verdict in ((a, verdicts[0]), (b, verdicts[1])):
         if user_id == gone:
             continue
         seat = floor.seat(user_id)
-        credit = credit_after(
-            seat.credit,
-            verdict.credit,
-            step=floor.rules.credit_step,
-            cap=floor.rules.credit_cap,
-        )
-        following = move(seat.state, verdict.cause)
-        date_id = None if date is None else date.date_id
-        step.tell(user_id, OutcomeReached(match.match_id, outcome, following, credit, date_id))
+        credit, change, cause = seat.credit, verdict.credit, verdict.cause
+        if change is not _KEPT:
+            rules = floor.rules
+            credit = credit_after(credit, change, step=rules.credit_step, cap=rules.credit_cap)
+        following = move(seat.state, cause)
+        step.tell(user_id, OutcomeReached(match_id, outcome, following, credit, date_id))
         if following is _WAITING:
-            step.queue(user_id, verdict.cause, _REQUEUED, fresh=True, credit=credit)
+            step.queue(user_id, cause, _REQUEUED, fresh=True, credit=credit)
         else:
             reason = IdleReason.DATE if date is not None else IdleReason.IDLE_VOTE
-            step.rest(user_id, verdict.cause, reason, credit=credit)
+            step.rest(user_id, cause, reason, credit=credit)
     if date is not None:
         announce_date(step, date)
     return outcome
@@ -242,7 +256,7 @@ def come_back(step: Step, match: Match, user_id: str) -> None:
         step.floor.put_match(match)
         return
     if match.status is _VOTING:
-        vote_by = after(step.now, step.floor.rules.vote_window_s)
+        vote_by = step.now + step.floor.vote_window
         step.floor.put_match(replace(match, closes_at=vote_by))
         for one in match.users:
             step.tell(one, VotingOpened(match.match_id, vote_by))
@@ -250,7 +264,7 @@ def come_back(step: Step, match: Match, user_id: str) -> None:
     if match.both_acknowledged:
         open_voting(step, match)
         return
-    acknowledge_by = after(step.now, step.floor.rules.acknowledge_window_s)
+    acknowledge_by = step.now + step.floor.acknowledge_window
     step.floor.put_match(replace(match, closes_at=acknowledge_by))
     people, places = step.floor.people.rows, step.floor.places
     for one in match.users:
@@ -282,7 +296,7 @@ def _stay_behind(
 
 
 def _ended(match: Match, status: MatchStatus, at: Instant) -> Match:
-    return replace(match, status=status, closes_at=None, ended_at=at, awaiting=frozenset())
+    return replace(match, status=status, closes_at=None, ended_at=at, awaiting=_NOBODY)
 
 
 def _with_vote(match: Match, user_id: str, vote: Vote) -> Match:

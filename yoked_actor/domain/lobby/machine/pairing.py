@@ -36,7 +36,7 @@ from yoked_actor.domain.matching import (
     terms_of,
 )
 from yoked_actor.domain.people import Person, age_at, card_of, distance_km
-from yoked_actor.domain.time import Instant, after, seconds_between
+from yoked_actor.domain.time import Instant, seconds_between
 
 _WEIGHTED: Final = Weighted()
 
@@ -130,19 +130,19 @@ def pair(step: Step, one: Ticket, choice: Choice) -> Match:
     """Make a match of two waiting users."""
     floor, now, other = step.floor, step.now, choice.ticket
     a, b = (one, other) if one.user_id < other.user_id else (other, one)
-    acknowledge_by = after(now, floor.rules.acknowledge_window_s)
-    match = Match(floor.new_id("m"), a.user_id, b.user_id, _MATCHED, now, acknowledge_by)
+    acknowledge_by, match_id = now + floor.acknowledge_window, floor.new_id("m")
+    match = Match(match_id, a.user_id, b.user_id, _MATCHED, now, acknowledge_by)
     ages = age_at(a.person, now), age_at(b.person, now)
     shown_km = floor.places.shown_km(a.person, b.person, now)
-    floor.quality.put(match.match_id, _quality(floor, match, a, b, choice, ages, shown_km))
+    floor.quality.put(match_id, _quality(floor, match, a, b, choice, ages, shown_km))
     floor.put_match(match)
     cards = card_of(b.person, ages[1], shown_km), card_of(a.person, ages[0], shown_km)
-    for user_id, card in zip(match.users, cards, strict=True):
+    for user_id, card in ((a.user_id, cards[0]), (b.user_id, cards[1])):
         stop_call(step, user_id, _BUSY)
         seat = floor.seat(user_id)
-        floor.put_seat(replace(seat, state=move(seat.state, _PAIRED), match_id=match.match_id))
+        floor.put_seat(replace(seat, state=move(seat.state, _PAIRED), match_id=match_id))
         step.attempts.pop(user_id, None)
-        step.tell(user_id, Matched(match.match_id, card, acknowledge_by))
+        step.tell(user_id, Matched(match_id, card, acknowledge_by))
     return match
 
 
