@@ -69,9 +69,9 @@ MUTANTS = (
         "the deadline of a match is not compared with the one that holds",
         _DUE,
         "    if match is None or match.closes_at != at:\n        return\n"
-        "    if match.status is MatchStatus.VOTING and due is Due.VOTE:",
+        "    if match.status is _VOTING and due is _VOTE:",
         "    if match is None or match.ended_at is not None:\n        return\n"
-        "    if match.status is MatchStatus.VOTING:",
+        "    if match.status is _VOTING:",
     ),
     _one(
         "no-bar-end",
@@ -127,8 +127,8 @@ MUTANTS = (
         "endless-vote",
         "the vote window is ten times as long as it says",
         _MATCHES,
-        "    vote_by = after(now, floor.rules.vote_window_s)\n    match",
-        "    vote_by = after(now, 10 * floor.rules.vote_window_s)\n    match",
+        "    vote_by = now + floor.vote_window\n    match",
+        "    vote_by = now + 10 * floor.vote_window\n    match",
     ),
     _one(
         "place-lost",

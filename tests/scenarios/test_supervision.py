@@ -52,7 +52,6 @@ SIDE_TABLES = (
     "zone_runs",
     "alerts",
     "suspended",
-    "offers",
     "offer_sets",
 )
 
