@@ -290,7 +290,7 @@ async def test_an_answer_an_erasure_and_a_crash_between_two_mornings(
         assert [one["candidate"]["user_id"] for one in left] == [first, third]
         assert [one["offer_id"] for one in left] == [shown[0]["offer_id"], shown[2]["offer_id"]]
         assert [one.get("answer") for one in left] == [None, "accept"]
-        # The man who was accepted sees who has said yes, and says yes as well.
+        # He accepts the offer of her, too: the two are connected.
         him = world.api(third)
         (of_lin,) = (await him.call("GET", "/api/offers"))["offers"]
         await him.call("POST", f"/api/offers/{of_lin['offer_id']}/answer", {"answer": "accept"})

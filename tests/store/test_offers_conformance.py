@@ -643,6 +643,29 @@ async def test_nobody_gives_way_to_a_transaction_that_is_over(open_again):
         assert store.offers.applied.is_set()
 
 
+@pytest.mark.parametrize("damaged", ["[", "7", "[7]", "[null]", '{"a": "m9"}', ""])
+async def test_a_damaged_set_hides_no_other_and_stops_no_later_morning(open_again, raw, damaged):
+    async with open_again() as store:
+        await invite(store, woman("ana"), *(man(f"m{n}") for n in range(3)))
+        await offer(store)
+        damage = f"UPDATE offer_sets SET candidates = '{damaged}' WHERE user_id = 'm1'"
+        raw[-1].execute(damage)
+        told = await store.offers.undelivered(["ana", "m0", "m1", "m2"], NINE)
+        assert [one.offers.user_id for one in told] == ["ana", "m0", "m2"]
+        assert [one.user_id for one in await store.offers.unreadable_sets(BERLIN, DAY)] == ["m1"]
+        assert await store.offers.count_doubled(BERLIN, DAY) == 0
+        frozen = await freeze(store, DAY + timedelta(days=1))
+        assert receivers(frozen) == ["ana", "m0", "m1", "m2"]
+        [(rows,)] = (
+            raw[-1]
+            .execute(
+                "SELECT count(*) FROM offers WHERE user_id IN ('m0', 'm2') AND candidate = 'ana'"
+            )
+            .fetchall()
+        )
+        assert rows == 2
+
+
 async def test_nobody_can_be_stored_as_their_own_candidate(open_again):
     async with open_again() as store:
         await invite(store, woman("ana"), man("m1"), man("m2"))

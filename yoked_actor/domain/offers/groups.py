@@ -105,7 +105,7 @@ class Group:
     def _compare_ages(self, suits: NDArray[np.bool_], block: Block) -> None:
         """Leave the pairs in which the candidate accepts the receiver's age."""
         years = self._years[block.members, np.newaxis]
-        # What is next to each other in memory is compared faster.
+        # NumPy compares contiguous values faster.
         if self._some_too_young:
             suits &= np.ascontiguousarray(self._min_ages[block.places]) <= years
         if self._some_too_old:

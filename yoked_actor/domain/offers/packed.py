@@ -1,8 +1,8 @@
 """What a run compares and scores of people, packed: a row of integers for each of them.
 
-A run scores a hundred million pairs, and most of the time goes into copying values of people next
-to each other. So all values of a person are copied in one operation, and what is added for the one
-and the other of a pair is added in one operation, too.
+A run scores a hundred million pairs, and most of the time goes into copying the values of the two
+people of each pair. So all values of a person are copied in one operation, and all values that are
+added for a pair are added in one operation.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ class Scorer(Protocol):
         ...
 
     def their_traits(self, who: NDArray[Any]) -> Ints:
-        """What is added to the traits of the person whom they are compared with."""
+        """The traits of candidates: they are added to the `traits` of the receiver."""
         ...
 
     def joint_scores(self, traits: Ints, points: Ints, sure: NDArray[Any]) -> Ints:

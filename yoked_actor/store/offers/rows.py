@@ -14,7 +14,7 @@ Row = tuple[Any, ...]
 
 
 class FactsRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What is stored of an offer beside its candidate."""
+    """The score and the facts of an offer. The candidate is stored in another column."""
 
     score: int
     tier: int

@@ -32,9 +32,9 @@ SELECT
     CAST(f.value ->> 6 AS bigint) AS nearness_lost
 FROM offer_sets AS s
 CROSS JOIN LATERAL json_array_elements_text(
-    CAST(CASE WHEN json_valid(s.candidates) THEN s.candidates ELSE '[]' END AS json)
+    CAST(CASE WHEN s.candidates LIKE '[%' AND json_valid(s.candidates) THEN s.candidates ELSE '[]' END AS json)
 ) WITH ORDINALITY AS c (candidate, number)
 CROSS JOIN LATERAL json_array_elements(
-    CAST(CASE WHEN json_valid(s.facts) THEN s.facts ELSE '[]' END AS json)
+    CAST(CASE WHEN s.facts LIKE '[%' AND json_valid(s.facts) THEN s.facts ELSE '[]' END AS json)
 ) WITH ORDINALITY AS f (value, number)
 WHERE f.number = c.number;

@@ -9,7 +9,7 @@ SELECT
                     FROM json_array_elements_text(CAST(:days AS json)) AS d (value)
                     JOIN offer_sets AS o ON o.day = d.value AND o.user_id = s.user_id
                     CROSS JOIN LATERAL json_array_elements_text(
-                        CAST(CASE WHEN json_valid(o.candidates) THEN o.candidates ELSE '[]' END AS json)
+                        CAST(CASE WHEN o.candidates LIKE '[%' AND json_valid(o.candidates) THEN o.candidates ELSE '[]' END AS json)
                     ) AS c (value)
                     GROUP BY c.value
                     HAVING count(*) > 1 AND max(o.day) = :day

@@ -6,7 +6,7 @@ SELECT
         SELECT CAST(coalesce(json_agg(json_build_array(w.candidate, w.answer)), '[]') AS text)
         FROM
             json_array_elements_text(
-                CAST(CASE WHEN json_valid(s.candidates) THEN s.candidates ELSE '[]' END AS json)
+                CAST(CASE WHEN s.candidates LIKE '[%' AND json_valid(s.candidates) THEN s.candidates ELSE '[]' END AS json)
             ) AS c (candidate)
         JOIN offer_answers AS w
             ON w.user_id = s.user_id AND w.candidate = c.candidate AND w.day = s.day

@@ -6,8 +6,8 @@ SELECT
         SELECT CAST(coalesce(json_agg(c.value), '[]') AS text)
         FROM offer_sets AS s
         CROSS JOIN LATERAL json_array_elements_text(
-            CAST(CASE WHEN json_valid(s.candidates) THEN s.candidates ELSE '[]' END AS json)
+            CAST(CASE WHEN s.candidates LIKE '[%' AND json_valid(s.candidates) THEN s.candidates ELSE '[]' END AS json)
         ) AS c (value)
-        WHERE s.user_id = r.value AND s.offered_at >= :since AND s.day BETWEEN :first AND :last
+        WHERE c.value IS NOT NULL AND s.user_id = r.value AND s.offered_at >= :since AND s.day BETWEEN :first AND :last
     )
 FROM json_array_elements_text(CAST(:people AS json)) AS r (value);

@@ -6,6 +6,6 @@ SELECT
         SELECT json_group_array(c.value)
         FROM offer_sets AS s
         JOIN json_each(CASE WHEN json_valid(s.candidates) THEN s.candidates ELSE '[]' END) AS c
-        WHERE s.user_id = r.value AND s.offered_at >= :since AND s.day BETWEEN :first AND :last
+        WHERE c.type = 'text' AND s.user_id = r.value AND s.offered_at >= :since AND s.day BETWEEN :first AND :last
     )
 FROM json_each(:people) AS r;
