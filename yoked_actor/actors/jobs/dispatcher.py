@@ -37,7 +37,7 @@ from yoked_actor.telemetry import Metrics
 
 _log = structlog.get_logger()
 _RECORDERS = 3
-"""One commits, a second one has queued the next commit, and a third one counts and logs outcomes."""
+"""One commits, one has queued the next commit, and one counts and logs outcomes."""
 
 
 class Dispatcher:
