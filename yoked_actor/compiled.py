@@ -48,6 +48,7 @@ MODULES = (
     "yoked_actor.domain.lobby.floor.floor",
     "yoked_actor.domain.lobby.floor.settled",
     "yoked_actor.domain.lobby.floor.timed_books",
+    "yoked_actor.domain.lobby.floor.users_in_memory",
     "yoked_actor.domain.lobby.machine.calls",
     "yoked_actor.domain.lobby.machine.dates",
     "yoked_actor.domain.lobby.machine.departure",

@@ -137,14 +137,14 @@ MUTANTS = (
     one(
         "room-forgets-met",
         "whom a user has met is forgotten in the next room",
-        "domain/lobby/floor/floor.py",
+        "domain/lobby/floor/users_in_memory.py",
         "            met=between.met_by(user_id),\n",
         "",
     ),
     one(
         "room-forgets-blocks",
         "a block does not hold in the next room",
-        "domain/lobby/floor/floor.py",
+        "domain/lobby/floor/users_in_memory.py",
         "            blocks=between.blocked_by(user_id),\n",
         "",
         seed=8,
