@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from yoked_actor.domain.lobby import CallEnd, Fit, Outcome, State, notices
+from yoked_actor.domain.lobby import CallEnd, Fit, Outcome, State, notices, replies
 from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 
@@ -360,7 +360,7 @@ class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="er
     `moved` has `url`."""
 
     re: str | None
-    code: notices.Code
+    code: replies.Code
     message: str
     reason: str | UnsetType = UNSET
     until: datetime | UnsetType | None = UNSET

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.floor.timed_books import TimedBooks
 from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.notices import Departed
 from yoked_actor.domain.lobby.records import MAIN, Known, Seat
+from yoked_actor.domain.lobby.replies import Departed
 from yoked_actor.domain.matching import Census, Idlers, Ticket
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant

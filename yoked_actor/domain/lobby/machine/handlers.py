@@ -34,18 +34,17 @@ from yoked_actor.domain.lobby.machine.matches import (
 )
 from yoked_actor.domain.lobby.machine.snapshot import snapshot_of
 from yoked_actor.domain.lobby.machine.step import Step
-from yoked_actor.domain.lobby.notices import (
+from yoked_actor.domain.lobby.notices import IdleReason, WaitReason
+from yoked_actor.domain.lobby.records import Presence
+from yoked_actor.domain.lobby.replies import (
     BlockList,
     Code,
     Done,
-    IdleReason,
     LeaveReply,
     Refusal,
     Reply,
     SpinReply,
-    WaitReason,
 )
-from yoked_actor.domain.lobby.records import Presence
 from yoked_actor.domain.people import is_user_id
 
 # A constant is read faster than a member of an enumeration.

@@ -12,21 +12,16 @@ from yoked_actor.domain.lobby.machine.dates import announce_date, open_date
 from yoked_actor.domain.lobby.machine.moves import move
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import (
-    AcknowledgeReply,
-    Code,
-    Done,
     IdleReason,
     MatchCancelled,
     Matched,
     MatchLeft,
     OutcomeReached,
-    Refusal,
-    Reply,
-    VoteReply,
     VotingOpened,
     WaitReason,
 )
 from yoked_actor.domain.lobby.records import CancelReason, Match, MatchStatus
+from yoked_actor.domain.lobby.replies import AcknowledgeReply, Code, Done, Refusal, Reply, VoteReply
 from yoked_actor.domain.time import Instant, after
 
 _LEFT_BEHIND: Final = {
