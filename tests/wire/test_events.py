@@ -23,8 +23,8 @@ from yoked_actor.domain.lobby import (
 from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.time import MICROSECONDS, to_datetime
+from yoked_actor.wire.lobby import Error, encode, ok_reply, rendering
 from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import ok_reply, rendering
 
 NOW = 1_767_254_400 * MICROSECONDS
 LATER = NOW + 5_500_000
@@ -200,7 +200,7 @@ NOTICES: list[tuple[notices.Notice, dict[str, Any]]] = [
 
 
 def said(message: Any) -> Any:
-    return json.loads(wire.encode(message))
+    return json.loads(encode(message))
 
 
 @pytest.mark.parametrize(("notice", "fields"), NOTICES)
@@ -285,7 +285,7 @@ def test_a_refusal_becomes_an_error() -> None:
 
 
 def test_an_error_without_a_command_says_so() -> None:
-    error = wire.Error(re=None, code=replies.Code.BAD_REQUEST, message="no id")
+    error = Error(re=None, code=replies.Code.BAD_REQUEST, message="no id")
     assert said(error)["re"] is None
 
 

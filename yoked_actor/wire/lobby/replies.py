@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from yoked_actor.domain.lobby import replies
 from yoked_actor.domain.time import Instant, to_datetime
-from yoked_actor.wire.lobby.events import (
+from yoked_actor.wire.lobby.rendering import moment_or_none
+from yoked_actor.wire.lobby.reply_messages import (
     Error,
     Ok,
     OkDone,
@@ -19,7 +20,6 @@ from yoked_actor.wire.lobby.events import (
     OkState,
     OkVoteBy,
 )
-from yoked_actor.wire.lobby.rendering import moment_or_none
 
 
 def ok_reply(re: str, reply: replies.Reply) -> OkMessage | Error:

@@ -16,13 +16,13 @@ from yoked_actor.actors.lobby.sessions.ice import ice_servers
 from yoked_actor.domain.lobby import notices, replies
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.close_codes import CloseCode
+from yoked_actor.wire.lobby import Error, OkMessage, encode, moved_error, ok_reply, rendering
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import moved_error, ok_reply, rendering
 
 # A constant is read faster than a name of a module.
 _DATE_STARTED: Final = notices.DateStarted
-_encode: Final = wire.encode
+_encode: Final = encode
 
 
 class SessionOutput:
@@ -115,7 +115,7 @@ class SessionOutput:
         if session_id == self.session_id:
             self._reply(id, ok_reply(id, reply))
 
-    def _reply(self, id: str, reply: wire.OkMessage | wire.Error) -> None:
+    def _reply(self, id: str, reply: OkMessage | Error) -> None:
         text = _encode(reply)
         recent = self._replies
         recent[id] = text
@@ -125,7 +125,7 @@ class SessionOutput:
             self._send(text)
 
     def _refuse(self, id: str, code: replies.Code, message: str) -> None:
-        self._reply(id, wire.Error(re=id, code=code, message=message))
+        self._reply(id, Error(re=id, code=code, message=message))
 
     def _send(self, text: bytes) -> None:
         if self.connection is not None:
@@ -152,7 +152,7 @@ class SessionOutput:
         elif moved.url is None:
             self.close_connection(CloseCode.INTERNAL_ERROR, str(moved))
         else:
-            self.connection.send(wire.encode(moved_error(None, str(moved), moved.url)))
+            self.connection.send(encode(moved_error(None, str(moved), moved.url)))
             self.close_connection(CloseCode.MOVED, str(moved))
 
     def reset(self) -> None:
@@ -190,7 +190,7 @@ class SessionOutput:
             heartbeat_every_s=self._context.settings.matching.heartbeat_every_s,
             expires_at=to_datetime(expires_at),
         )
-        connection.send(wire.encode(welcome))
+        connection.send(encode(welcome))
         for text in missed or ():
             connection.send(text)
         self.unsent = True

@@ -28,9 +28,8 @@ from yoked_actor.domain.people import Report, is_user_id
 from yoked_actor.domain.time import Instant, TokenBucket, to_datetime
 from yoked_actor.store import StoreUnavailable, TooManyReports
 from yoked_actor.wire.close_codes import CloseCode
+from yoked_actor.wire.lobby import Error, OkAt, encode, problem_with
 from yoked_actor.wire.lobby import commands as cmd
-from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import problem_with
 
 Renew = Callable[[cmd.Hello], Awaitable[replies.Reply]]
 Awaited = Coroutine[Any, Any, None]
@@ -101,8 +100,8 @@ class Session(SessionEvents):
             if self.may_speak(now_s):
                 self._note_alive(now_s)
             if bad.id is None:
-                error = wire.Error(re=None, code=replies.Code.BAD_REQUEST, message=bad.message)
-                self._send(wire.encode(error))
+                error = Error(re=None, code=replies.Code.BAD_REQUEST, message=bad.message)
+                self._send(encode(error))
             elif not self._resend(bad.id):
                 self._refuse(bad.id, replies.Code.BAD_REQUEST, bad.message)
         else:
@@ -149,7 +148,7 @@ class Session(SessionEvents):
         self._note_alive(now_s)
         id, now = command.id, self._context.clock.at(now_s)
         if type(command) is cmd.Heartbeat:
-            self._reply(id, wire.OkAt(id, to_datetime(now)))
+            self._reply(id, OkAt(id, to_datetime(now)))
         elif isinstance(command, cmd.Report):
             return self._report(command, now)
         elif isinstance(command, cmd.AnswerOffer | cmd.StayInTouch):
