@@ -38,6 +38,7 @@ MODULES = (
     "yoked_actor.actors.lobby.sessions.suspensions",
     "yoked_actor.actors.mailbox",
     "yoked_actor.domain.geometry",
+    "yoked_actor.domain.lobby.constants",
     "yoked_actor.domain.lobby.floor.acquaintance",
     "yoked_actor.domain.lobby.floor.auditor",
     "yoked_actor.domain.lobby.floor.birthdays",

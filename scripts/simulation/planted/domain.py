@@ -15,9 +15,9 @@ MUTANTS = (
         "the deadline of a match is not compared with the one that holds",
         _DUE,
         "    if match is None or match.closes_at != at:\n        return\n"
-        "    if match.status is _VOTING and due is _VOTE:",
+        "    if match.status is STATUS_VOTING and due is _VOTE:",
         "    if match is None or match.ended_at is not None:\n        return\n"
-        "    if match.status is _VOTING:",
+        "    if match.status is STATUS_VOTING:",
     ),
     one(
         "no-bar-end",

@@ -6,15 +6,13 @@ here, and in `users_in_memory` when a user leaves.
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.constants import IDLE, WAITING
 from yoked_actor.domain.lobby.floor.birthdays import Birthdays
 from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.floor.books import ABSENT, FRONT, ticket_of
 from yoked_actor.domain.lobby.floor.users_in_memory import UsersInMemory
-from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import (
     MAIN,
     Call,
@@ -29,10 +27,6 @@ from yoked_actor.domain.matching import Pool, Tier, policy_by
 from yoked_actor.domain.people import WITHOUT_SECRET, Person, ShownPlaces
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant
-
-# A constant is read faster than a member of an enumeration.
-_IDLE: Final = State.IDLE
-_WAITING: Final = State.WAITING
 
 
 class Floor(UsersInMemory):
@@ -90,8 +84,8 @@ class Floor(UsersInMemory):
         if before is None or seat.match_id is None or before.match_id is None:
             self._sync(user_id)
         # A user who was not idle has a deadline, which is not too late for any other state.
-        if seat.state is not _IDLE and (
-            before is None or before.state is _IDLE or user_id not in self._timed
+        if seat.state is not IDLE and (
+            before is None or before.state is IDLE or user_id not in self._timed
         ):
             self._time_liveness(user_id)
 
@@ -109,7 +103,7 @@ class Floor(UsersInMemory):
     def tier_reached(self, user_id: str, edge_at: Instant) -> Tier | None:
         """The tier that a waiting user reaches at an edge; None if the edge no longer applies."""
         seat, line = self.seats.rows.get(user_id), self.lines.rows.get(user_id)
-        if seat is None or line is None or seat.state is not _WAITING:
+        if seat is None or line is None or seat.state is not WAITING:
             return None
         since = seat.waiting_since
         assert since is not None
@@ -216,7 +210,7 @@ class Floor(UsersInMemory):
             self._retime_tier(user_id)
             seat = self.seats.rows.get(user_id)
             if seat is not None and (
-                seat.state is not _IDLE or seat.date_id is not None or self.must_return(user_id)
+                seat.state is not IDLE or seat.date_id is not None or self.must_return(user_id)
             ):
                 self._time_liveness(user_id)
         self.pool.admit(self.now)
@@ -248,7 +242,7 @@ class Floor(UsersInMemory):
         if (
             presence.device
             and seat is not None
-            and seat.state is _IDLE
+            and seat.state is IDLE
             and seat.date_id is None
             and person is not None
         ):

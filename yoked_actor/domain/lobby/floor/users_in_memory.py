@@ -6,20 +6,15 @@ as a seat refers to it.
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.constants import IDLE
 from yoked_actor.domain.lobby.floor.timed_books import TimedBooks
-from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import MAIN, Known, Seat
 from yoked_actor.domain.lobby.replies import Departed
 from yoked_actor.domain.matching import Census, Idlers, Ticket
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant
-
-# A constant is read faster than a member of an enumeration.
-_IDLE: Final = State.IDLE
 
 
 class UsersInMemory(TimedBooks):
@@ -55,7 +50,7 @@ class UsersInMemory(TimedBooks):
         seat = self.seats.rows.get(user_id)
         if seat is None:
             return True
-        if seat.state is not _IDLE or seat.date_id is not None:
+        if seat.state is not IDLE or seat.date_id is not None:
             return False
         if self.presence(user_id).device or self.calls.of(user_id) is not None:
             return False
@@ -68,7 +63,7 @@ class UsersInMemory(TimedBooks):
         The books must be settled: the other room takes over what is stored.
         """
         seat = self.seats.rows.get(user_id)
-        if seat is None or seat.state is not _IDLE or seat.date_id is not None:
+        if seat is None or seat.state is not IDLE or seat.date_id is not None:
             return None
         if self.calls.of(user_id) is not None:
             return None
