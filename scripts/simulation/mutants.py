@@ -2,7 +2,7 @@
 
 A fault is caught when a judge objects, or when an error breaks the simulation. A run without a
 verdict is not counted as caught, nor is a package that cannot be imported. The list of faults is
-`planted.py`, the seeds are those of the test command.
+`planted`, the seeds are those of the test command.
 """
 
 from __future__ import annotations

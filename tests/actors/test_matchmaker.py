@@ -35,7 +35,8 @@ from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.client import CallRefused
 from yoked_actor.domain.lobby import Known, Lobby, Notice, Reply, State
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby.notices import Done, NowWaiting, TierReached
+from yoked_actor.domain.lobby.notices import NowWaiting, TierReached
+from yoked_actor.domain.lobby.replies import Done
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant

@@ -31,7 +31,7 @@ from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.offers import OpenedConnections, UserOffers
 from yoked_actor.domain.lobby import Floor
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby.notices import Done
+from yoked_actor.domain.lobby.replies import Done
 from yoked_actor.domain.rules import Rules
 from yoked_actor.settings import Settings
 from yoked_actor.store import InlineRunner, open_store

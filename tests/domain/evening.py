@@ -32,8 +32,9 @@ from yoked_actor.domain.lobby import (
     audit_floor,
 )
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby.notices import Matched, Snapshot
+from yoked_actor.domain.lobby.notices import Matched
 from yoked_actor.domain.lobby.records import Pair
+from yoked_actor.domain.lobby.replies import Snapshot
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, after

@@ -10,10 +10,7 @@ from yoked_actor.domain.lobby import CallEnd, DateEnd, DateEnded, Lobby, State
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import (
     CallEnded,
-    CallPlaced,
-    DateOpened,
     DateStarted,
-    Done,
     IdleReason,
     Matched,
     Notice,
@@ -21,6 +18,7 @@ from yoked_actor.domain.lobby.notices import (
     NowWaiting,
     Ringing,
 )
+from yoked_actor.domain.lobby.replies import CallPlaced, DateOpened, Done
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import after
 

@@ -8,12 +8,8 @@ from tests.domain.crowds import man, woman
 from tests.domain.evening import Evening, only, refused_with
 from yoked_actor.domain.lobby import DateEnd, DateEnded, State, Vote
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby.notices import (
-    DateStarted,
-    Done,
-    OutcomeReached,
-    Signalled,
-)
+from yoked_actor.domain.lobby.notices import DateStarted, OutcomeReached, Signalled
+from yoked_actor.domain.lobby.replies import Done
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import after
 

@@ -24,15 +24,13 @@ from yoked_actor.domain.lobby import (
 )
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import (
-    BlockList,
-    Done,
     MatchCancelled,
     Matched,
     MatchLeft,
     NowWaiting,
-    Snapshot,
     TierReached,
 )
+from yoked_actor.domain.lobby.replies import BlockList, Done, Snapshot
 from yoked_actor.domain.matching import Tier
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import after

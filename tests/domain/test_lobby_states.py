@@ -49,13 +49,13 @@ from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.floor.deadlines import Deadline, Deadlines
 from yoked_actor.domain.lobby.notices import (
     DateStarted,
-    Done,
     MatchCancelled,
     Matched,
     MatchLeft,
     OutcomeReached,
     VotingOpened,
 )
+from yoked_actor.domain.lobby.replies import Done
 from yoked_actor.domain.matching import Apart, Choice, Limits, Pool, Ticket, policy_by
 from yoked_actor.domain.people import Person
 from yoked_actor.domain.rules import PolicyName, Rules

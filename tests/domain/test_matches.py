@@ -19,18 +19,15 @@ from yoked_actor.domain.lobby import (
 )
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import (
-    AcknowledgeReply,
     DateStarted,
-    Done,
-    LeaveReply,
     MatchCancelled,
     Matched,
     MatchLeft,
     NowWaiting,
     OutcomeReached,
-    VoteReply,
     VotingOpened,
 )
+from yoked_actor.domain.lobby.replies import AcknowledgeReply, Done, LeaveReply, VoteReply
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import after
 

@@ -23,11 +23,10 @@ from yoked_actor.domain.lobby.notices import (
     Matched,
     NowWaiting,
     OutcomeReached,
-    Snapshot,
     TierReached,
-    VoteReply,
     VotingOpened,
 )
+from yoked_actor.domain.lobby.replies import Snapshot, VoteReply
 from yoked_actor.domain.matching import Tier
 from yoked_actor.domain.time import after
 

@@ -24,9 +24,7 @@ from yoked_actor.domain.lobby import (
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.lobby.notices import (
     CallEnded,
-    CallPlaced,
     DateStarted,
-    Done,
     MatchCancelled,
     Matched,
     MatchLeft,
@@ -34,10 +32,10 @@ from yoked_actor.domain.lobby.notices import (
     OutcomeReached,
     Ringing,
     TierReached,
-    VoteReply,
     VotingOpened,
 )
 from yoked_actor.domain.lobby.records import Pair
+from yoked_actor.domain.lobby.replies import CallPlaced, Done, VoteReply
 from yoked_actor.domain.people import Person, distance_km
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, after

@@ -17,13 +17,14 @@ from yoked_actor.domain.lobby import (
     OfferView,
     Outcome,
     State,
+    notices,
+    replies,
 )
-from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.matching import Rejections, Relaxation, StrictCost, Tier
 from yoked_actor.domain.people import Card
 from yoked_actor.domain.time import MICROSECONDS, to_datetime
+from yoked_actor.wire.lobby import Error, encode, ok_reply, rendering
 from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import ok_reply, rendering
 
 NOW = 1_767_254_400 * MICROSECONDS
 LATER = NOW + 5_500_000
@@ -39,20 +40,20 @@ BEN_SEEN = {
 OFFER = OfferView("o1", BEN, 613_333, ("4 km away",), Fit(2, ("jazz",), True), NOW, LATER)
 ICE: wire.IceServers = ({"urls": ["stun:stun.example.org"]},)
 
-NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
+NOTICES: list[tuple[notices.Notice, dict[str, Any]]] = [
     (
-        told.NowWaiting(NOW, told.WaitReason.SPUN),
+        notices.NowWaiting(NOW, notices.WaitReason.SPUN),
         {"type": "waiting", "since": "2026-01-01T08:00:00Z", "reason": "spun"},
     ),
-    (told.TierReached(Tier.FORCED), {"type": "tier", "tier": 99}),
-    (told.Nudge(LATER), {"type": "nudge", "expires_at": "2026-01-01T08:00:05.500000Z"}),
+    (notices.TierReached(Tier.FORCED), {"type": "tier", "tier": 99}),
+    (notices.Nudge(LATER), {"type": "nudge", "expires_at": "2026-01-01T08:00:05.500000Z"}),
     (
-        told.RoomClosing("jazz", LATER),
+        notices.RoomClosing("jazz", LATER),
         {"type": "room_closing", "room": "jazz", "closes_at": "2026-01-01T08:00:05.500000Z"},
     ),
-    (told.NowIdle(told.IdleReason.LOST), {"type": "idle", "reason": "lost"}),
+    (notices.NowIdle(notices.IdleReason.LOST), {"type": "idle", "reason": "lost"}),
     (
-        told.Matched("m1", BEN, LATER),
+        notices.Matched("m1", BEN, LATER),
         {
             "type": "matched",
             "match_id": "m1",
@@ -61,11 +62,11 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.VotingOpened("m1", LATER),
+        notices.VotingOpened("m1", LATER),
         {"type": "voting", "match_id": "m1", "vote_by": "2026-01-01T08:00:05.500000Z"},
     ),
     (
-        told.OutcomeReached("m1", Outcome.YES_PASS, State.WAITING, 10),
+        notices.OutcomeReached("m1", Outcome.YES_PASS, State.WAITING, 10),
         {
             "type": "outcome",
             "match_id": "m1",
@@ -75,7 +76,7 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.OutcomeReached("m1", Outcome.BOTH_YES, State.IDLE, 0, "d2"),
+        notices.OutcomeReached("m1", Outcome.BOTH_YES, State.IDLE, 0, "d2"),
         {
             "type": "outcome",
             "match_id": "m1",
@@ -86,15 +87,15 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.MatchCancelled("m1", CancelReason.PARTNER_LEFT, State.WAITING),
+        notices.MatchCancelled("m1", CancelReason.PARTNER_LEFT, State.WAITING),
         {"type": "match_cancelled", "match_id": "m1", "reason": "partner_left", "next": "waiting"},
     ),
     (
-        told.MatchLeft("m1", State.WAITING, 20, was_voting=False, outcome=None),
+        notices.MatchLeft("m1", State.WAITING, 20, was_voting=False, outcome=None),
         {"type": "match_cancelled", "match_id": "m1", "reason": "you_left", "next": "waiting"},
     ),
     (
-        told.MatchLeft("m1", State.IDLE, 20, was_voting=True, outcome=Outcome.YES_IDLE),
+        notices.MatchLeft("m1", State.IDLE, 20, was_voting=True, outcome=Outcome.YES_IDLE),
         {
             "type": "outcome",
             "match_id": "m1",
@@ -105,7 +106,7 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.MatchLeft("m1", State.WAITING, 0, was_voting=True, outcome=None),
+        notices.MatchLeft("m1", State.WAITING, 0, was_voting=True, outcome=None),
         {
             "type": "outcome",
             "match_id": "m1",
@@ -116,7 +117,7 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.Ringing("r1-2", "c3", BEN, LATER),
+        notices.Ringing("r1-2", "c3", BEN, LATER),
         {
             "type": "call",
             "call_id": "r1-2",
@@ -126,11 +127,11 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.CallEnded("r1-2", CallEnd.BUSY),
+        notices.CallEnded("r1-2", CallEnd.BUSY),
         {"type": "call_ended", "call_id": "r1-2", "reason": "busy"},
     ),
     (
-        told.DateStarted("d2", BEN, True, LATER),
+        notices.DateStarted("d2", BEN, True, LATER),
         {
             "type": "date_started",
             "date_id": "d2",
@@ -141,15 +142,15 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.Signalled("d2", b'{"candidate":null}'),
+        notices.Signalled("d2", b'{"candidate":null}'),
         {"type": "signal", "date_id": "d2", "data": {"candidate": None}},
     ),
     (
-        told.DateEnded("d2", told.DateEnd.TIME_UP),
+        notices.DateEnded("d2", notices.DateEnd.TIME_UP),
         {"type": "date_ended", "date_id": "d2", "reason": "time_up"},
     ),
     (
-        told.DateEnded("d2", told.DateEnd.ENDED, LATER),
+        notices.DateEnded("d2", notices.DateEnd.ENDED, LATER),
         {
             "type": "date_ended",
             "date_id": "d2",
@@ -158,7 +159,7 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.OffersMade(
+        notices.OffersMade(
             date(2026, 1, 1),
             (OfferView("o1", BEN, 613_333, ("4 km away",), Fit(2, ("jazz",), True), NOW, LATER),),
         ),
@@ -179,15 +180,15 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
         },
     ),
     (
-        told.ConnectionOpened("c3", BEN, told.ConnectionSource.DATE),
+        notices.ConnectionOpened("c3", BEN, notices.ConnectionSource.DATE),
         {"type": "connection", "connection_id": "c3", "partner": BEN_SEEN, "source": "date"},
     ),
     (
-        told.Suspended("rude", None),
+        notices.Suspended("rude", None),
         {"type": "suspended", "reason": "rude", "until": None},
     ),
     (
-        told.Warned("w1", "be kind", 0),
+        notices.Warned("w1", "be kind", 0),
         {
             "type": "warning",
             "warning_id": "w1",
@@ -199,17 +200,17 @@ NOTICES: list[tuple[told.Notice, dict[str, Any]]] = [
 
 
 def said(message: Any) -> Any:
-    return json.loads(wire.encode(message))
+    return json.loads(encode(message))
 
 
 @pytest.mark.parametrize(("notice", "fields"), NOTICES)
-def test_a_notice_becomes_a_numbered_event(notice: told.Notice, fields: dict[str, Any]) -> None:
+def test_a_notice_becomes_a_numbered_event(notice: notices.Notice, fields: dict[str, Any]) -> None:
     event = rendering.event_of(notice, 7, to_datetime(NOW), ICE)
     assert said(event) == {**fields, "seq": 7, "at": "2026-01-01T08:00:00Z"}
 
 
 def test_every_kind_of_notice_has_its_event() -> None:
-    assert {type(notice) for notice, _ in NOTICES} == set(told.Notice.__subclasses__())
+    assert {type(notice) for notice, _ in NOTICES} == set(notices.Notice.__subclasses__())
     tags = {fields["type"] for _, fields in NOTICES}
     made_elsewhere = {"welcome", "draining"}
     assert tags | made_elsewhere == {str(kind.__struct_config__.tag) for kind in wire.EVENTS}
@@ -217,40 +218,40 @@ def test_every_kind_of_notice_has_its_event() -> None:
 
 def test_something_that_is_no_notice_has_no_event() -> None:
     with pytest.raises(TypeError, match="no event"):
-        rendering.event_of(told.Notice(), 1, to_datetime(NOW), ICE)
+        rendering.event_of(notices.Notice(), 1, to_datetime(NOW), ICE)
 
 
 @pytest.mark.parametrize(
     ("reply", "fields"),
     [
-        (told.Done(), {}),
-        (told.SpinReply(State.WAITING), {"state": "waiting"}),
-        (told.SpinReply(State.MATCHED, "m1"), {"state": "matched", "match_id": "m1"}),
-        (told.LeaveReply(State.IDLE), {"state": "idle"}),
-        (told.AcknowledgeReply(State.MATCHED), {}),
-        (told.AcknowledgeReply(State.VOTING, NOW), {"vote_by": "2026-01-01T08:00:00Z"}),
-        (told.OfferAnswered(), {}),
-        (told.OfferAnswered("c3"), {"connection_id": "c3"}),
-        (told.TouchAnswered(), {}),
-        (told.TouchAnswered("c3"), {"connection_id": "c3"}),
-        (told.DateOpened("d2"), {"date_id": "d2"}),
+        (replies.Done(), {}),
+        (replies.SpinReply(State.WAITING), {"state": "waiting"}),
+        (replies.SpinReply(State.MATCHED, "m1"), {"state": "matched", "match_id": "m1"}),
+        (replies.LeaveReply(State.IDLE), {"state": "idle"}),
+        (replies.AcknowledgeReply(State.MATCHED), {}),
+        (replies.AcknowledgeReply(State.VOTING, NOW), {"vote_by": "2026-01-01T08:00:00Z"}),
+        (replies.OfferAnswered(), {}),
+        (replies.OfferAnswered("c3"), {"connection_id": "c3"}),
+        (replies.TouchAnswered(), {}),
+        (replies.TouchAnswered("c3"), {"connection_id": "c3"}),
+        (replies.DateOpened("d2"), {"date_id": "d2"}),
         (
-            told.CallPlaced("r1-2", NOW),
+            replies.CallPlaced("r1-2", NOW),
             {"call_id": "r1-2", "ring_until": "2026-01-01T08:00:00Z"},
         ),
-        (told.VoteReply(), {}),
-        (told.VoteReply(Outcome.PASS_PASS), {"outcome": "pass_pass"}),
+        (replies.VoteReply(), {}),
+        (replies.VoteReply(Outcome.PASS_PASS), {"outcome": "pass_pass"}),
     ],
 )
 def test_a_reply_carries_what_there_is_and_no_nulls(
-    reply: told.Reply, fields: dict[str, Any]
+    reply: replies.Reply, fields: dict[str, Any]
 ) -> None:
     assert said(ok_reply("c1", reply)) == {"type": "ok", "re": "c1", **fields}
 
 
 def test_an_explanation_says_also_what_there_is_not() -> None:
     rejected = Rejections(1, 2, 3, 4)
-    reply = told.Explanation(10.5, Tier.FORCED, None, 10, rejected, None, StrictCost(5, 0))
+    reply = replies.Explanation(10.5, Tier.FORCED, None, 10, rejected, None, StrictCost(5, 0))
     assert said(ok_reply("c1", reply)) == {
         "type": "ok",
         "re": "c1",
@@ -267,14 +268,14 @@ def test_an_explanation_says_also_what_there_is_not() -> None:
 def test_an_explanation_names_the_nearest_relaxation() -> None:
     nearest = Relaxation("age", 3, "years", 2)
     nobody = Rejections(0, 0, 0, 0)
-    reply = told.Explanation(0.5, Tier.EXACT, 1.5, 0, nobody, nearest, StrictCost(0, 0))
+    reply = replies.Explanation(0.5, Tier.EXACT, 1.5, 0, nobody, nearest, StrictCost(0, 0))
     part = said(ok_reply("c1", reply))
     assert part["nearest"] == {"constraint": "age", "by": 3, "unit": "years", "gives": 2}
     assert part["next_tier_in_s"] == 1.5
 
 
 def test_a_refusal_becomes_an_error() -> None:
-    reply = told.Refusal(told.Code.ON_A_DATE, "end it first")
+    reply = replies.Refusal(replies.Code.ON_A_DATE, "end it first")
     assert said(ok_reply("c1", reply)) == {
         "type": "error",
         "re": "c1",
@@ -284,12 +285,12 @@ def test_a_refusal_becomes_an_error() -> None:
 
 
 def test_an_error_without_a_command_says_so() -> None:
-    error = wire.Error(re=None, code=told.Code.BAD_REQUEST, message="no id")
+    error = Error(re=None, code=replies.Code.BAD_REQUEST, message="no id")
     assert said(error)["re"] is None
 
 
 def test_a_snapshot_of_somebody_idle_is_short() -> None:
-    snapshot = told.Snapshot(State.IDLE, 0)
+    snapshot = replies.Snapshot(State.IDLE, 0)
     assert said(rendering.snapshot_part(snapshot, ICE)) == {
         "state": "idle",
         "credit": 0,
@@ -298,7 +299,7 @@ def test_a_snapshot_of_somebody_idle_is_short() -> None:
 
 
 def test_a_snapshot_in_line_tells_since_when_and_in_which_tier() -> None:
-    snapshot = told.Snapshot(State.WAITING, 10, NOW, tier=Tier.WIDER)
+    snapshot = replies.Snapshot(State.WAITING, 10, NOW, tier=Tier.WIDER)
     assert said(rendering.snapshot_part(snapshot, ICE)) == {
         "state": "waiting",
         "credit": 10,
@@ -310,7 +311,7 @@ def test_a_snapshot_in_line_tells_since_when_and_in_which_tier() -> None:
 
 def test_a_snapshot_in_a_match_tells_of_the_open_window_only() -> None:
     view = MatchView("m1", BEN, True, False, None, LATER)
-    part = said(rendering.snapshot_part(told.Snapshot(State.VOTING, 0, match=view), ICE))
+    part = said(rendering.snapshot_part(replies.Snapshot(State.VOTING, 0, match=view), ICE))
     assert part["match"] == {
         "match_id": "m1",
         "partner": BEN_SEEN,
@@ -322,7 +323,7 @@ def test_a_snapshot_in_a_match_tells_of_the_open_window_only() -> None:
 
 def test_a_snapshot_on_a_date_holds_all_that_the_call_needs() -> None:
     view = DateView("d2", BEN, False, LATER)
-    snapshot = told.Snapshot(
+    snapshot = replies.Snapshot(
         State.IDLE, 0, date=view, last_outcome=Outcome.BOTH_YES, last_match_id="m1"
     )
     part = said(rendering.snapshot_part(snapshot, ICE))

@@ -10,46 +10,32 @@ expires.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any, cast
 
 import msgspec
 import trio
-from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection, wrap_client_stream
-from wsproto.utilities import LocalProtocolError
+from trio_websocket import wrap_client_stream
 
 from yoked_actor.client.commands import (
     ROOM_CODES,
     CommandRefused,
-    Commands,
     ConnectionLost,
     Event,
     RoomRefused,
 )
 from yoked_actor.client.dialing import Address, DialTo
 from yoked_actor.client.event_queue import EventQueue
+from yoked_actor.client.live_socket import SOCKET_ERRORS, LiveSocket, close_reason
 from yoked_actor.client.pending_commands import PendingCommands
 from yoked_actor.client.reconnects import UNREACHABLE, Reconnects
 from yoked_actor.client.routing import Route
-from yoked_actor.client.tokens import TokenProvider, TokenSource, TokenUnavailable
+from yoked_actor.client.tokens import TokenProvider, TokenSource
 
-_CLOSE_S = 2.0
-_RENEW_AGAIN_S = 10.0
 _CONNECT_S, _CONNECT_BESIDE_S = 10.0, 5.0
 """How long a handshake may take; with another address to try, less: a node may hang."""
-_WELCOME_S = 15.0
-_SOCKET_ERRORS = (
-    ConnectionClosed,
-    HandshakeError,
-    # trio-websocket answers a ping that comes after its own close frame, which wsproto refuses.
-    LocalProtocolError,
-    OSError,
-    trio.BrokenResourceError,
-    trio.TooSlowError,
-)
 
 
-class Client(Commands):
+class Client(LiveSocket):
     """One user's connection to the server. Made by `open_client`."""
 
     def __init__(
@@ -60,27 +46,19 @@ class Client(Commands):
         room: str | None = None,
         code: str | None = None,
     ) -> None:
+        super().__init__(TokenSource(token))
         self._wanted_room = {"room": room, "code": code}
         self._route = route
         self._dial_to = dial_to
-        self._tokens = TokenSource(token)
         self._reconnects = Reconnects(self._tokens)
-        self._socket: WebSocketConnection | None = None
-        self._stream: trio.abc.Stream | None = None
-        self._connected = trio.Event()
         self._events = EventQueue()
         self._disconnected = trio.lowlevel.ParkingLot()
         self._visit = trio.CancelScope()
         self._pending = PendingCommands()
         self._resend = False
-        self._was_welcomed = self._was_silent = False
-        self._heard_s = 0.0
-        """When the server last said something, on trio's clock."""
-        self._count = 0
+        self._was_welcomed = False
         self._wanted = trio.Event()
         self._wanted.set()
-        self.beating = True
-        """Whether the client sends heartbeats."""
         self.session: str | None = None
         self.seq = 0
         self.resumed = False
@@ -90,8 +68,6 @@ class Client(Commands):
         """The snapshot of the last welcome."""
         self.room: str | None = None
         """The room of the last welcome."""
-        self.heartbeat_every_s = 3.0
-        self.lost: ConnectionLost | None = None
 
     # Commands
 
@@ -137,18 +113,12 @@ class Client(Commands):
         """The node that the client speaks to, or tries to reach."""
         return self._route.address
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether the client has been welcomed on a socket that is open."""
-        return self._connected.is_set()
-
     async def drop(self, *, stay_away: bool = False) -> None:
         """Lose the socket without a close frame, as a phone in a tunnel does. The client then
         reconnects; with `stay_away`, only after `come_back`."""
         if stay_away:
             self._wanted = trio.Event()
-        if self._stream is not None:
-            await trio.aclose_forcefully(self._stream)
+        await self._lose_socket()
 
     async def come_back(self) -> None:
         """Connect again after staying away; returns after the welcome."""
@@ -207,8 +177,8 @@ class Client(Commands):
                     await self._read()
                 await self._close_socket()
                 nursery.cancel_scope.cancel()
-        except* _SOCKET_ERRORS as group:
-            code, reason = _close_reason(group)
+        except* SOCKET_ERRORS as group:
+            code, reason = close_reason(group)
             if self.session is None and code is None and not self._route.has_others:
                 # Never welcomed: there may be no such server, so do not retry.
                 code, reason = UNREACHABLE, f"cannot connect to {self.address.authority}"
@@ -216,12 +186,6 @@ class Client(Commands):
             # trio-websocket leaves a stream open that has broken or was never a WebSocket.
             await self.drop()
         return code, reason
-
-    async def _close_socket(self) -> None:
-        # The socket's reader task must run until both sides have closed.
-        if self._socket is not None:
-            with trio.move_on_after(_CLOSE_S):
-                await self._socket.aclose()
 
     async def _connect(self, nursery: trio.Nursery) -> None:
         self._stream = await self._dial_to(self.address)()
@@ -288,71 +252,8 @@ class Client(Commands):
         self._resend = bool(self._pending)
         self._connected.set()
 
-    async def _send_heartbeats(self) -> None:
-        while True:
-            await trio.sleep(self.heartbeat_every_s)
-            if self.beating and self._connected.is_set():
-                heartbeat = {"type": "heartbeat", "id": self._next_id("b")}
-                await self._send(msgspec.json.encode(heartbeat).decode())
-
-    async def _watch_silence(self) -> None:
-        """Lose a socket on which the server says nothing: it hangs, or its machine is gone.
-
-        Heartbeats are answered, so two of them are missing then.
-        """
-        while True:
-            if not self.beating:
-                self._heard_s = trio.current_time()
-            is_connected = self._connected.is_set()
-            patience_s = 2 * self.heartbeat_every_s + 2 if is_connected else _WELCOME_S
-            until_s = self._heard_s + patience_s
-            if trio.current_time() >= until_s:
-                self._was_silent = True
-                await self.drop()
-                return
-            await trio.sleep_until(until_s)
-
-    async def _keep_token_fresh(self) -> None:
-        """Renew the token before it expires, if there is a provider."""
-        await self._connected.wait()
-        while self._tokens.can_renew:
-            await trio.sleep_until(self._tokens.renew_at)
-            try:
-                renewed = await self.command("hello", token=await self._tokens.renewed())
-            except (CommandRefused, TokenUnavailable):
-                self._tokens.try_again_in(_RENEW_AGAIN_S)
-            else:
-                self._tokens.expires(renewed.expires_at)
-
-    async def _send(self, text: str) -> None:
-        # A command that finds no socket is sent after the next welcome.
-        if self.lost is not None:
-            raise self.lost
-        if self._socket is not None and self._connected.is_set():
-            with suppress(*_SOCKET_ERRORS):
-                await self._socket.send_message(text)
-
-    def _next_id(self, prefix: str) -> str:
-        self._count += 1
-        return f"{prefix}{self._count}"
-
     def _give_up(self, lost: ConnectionLost) -> None:
         self.lost = lost
         self._connected.set()
         self._pending.abandon()
         self._events.close(lost)
-
-
-def _close_reason(group: BaseExceptionGroup[BaseException]) -> tuple[int | None, str | None]:
-    """The close code and reason that the server sent, if any error in the group has them."""
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            found = _close_reason(error)
-        elif isinstance(error, ConnectionClosed) and error.reason is not None:
-            found = (error.reason.code, error.reason.reason)
-        else:
-            continue
-        # trio-websocket gives 1006 to a socket that ended without a close frame.
-        if found[0] not in (None, UNREACHABLE):
-            return found
-    return (None, None)

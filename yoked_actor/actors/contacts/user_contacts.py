@@ -13,7 +13,7 @@ import trio
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.offers import OpenedConnections
 from yoked_actor.domain.contacts import Meeting, Touch, TouchWindow
-from yoked_actor.domain.lobby import Code, Outcome, notices
+from yoked_actor.domain.lobby import Code, Outcome, replies
 from yoked_actor.domain.people import Card, ShownPlaces
 from yoked_actor.domain.time import Instant, after
 from yoked_actor.settings import Settings
@@ -72,33 +72,33 @@ class UserContacts:
                 views.append(self._view(one, card, now))
         return views
 
-    async def stay_in_touch(self, user_id: str, date_id: str, answer: str) -> notices.Reply:
+    async def stay_in_touch(self, user_id: str, date_id: str, answer: str) -> replies.Reply:
         """Store an answer. If it opens a connection, both users are notified after the reply.
 
         Checkpoints, but is shielded: a cancelled caller must not lose a connection that is stored.
         """
-        replies: list[notices.Reply] = []
+        received: list[replies.Reply] = []
         with trio.CancelScope(shield=True):
-            replies.append(await self._answer(user_id, date_id, Touch(answer), self._clock.now()))
-        return replies[0]
+            received.append(await self._answer(user_id, date_id, Touch(answer), self._clock.now()))
+        return received[0]
 
     async def _answer(
         self, user_id: str, date_id: str, answer: Touch, now: Instant
-    ) -> notices.Reply:
+    ) -> replies.Reply:
         try:
             touched = await self._contacts.stay_in_touch(
                 user_id, date_id, answer, self._window, now
             )
         except NoSuchDate as error:
-            return notices.Refusal(Code.NOT_FOUND, str(error))
+            return replies.Refusal(Code.NOT_FOUND, str(error))
         except TouchClosed as error:
-            return notices.Refusal(Code.WRONG_STATE, str(error))
+            return replies.Refusal(Code.WRONG_STATE, str(error))
         except TouchGiven as error:
-            return notices.Refusal(Code.ALREADY_ANSWERED, str(error))
+            return replies.Refusal(Code.ALREADY_ANSWERED, str(error))
         self._metrics.answers[answer].inc()
         connection = touched.connection
         if connection is None:
-            return notices.TouchAnswered()
+            return replies.TouchAnswered()
         if touched.opened:
             self._metrics.connections.inc()
             _log.info("connection_opened", connection_id=connection.connection_id)
@@ -106,7 +106,7 @@ class UserContacts:
         # A connection with a suspended user is not shown, and neither is one after a block.
         faces = await self._offers.faces([(user_id, touched.partner)], now)
         is_shown = faces.may_see(user_id, touched.partner)
-        return notices.TouchAnswered(connection.connection_id if is_shown else None)
+        return replies.TouchAnswered(connection.connection_id if is_shown else None)
 
     def _view(self, meeting: Meeting, card: Card, now: Instant) -> MetView:
         started_at, ended_at = meeting.date_started_at, meeting.date_ended_at

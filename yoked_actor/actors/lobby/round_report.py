@@ -23,13 +23,13 @@ from yoked_actor.domain.lobby import (
     Spin,
     SpinReply,
     State,
+    replies,
 )
-from yoked_actor.domain.lobby import notices as told
 from yoked_actor.domain.ops import Objective
 from yoked_actor.telemetry import LobbyCounts, Metrics, write_lines
 
 _log = structlog.get_logger()
-NOTHING: Final = Effects(told.Done(), [])
+NOTHING: Final = Effects(replies.Done(), [])
 """Stands for the effects of a message that the lobby does not decide about."""
 
 

@@ -16,7 +16,7 @@ import trio
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.wakeup import Wakeup
-from yoked_actor.domain.lobby import Code, ConnectionSource, Fit, OfferView, notices
+from yoked_actor.domain.lobby import Code, ConnectionSource, Fit, OfferView, notices, replies
 from yoked_actor.domain.offers import ONE, Answer, Connection, Faces, KeptSet, shown_points
 from yoked_actor.domain.people import Card, ShownPlaces
 from yoked_actor.domain.time import Instant
@@ -94,7 +94,7 @@ class UserOffers:
         self._metrics.fetched.inc()
         return view_of(kept, faces, self._places, now)
 
-    async def answer(self, user_id: str, offer_id: str, answer: str) -> notices.Reply:
+    async def answer(self, user_id: str, offer_id: str, answer: str) -> replies.Reply:
         """Store an answer. If it opens a connection, both users are notified after the reply.
 
         Checkpoints, but is shielded: a cancelled caller must not lose a connection that is stored.
@@ -105,20 +105,20 @@ class UserOffers:
                     user_id, offer_id, Answer(answer), self._clock.now()
                 )
             except NoSuchOffer:
-                return notices.Refusal(Code.NOT_FOUND, f"you have no offer {offer_id!r}")
+                return replies.Refusal(Code.NOT_FOUND, f"you have no offer {offer_id!r}")
             except OfferExpired:
-                return notices.Refusal(Code.WRONG_STATE, "the offer has expired")
+                return replies.Refusal(Code.WRONG_STATE, "the offer has expired")
             except AnswerGiven as error:
-                return notices.Refusal(Code.WRONG_STATE, f"{error}, and the first answer is final")
+                return replies.Refusal(Code.WRONG_STATE, f"{error}, and the first answer is final")
         self._metrics.answers[answer].inc()
         connection = answered.connection
         if connection is None:
-            return notices.OfferAnswered()
+            return replies.OfferAnswered()
         if answered.opened:
             self._metrics.connections.inc()
             _log.info("connection_opened", connection_id=connection.connection_id)
             self._opened.add(user_id, connection)
-        return notices.OfferAnswered(connection.connection_id)
+        return replies.OfferAnswered(connection.connection_id)
 
     async def connections(self, user_id: str) -> list[ConnectionView]:
         """A user's connections, the oldest first."""

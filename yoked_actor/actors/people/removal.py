@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from yoked_actor.actors.lobby import Sessions, notice_of
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices
+from yoked_actor.domain.lobby import replies
 from yoked_actor.domain.time import Instant
 from yoked_actor.wire.close_codes import CloseCode
 
@@ -16,7 +16,7 @@ async def remove_user(sessions: Sessions, event: ev.Erase | ev.Expel, reason: st
     """
     session, suspensions = await sessions.enter(event.user_id), sessions.suspensions
 
-    def leave(reply: notices.Reply, now: Instant) -> None:
+    def leave(reply: replies.Reply, now: Instant) -> None:
         suspension = suspensions.of(session.user_id)
         if isinstance(event, ev.Erase):
             suspensions.drop(session.user_id)

@@ -27,16 +27,7 @@ from yoked_actor.actors.mailbox import Mailbox
 from yoked_actor.actors.rooms.catalogue import Catalogue
 from yoked_actor.actors.rooms.in_use import RoomsInUse
 from yoked_actor.actors.rooms.open_room import OpenRoom
-from yoked_actor.domain.lobby import (
-    MAIN,
-    Counter,
-    Floor,
-    Known,
-    Lobby,
-    Recovered,
-    Reply,
-    notices,
-)
+from yoked_actor.domain.lobby import MAIN, Counter, Floor, Known, Lobby, Recovered, Reply, replies
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.people import Person, ShownPlaces
 from yoked_actor.domain.time import Instant
@@ -300,7 +291,7 @@ class Registry(RoomsInUse):
                 reply = await session.leave_for(write)
             except RoomLeaseLost:
                 raise self.elsewhere_of(session.link.room) from None
-            if not isinstance(reply, notices.Refusal):
+            if not isinstance(reply, replies.Refusal):
                 self._sessions.drop(session)
                 session.send_away(self.elsewhere_of(room))
         return reply

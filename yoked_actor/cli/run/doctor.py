@@ -8,8 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from yoked_actor.app.doctor import Finding, examine, examine_data
-from yoked_actor.app.doctor_nodes import examine_nodes
+from yoked_actor.app.doctor import Finding, examine, examine_data, examine_nodes
 from yoked_actor.cli.common import Source
 from yoked_actor.cli.run.common import json_text, now
 from yoked_actor.settings import ServerSettings, SettingsError, load_settings

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from yoked_actor.domain.lobby import events, notices
+from yoked_actor.domain.lobby import events, notices, replies
 from yoked_actor.domain.lobby.ballot import Outcome, Vote
+from yoked_actor.domain.lobby.effects import Effects
 from yoked_actor.domain.lobby.events import Depart, Erase, Event, Forget, Probe, Spin
 from yoked_actor.domain.lobby.floor.auditor import audit_floor, audit_users
 from yoked_actor.domain.lobby.floor.floor import Floor
@@ -13,21 +14,12 @@ from yoked_actor.domain.lobby.machine.explain import explain
 from yoked_actor.domain.lobby.machine.lobby import Lobby
 from yoked_actor.domain.lobby.machine.pairing import nothing_between
 from yoked_actor.domain.lobby.notices import (
-    Code,
     ConnectionSource,
     DateEnd,
     DateEnded,
-    Departed,
-    Effects,
-    Explanation,
-    Forgotten,
     IdleReason,
     Notice,
     NowIdle,
-    Refusal,
-    Renewed,
-    Reply,
-    SpinReply,
     WaitReason,
 )
 from yoked_actor.domain.lobby.records import (
@@ -48,6 +40,16 @@ from yoked_actor.domain.lobby.records import (
     pair_of,
 )
 from yoked_actor.domain.lobby.recovered import Recovered
+from yoked_actor.domain.lobby.replies import (
+    Code,
+    Departed,
+    Explanation,
+    Forgotten,
+    Refusal,
+    Renewed,
+    Reply,
+    SpinReply,
+)
 from yoked_actor.domain.lobby.views import CallView, DateView, Fit, MatchView, OfferView
 
 __all__ = [
@@ -107,4 +109,5 @@ __all__ = [
     "nothing_between",
     "notices",
     "pair_of",
+    "replies",
 ]

@@ -12,7 +12,7 @@ from quart import Response, request
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby import RoomMoved, Session, Sessions
 from yoked_actor.actors.nodes import Directory
-from yoked_actor.domain.lobby import Code, notices
+from yoked_actor.domain.lobby import Code, replies
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.ops import Role
 from yoked_actor.edge.auth import BadToken, Identity, Tokens
@@ -131,21 +131,21 @@ class Api(msgspec.Struct, kw_only=True):
         timeout_s = self.settings.edge.request_timeout_s
         with trio.move_on_after(timeout_s):
             reply = await rooms.enter(session.user_id, room, code)
-            if isinstance(reply, notices.Refusal):
+            if isinstance(reply, replies.Refusal):
                 raise Refused(reply.code, reply.message)
             return room
         raise Refused(Code.INTERNAL, f"no answer within {timeout_s:g} s; ask for the status")
 
-    async def ask(self, session: Session, event: ev.Event) -> notices.Reply:
+    async def ask(self, session: Session, event: ev.Event) -> replies.Reply:
         """The reply of the lobby. A refusal is raised as `Refused`."""
         timeout_s = self.settings.edge.request_timeout_s
         with trio.move_on_after(timeout_s):
             reply = await self.sessions.ask(session, event)
-            if isinstance(reply, notices.Refusal) and reply.code is Code.MOVED:
+            if isinstance(reply, replies.Refusal) and reply.code is Code.MOVED:
                 # The room was taken over meanwhile: say which node has it.
                 await self.sessions.enter(session.user_id)
                 raise RoomMoved(session.link.room, None)
-            if isinstance(reply, notices.Refusal):
+            if isinstance(reply, replies.Refusal):
                 raise Refused(reply.code, reply.message)
             return reply
         raise Refused(Code.INTERNAL, f"no answer within {timeout_s:g} s; ask for the status")

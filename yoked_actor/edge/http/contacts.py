@@ -7,7 +7,7 @@ from quart_trio import QuartTrio
 
 from yoked_actor.actors.contacts import MetView, UserContacts
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices
+from yoked_actor.domain.lobby import replies
 from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
 from yoked_actor.wire.contacts import http
@@ -29,9 +29,9 @@ def add_contact_calls(app: QuartTrio, api: Api, contacts: UserContacts) -> None:
         body = await read_body(http.TouchBody)
         await api.ask(session, ev.SignOfLife(session.user_id))
         reply = await contacts.stay_in_touch(session.user_id, date_id, body.answer)
-        if isinstance(reply, notices.Refusal):
+        if isinstance(reply, replies.Refusal):
             raise Refused(reply.code, reply.message)
-        assert isinstance(reply, notices.TouchAnswered)
+        assert isinstance(reply, replies.TouchAnswered)
         return answer(http.TouchAnswer(reply.connection_id))
 
 

@@ -6,7 +6,7 @@ from quart import Response
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.offers import UserOffers
-from yoked_actor.domain.lobby import Code, notices
+from yoked_actor.domain.lobby import Code, replies
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.time import to_datetime
 from yoked_actor.edge.http.api import Api, Refused, answer, read_body
@@ -35,9 +35,9 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
         body = await read_body(http.OfferAnswerBody)
         await api.ask(session, ev.SignOfLife(session.user_id))
         reply = await user_offers.answer(session.user_id, offer_id, body.answer)
-        if isinstance(reply, notices.Refusal):
+        if isinstance(reply, replies.Refusal):
             raise Refused(reply.code, reply.message)
-        assert isinstance(reply, notices.OfferAnswered)
+        assert isinstance(reply, replies.OfferAnswered)
         return answer(http.OfferAnswered(reply.connection_id))
 
     @app.get("/api/connections")
@@ -71,7 +71,7 @@ def add_offer_calls(app: QuartTrio, api: Api, user_offers: UserOffers) -> None:
         is_online = user_offers.is_online(partner)
         event = ev.StartDate(session.user_id, partner, connection_id, is_online)
         reply = await api.ask(session, event)
-        assert isinstance(reply, notices.CallPlaced)
+        assert isinstance(reply, replies.CallPlaced)
         return answer(http.CallAnswer(reply.call_id, to_datetime(reply.ring_until)))
 
 
@@ -82,7 +82,7 @@ def add_call_calls(app: QuartTrio, api: Api) -> None:
     async def accept_call(call_id: str) -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.AcceptCall(session.user_id, call_id))
-        assert isinstance(reply, notices.DateOpened)
+        assert isinstance(reply, replies.DateOpened)
         return answer(http.DateAnswer(reply.date_id))
 
     @app.post("/api/calls/<call_id>/decline")

@@ -6,7 +6,7 @@ from quart import Response
 from quart_trio import QuartTrio
 
 from yoked_actor.actors.lobby import Session
-from yoked_actor.domain.lobby import Code, State, Vote, notices
+from yoked_actor.domain.lobby import Code, State, Vote, replies
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.people import ProfileProblem, Report, is_user_id
 from yoked_actor.domain.time import to_datetime
@@ -64,7 +64,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
         if api.is_draining:
             raise Refused(Code.DRAINING, "the server is about to stop; come back soon")
         reply = await api.ask(session, ev.Spin(session.user_id))
-        assert isinstance(reply, notices.SpinReply)
+        assert isinstance(reply, replies.SpinReply)
         matched = reply.state is State.MATCHED
         return answer(http.SpinAnswer(True, reply.state, matched, reply.match_id))
 
@@ -72,14 +72,14 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
     async def leave() -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.Leave(session.user_id))
-        assert isinstance(reply, notices.LeaveReply)
+        assert isinstance(reply, replies.LeaveReply)
         return answer(http.StateAnswer(reply.state))
 
     @app.get("/api/explain")
     async def explain() -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.Explain(session.user_id))
-        assert isinstance(reply, notices.Explanation)
+        assert isinstance(reply, replies.Explanation)
         return answer(
             http.ExplainAnswer(
                 reply.waiting_s,
@@ -96,7 +96,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
     async def status() -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.AskSnapshot(session.user_id))
-        assert isinstance(reply, notices.Snapshot)
+        assert isinstance(reply, replies.Snapshot)
         return answer(session.show(reply, api.clock.now()))
 
     @app.post("/api/match/acknowledge")
@@ -104,7 +104,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
         session = await api.caller()
         body = await read_body(http.AcknowledgeBody)
         reply = await api.ask(session, ev.Acknowledge(session.user_id, body.match_id))
-        assert isinstance(reply, notices.AcknowledgeReply)
+        assert isinstance(reply, replies.AcknowledgeReply)
         vote_by = None if reply.vote_by is None else to_datetime(reply.vote_by)
         return answer(http.AcknowledgeAnswer(reply.state, vote_by))
 
@@ -114,7 +114,7 @@ def add_match_calls(app: QuartTrio, api: Api) -> None:
         body = await read_body(http.VoteBody)
         event = ev.Vote(session.user_id, body.match_id, Vote(body.vote))
         reply = await api.ask(session, event)
-        assert isinstance(reply, notices.VoteReply)
+        assert isinstance(reply, replies.VoteReply)
         return answer(http.VoteAnswer(reply.outcome, reply.outcome is None))
 
     @app.post("/api/date/end")
@@ -151,7 +151,7 @@ def add_safety_calls(app: QuartTrio, api: Api) -> None:
     async def blocks() -> Response:
         session = await api.caller()
         reply = await api.ask(session, ev.ListBlocks(session.user_id))
-        assert isinstance(reply, notices.BlockList)
+        assert isinstance(reply, replies.BlockList)
         entries = []
         for who, at in reply.blocks.items():
             person = await api.store.load_person(who)

@@ -35,6 +35,7 @@ from yoked_actor.wire.examples import (
     TOKEN,
     moment,
 )
+from yoked_actor.wire.lobby import Error, Ok, encode
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as ev
 from yoked_actor.wire.ops import STATUS
@@ -44,10 +45,10 @@ class Exchange(msgspec.Struct, frozen=True):
     """A command, and what its reply carries; a name that ends in `?` is not always there."""
 
     command: cmd.Command
-    reply: ev.Ok | ev.Welcome
+    reply: Ok | ev.Welcome
     carries: tuple[str, ...] = ()
     refusals: tuple[Code, ...] = ()
-    on_open_socket: ev.Ok | None = None
+    on_open_socket: Ok | None = None
     """The reply to a `hello` that renews the token of an open socket."""
 
 
@@ -78,18 +79,18 @@ EXCHANGES: tuple[Exchange, ...] = (
             Code.ROOM_FULL,
             Code.WRONG_CODE,
         ),
-        ev.Ok(re="c15", expires_at=datetime(2026, 1, 2, 8, tzinfo=UTC)),
+        Ok(re="c15", expires_at=datetime(2026, 1, 2, 8, tzinfo=UTC)),
     ),
-    Exchange(cmd.Heartbeat(id="c2"), ev.Ok(re="c2", at=moment(3)), ("at",)),
+    Exchange(cmd.Heartbeat(id="c2"), Ok(re="c2", at=moment(3)), ("at",)),
     Exchange(
         cmd.Spin(id="c3"),
-        ev.Ok(re="c3", state=State.WAITING),
+        Ok(re="c3", state=State.WAITING),
         ("state", "match_id?"),
         (Code.PROFILE_INCOMPLETE, Code.ON_A_DATE, Code.DRAINING),
     ),
     Exchange(
         cmd.Explain(id="c10"),
-        ev.Ok(
+        Ok(
             re="c10",
             waiting_s=4.5,
             tier=Tier.WIDER,
@@ -102,29 +103,29 @@ EXCHANGES: tuple[Exchange, ...] = (
         ("waiting_s", "tier", "next_tier_in_s", "pool", "rejected_by", "nearest", "strict"),
         (Code.WRONG_STATE,),
     ),
-    Exchange(cmd.Leave(id="c4"), ev.Ok(re="c4", state=State.IDLE), ("state",), (Code.WRONG_STATE,)),
+    Exchange(cmd.Leave(id="c4"), Ok(re="c4", state=State.IDLE), ("state",), (Code.WRONG_STATE,)),
     Exchange(
         cmd.Acknowledge(id="c5", match_id=MATCH),
-        ev.Ok(re="c5", vote_by=moment(13.5)),
+        Ok(re="c5", vote_by=moment(13.5)),
         ("vote_by?",),
         (Code.UNKNOWN_MATCH,),
     ),
     Exchange(
         cmd.Vote(id="c6", match_id=MATCH, vote="yes"),
-        ev.Ok(re="c6", outcome=Outcome.BOTH_YES),
+        Ok(re="c6", outcome=Outcome.BOTH_YES),
         ("outcome?",),
         (Code.UNKNOWN_MATCH, Code.WRONG_STATE, Code.ALREADY_VOTED, Code.VOTE_CLOSED),
     ),
-    Exchange(cmd.EndDate(id="c7", date_id=DATE), ev.Ok(re="c7"), (), (Code.NOT_FOUND,)),
+    Exchange(cmd.EndDate(id="c7", date_id=DATE), Ok(re="c7"), (), (Code.NOT_FOUND,)),
     Exchange(
         cmd.AnswerOffer(id="c11", offer_id=OFFER.offer_id, answer="accept"),
-        ev.Ok(re="c11", connection_id=CONNECTION),
+        Ok(re="c11", connection_id=CONNECTION),
         ("connection_id?",),
         (Code.NOT_FOUND, Code.WRONG_STATE),
     ),
     Exchange(
         cmd.StartDate(id="c12", connection_id=CONNECTION),
-        ev.Ok(re="c12", call_id=CALL, ring_until=moment(15)),
+        Ok(re="c12", call_id=CALL, ring_until=moment(15)),
         ("call_id", "ring_until"),
         (
             Code.NOT_FOUND,
@@ -136,37 +137,37 @@ EXCHANGES: tuple[Exchange, ...] = (
     ),
     Exchange(
         cmd.AcceptCall(id="c16", call_id=CALL),
-        ev.Ok(re="c16", date_id=DATE),
+        Ok(re="c16", date_id=DATE),
         ("date_id",),
         (Code.NOT_FOUND, Code.WRONG_STATE),
     ),
     Exchange(
         cmd.DeclineCall(id="c17", call_id=CALL),
-        ev.Ok(re="c17"),
+        Ok(re="c17"),
         (),
         (Code.NOT_FOUND, Code.WRONG_STATE),
     ),
     Exchange(
         cmd.CancelCall(id="c18", call_id=CALL),
-        ev.Ok(re="c18"),
+        Ok(re="c18"),
         (),
         (Code.NOT_FOUND, Code.WRONG_STATE),
     ),
     Exchange(
         cmd.Signal(id="c13", date_id=DATE, data=_DATA),
-        ev.Ok(re="c13"),
+        Ok(re="c13"),
         (),
         (Code.NOT_FOUND, Code.TOO_LARGE),
     ),
     Exchange(
         cmd.StayInTouch(id="c19", date_id=DATE, answer="yes"),
-        ev.Ok(re="c19", connection_id=CONNECTION),
+        Ok(re="c19", connection_id=CONNECTION),
         ("connection_id?",),
         (Code.NOT_FOUND, Code.WRONG_STATE, Code.ALREADY_ANSWERED),
     ),
     Exchange(
         cmd.EnterRoom(id="c20", room="friday", code="come-in"),
-        ev.Ok(re="c20", room="friday"),
+        Ok(re="c20", room="friday"),
         ("room",),
         (
             Code.UNKNOWN_ROOM,
@@ -176,11 +177,11 @@ EXCHANGES: tuple[Exchange, ...] = (
             Code.WRONG_STATE,
         ),
     ),
-    Exchange(cmd.Block(id="c8", user_id="mallory"), ev.Ok(re="c8")),
-    Exchange(cmd.Report(id="c9", user_id="mallory", reason="rude", match_id=MATCH), ev.Ok(re="c9")),
+    Exchange(cmd.Block(id="c8", user_id="mallory"), Ok(re="c8")),
+    Exchange(cmd.Report(id="c9", user_id="mallory", reason="rude", match_id=MATCH), Ok(re="c9")),
     Exchange(
         cmd.Watch(id="c14", token=TOKEN),
-        ev.Ok(re="c14", at=moment(0), expires_at=datetime(2026, 1, 2, 8, tzinfo=UTC)),
+        Ok(re="c14", at=moment(0), expires_at=datetime(2026, 1, 2, 8, tzinfo=UTC)),
         ("at", "expires_at"),
         (Code.FORBIDDEN, Code.WRONG_STATE),
     ),
@@ -261,11 +262,9 @@ EVENT_EXAMPLES: tuple[ev.Event, ...] = (
 )
 """Every event, in the order in which a client first receives them."""
 
-REFUSAL_EXAMPLE = ev.Error(
-    re="c5", code=Code.UNKNOWN_MATCH, message="'m7' is not your current match"
-)
+REFUSAL_EXAMPLE = Error(re="c5", code=Code.UNKNOWN_MATCH, message="'m7' is not your current match")
 
 
 def example_of(value: Any) -> Any:
     """An example as plain JSON values, as it is sent."""
-    return msgspec.json.decode(ev.encode(value))
+    return msgspec.json.decode(encode(value))

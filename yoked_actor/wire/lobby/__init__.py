@@ -15,20 +15,11 @@ from yoked_actor.wire.lobby.commands import (
     Watch,
     decode_command,
 )
-from yoked_actor.wire.lobby.events import (
-    Draining,
-    Ending,
-    Error,
-    Event,
-    IceServers,
-    OfferPart,
-    Ok,
-    OkMessage,
-    Welcome,
-    encode,
-)
+from yoked_actor.wire.lobby.encoding import encode
+from yoked_actor.wire.lobby.events import Draining, Ending, Event, IceServers, OfferPart, Welcome
 from yoked_actor.wire.lobby.rendering import event_of, offer_parts
 from yoked_actor.wire.lobby.replies import moved_error, ok_reply, refusal_error, suspended_error
+from yoked_actor.wire.lobby.reply_messages import Error, Ok, OkAt, OkMessage
 from yoked_actor.wire.lobby.signal_data import problem_with
 
 __all__ = [
@@ -44,6 +35,7 @@ __all__ = [
     "NotAnObject",
     "OfferPart",
     "Ok",
+    "OkAt",
     "OkMessage",
     "Reason",
     "SubjectId",

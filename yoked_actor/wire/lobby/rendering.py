@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, cast
 
 import msgspec
 
-from yoked_actor.domain.lobby import OfferView, Outcome, notices
+from yoked_actor.domain.lobby import OfferView, Outcome, notices, replies
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.lobby.events import (
     CallEndedEvent,
@@ -57,7 +57,7 @@ def moment_or_none(at: Instant | None) -> datetime | None:
     return None if at is None else moment_of(at)
 
 
-def snapshot_part(snapshot: notices.Snapshot, ice_servers: IceServers) -> Snapshot:
+def snapshot_part(snapshot: replies.Snapshot, ice_servers: IceServers) -> Snapshot:
     """The wire form of a snapshot."""
     match, date, call = snapshot.match, snapshot.date, snapshot.call
     return Snapshot(

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.lobby.sessions.suspensions import Suspensions
-from yoked_actor.domain.lobby import Vote, notices
+from yoked_actor.domain.lobby import Vote, replies
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.people import ReportLimits
 from yoked_actor.settings import Settings
@@ -38,7 +38,7 @@ class Connection(Protocol):
 class OfferCommands(Protocol):
     """Handles the commands about offers."""
 
-    async def answer(self, user_id: str, offer_id: str, answer: str) -> notices.Reply:
+    async def answer(self, user_id: str, offer_id: str, answer: str) -> replies.Reply:
         """Store an answer. Notices that follow from it are sent after the reply."""
         ...
 
@@ -54,7 +54,7 @@ class OfferCommands(Protocol):
 class ContactCommands(Protocol):
     """Handles the commands about whom a user has met."""
 
-    async def stay_in_touch(self, user_id: str, date_id: str, answer: str) -> notices.Reply:
+    async def stay_in_touch(self, user_id: str, date_id: str, answer: str) -> replies.Reply:
         """Store an answer. Notices that follow from it are sent after the reply."""
         ...
 
@@ -62,7 +62,7 @@ class ContactCommands(Protocol):
 class RoomCommands(Protocol):
     """Handles the commands about rooms."""
 
-    async def enter(self, user_id: str, room: str, code: str | None) -> notices.Reply:
+    async def enter(self, user_id: str, room: str, code: str | None) -> replies.Reply:
         """Move a user into a room. A refusal changes nothing."""
         ...
 

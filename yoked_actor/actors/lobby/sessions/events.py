@@ -14,7 +14,7 @@ from yoked_actor.actors.lobby.sessions.context import SessionContext
 from yoked_actor.actors.lobby.sessions.output import SessionOutput
 from yoked_actor.actors.mailbox import MailboxFull
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices
+from yoked_actor.domain.lobby import replies
 from yoked_actor.domain.ops import Objective
 from yoked_actor.domain.time import Instant
 
@@ -56,7 +56,7 @@ class SessionEvents(SessionOutput):
             raise
         self.in_flight += 1
 
-    async def ask(self, event: ev.Event, then: Then | None = None) -> notices.Reply:
+    async def ask(self, event: ev.Event, then: Then | None = None) -> replies.Reply:
         """Put an event into the matchmaker's mailbox, and wait for the reply.
 
         `then` is called with the reply as soon as the decision is stored, before other tasks run.
@@ -67,17 +67,17 @@ class SessionEvents(SessionOutput):
         waiting: the event is decided all the same, and `then` is called.
         """
         replied = trio.Event()
-        replies: list[notices.Reply] = []
+        received: list[replies.Reply] = []
 
-        def receive(reply: notices.Reply, now: Instant) -> None:
+        def receive(reply: replies.Reply, now: Instant) -> None:
             if then is not None:
                 then(reply, now)
-            replies.append(reply)
+            received.append(reply)
             replied.set()
 
         self.post(event, receive)
         await replied.wait()
-        return replies[0]
+        return received[0]
 
     @property
     def is_moving(self) -> bool:
@@ -100,7 +100,7 @@ class SessionEvents(SessionOutput):
             )
         )
 
-    async def leave_for(self, write: Callable[[], Awaitable[None]]) -> notices.Reply:
+    async def leave_for(self, write: Callable[[], Awaitable[None]]) -> replies.Reply:
         """Leave the lobby for a room of another node: `write` stores in which room the user is.
 
         The lobby lets an idle user go; otherwise the reply is a refusal, and nothing changes.
@@ -109,26 +109,26 @@ class SessionEvents(SessionOutput):
         assert self._held is None
         self._held = []
         departed = trio.Event()
-        replies: list[notices.Reply] = []
+        received: list[replies.Reply] = []
 
-        def depart(reply: notices.Reply, now: Instant) -> None:
-            replies.append(reply)
+        def depart(reply: replies.Reply, now: Instant) -> None:
+            received.append(reply)
             departed.set()
 
         self.link.mailbox.put_always(Message(ev.Depart(self.user_id), None, depart))
         await departed.wait()
-        if isinstance(replies[0], notices.Departed):
+        if isinstance(received[0], replies.Departed):
             await write()
-            return notices.Done()
+            return replies.Done()
         held, self._held = self._held, None
         for message in held:
             self.link.mailbox.put_always(message)
-        return replies[0]
+        return received[0]
 
-    def _go(self, target: RoomLink, reply: notices.Reply, then: Then, now: Instant) -> None:
+    def _go(self, target: RoomLink, reply: replies.Reply, then: Then, now: Instant) -> None:
         held, self._held = self._held or [], None
         self.in_flight -= 1
-        if isinstance(reply, notices.Departed):
+        if isinstance(reply, replies.Departed):
             self.link.members -= 1
             self.link = target
             self._follow(Message(ev.Entered(self.user_id, reply.known), self, then))
@@ -167,6 +167,6 @@ class SessionEvents(SessionOutput):
             # The client is about to be sent away, and sends the command again.
             return
         except MailboxFull:
-            self._refuse(id, notices.Code.INTERNAL, "the server is overloaded; try again")
+            self._refuse(id, replies.Code.INTERNAL, "the server is overloaded; try again")
         else:
             self._pending.setdefault(id, 1)

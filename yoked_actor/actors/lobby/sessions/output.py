@@ -13,16 +13,16 @@ from yoked_actor.actors.lobby.moved import RoomMoved
 from yoked_actor.actors.lobby.room_link import RoomLink
 from yoked_actor.actors.lobby.sessions.context import Connection, SessionContext
 from yoked_actor.actors.lobby.sessions.ice import ice_servers
-from yoked_actor.domain.lobby import notices
+from yoked_actor.domain.lobby import notices, replies
 from yoked_actor.domain.time import Instant, to_datetime
 from yoked_actor.wire.close_codes import CloseCode
+from yoked_actor.wire.lobby import Error, OkMessage, encode, moved_error, ok_reply, rendering
 from yoked_actor.wire.lobby import commands as cmd
 from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import moved_error, ok_reply, rendering
 
 # A constant is read faster than a name of a module.
 _DATE_STARTED: Final = notices.DateStarted
-_encode: Final = wire.encode
+_encode: Final = encode
 
 
 class SessionOutput:
@@ -67,7 +67,7 @@ class SessionOutput:
         at = rendering.moment_of(now)
         self._emit(rendering.event_of(notice, self.seq + 1, at, servers))
 
-    def show(self, snapshot: notices.Snapshot, now: Instant) -> wire.Snapshot:
+    def show(self, snapshot: replies.Snapshot, now: Instant) -> wire.Snapshot:
         """A snapshot as the client receives it."""
         return rendering.snapshot_part(snapshot, self._ice_servers(now) if snapshot.date else ())
 
@@ -110,22 +110,22 @@ class SessionOutput:
             return False
         return True
 
-    def answered(self, session_id: str, id: str, reply: notices.Reply) -> None:
+    def answered(self, session_id: str, id: str, reply: replies.Reply) -> None:
         """Send the reply to a command, unless the session was reset since it was received."""
         if session_id == self.session_id:
             self._reply(id, ok_reply(id, reply))
 
-    def _reply(self, id: str, reply: wire.OkMessage | wire.Error) -> None:
+    def _reply(self, id: str, reply: OkMessage | Error) -> None:
         text = _encode(reply)
-        replies = self._replies
-        replies[id] = text
-        if len(replies) > self._context.kept_replies:
-            del replies[next(iter(replies))]
+        recent = self._replies
+        recent[id] = text
+        if len(recent) > self._context.kept_replies:
+            del recent[next(iter(recent))]
         for _ in range(self._pending.pop(id, 1)):
             self._send(text)
 
-    def _refuse(self, id: str, code: notices.Code, message: str) -> None:
-        self._reply(id, wire.Error(re=id, code=code, message=message))
+    def _refuse(self, id: str, code: replies.Code, message: str) -> None:
+        self._reply(id, Error(re=id, code=code, message=message))
 
     def _send(self, text: bytes) -> None:
         if self.connection is not None:
@@ -152,7 +152,7 @@ class SessionOutput:
         elif moved.url is None:
             self.close_connection(CloseCode.INTERNAL_ERROR, str(moved))
         else:
-            self.connection.send(wire.encode(moved_error(None, str(moved), moved.url)))
+            self.connection.send(encode(moved_error(None, str(moved), moved.url)))
             self.close_connection(CloseCode.MOVED, str(moved))
 
     def reset(self) -> None:
@@ -167,7 +167,7 @@ class SessionOutput:
         self,
         connection: Connection,
         hello: cmd.Hello,
-        snapshot: notices.Snapshot,
+        snapshot: replies.Snapshot,
         now: Instant,
         expires_at: Instant,
     ) -> None:
@@ -190,7 +190,7 @@ class SessionOutput:
             heartbeat_every_s=self._context.settings.matching.heartbeat_every_s,
             expires_at=to_datetime(expires_at),
         )
-        connection.send(wire.encode(welcome))
+        connection.send(encode(welcome))
         for text in missed or ():
             connection.send(text)
         self.unsent = True

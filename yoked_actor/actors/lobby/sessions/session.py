@@ -23,22 +23,21 @@ from yoked_actor.actors.lobby.sessions.context import (
 )
 from yoked_actor.actors.lobby.sessions.events import SessionEvents
 from yoked_actor.domain.lobby import events as ev
-from yoked_actor.domain.lobby import notices
+from yoked_actor.domain.lobby import replies
 from yoked_actor.domain.people import Report, is_user_id
 from yoked_actor.domain.time import Instant, TokenBucket, to_datetime
 from yoked_actor.store import StoreUnavailable, TooManyReports
 from yoked_actor.wire.close_codes import CloseCode
+from yoked_actor.wire.lobby import Error, OkAt, encode, problem_with
 from yoked_actor.wire.lobby import commands as cmd
-from yoked_actor.wire.lobby import events as wire
-from yoked_actor.wire.lobby import problem_with
 
-Renew = Callable[[cmd.Hello], Awaitable[notices.Reply]]
+Renew = Callable[[cmd.Hello], Awaitable[replies.Reply]]
 Awaited = Coroutine[Any, Any, None]
 """The part of handling a message that has to be awaited."""
 # A constant is read faster than a name of a module.
 _SIGNAL: Final = cmd.Signal
 _decode_command: Final = cmd.decode_command
-_STORE_AWAY: Final = notices.Refusal(notices.Code.INTERNAL, "the store is not available; try again")
+_STORE_AWAY: Final = replies.Refusal(replies.Code.INTERNAL, "the store is not available; try again")
 
 
 class Session(SessionEvents):
@@ -101,10 +100,10 @@ class Session(SessionEvents):
             if self.may_speak(now_s):
                 self._note_alive(now_s)
             if bad.id is None:
-                error = wire.Error(re=None, code=notices.Code.BAD_REQUEST, message=bad.message)
-                self._send(wire.encode(error))
+                error = Error(re=None, code=replies.Code.BAD_REQUEST, message=bad.message)
+                self._send(encode(error))
             elif not self._resend(bad.id):
-                self._refuse(bad.id, notices.Code.BAD_REQUEST, bad.message)
+                self._refuse(bad.id, replies.Code.BAD_REQUEST, bad.message)
         else:
             awaited = self._handle(command, now_s, renew)
         if self.unsent:
@@ -130,13 +129,13 @@ class Session(SessionEvents):
             return None
         context = self._context
         if not within_rate:
-            self._refuse(id, notices.Code.RATE_LIMITED, "too many commands; slow down")
+            self._refuse(id, replies.Code.RATE_LIMITED, "too many commands; slow down")
         elif len(self._pending) >= context.max_pending_commands:
-            self._refuse(id, notices.Code.RATE_LIMITED, "too many commands await their reply")
+            self._refuse(id, replies.Code.RATE_LIMITED, "too many commands await their reply")
         elif type(command) not in DECIDED_BY_LOBBY:
             return self._handle_here(command, now_s, renew)
         elif context.draining and type(command) is cmd.Spin:
-            self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
+            self._refuse(id, replies.Code.DRAINING, "the server is about to stop; come back soon")
         elif type(command) is _SIGNAL and (refusal := self._refusal_of(command, now_s)):
             self._note_alive(now_s)
             self._refuse(id, refusal.code, refusal.message)
@@ -149,7 +148,7 @@ class Session(SessionEvents):
         self._note_alive(now_s)
         id, now = command.id, self._context.clock.at(now_s)
         if type(command) is cmd.Heartbeat:
-            self._reply(id, wire.OkAt(id, to_datetime(now)))
+            self._reply(id, OkAt(id, to_datetime(now)))
         elif isinstance(command, cmd.Report):
             return self._report(command, now)
         elif isinstance(command, cmd.AnswerOffer | cmd.StayInTouch):
@@ -161,22 +160,22 @@ class Session(SessionEvents):
         elif isinstance(command, cmd.Hello):
             return self._renew(command, renew)
         else:
-            self._refuse(id, notices.Code.WRONG_STATE, "hello was said already")
+            self._refuse(id, replies.Code.WRONG_STATE, "hello was said already")
         return None
 
-    def _refusal_of(self, command: cmd.Signal, now_s: float) -> notices.Refusal | None:
+    def _refusal_of(self, command: cmd.Signal, now_s: float) -> replies.Refusal | None:
         """Why a signal is refused, if it is; the lobby checks its date."""
         limits = self._context.settings.date
         if len(command.data) > limits.max_signal_bytes:
             message = f"data is larger than {limits.max_signal_bytes} bytes"
-            return notices.Refusal(notices.Code.TOO_LARGE, message)
+            return replies.Refusal(replies.Code.TOO_LARGE, message)
         problem = problem_with(command.data)
         if problem is not None:
-            return notices.Refusal(notices.Code.BAD_REQUEST, problem)
+            return replies.Refusal(replies.Code.BAD_REQUEST, problem)
         if self._signals is None:
             self._signals = TokenBucket(limits.signals_per_s, limits.signals_burst, now_s)
         if not self._signals.take(now_s):
-            return notices.Refusal(notices.Code.RATE_LIMITED, "too many signals; slow down")
+            return replies.Refusal(replies.Code.RATE_LIMITED, "too many signals; slow down")
         return None
 
     def _note_alive(self, now_s: float) -> None:
@@ -189,7 +188,7 @@ class Session(SessionEvents):
     async def _report(self, command: cmd.Report, now: Instant) -> None:
         if not is_user_id(command.user_id):
             message = "user_id is not the id of a user"
-            self._refuse(command.id, notices.Code.BAD_REQUEST, message)
+            self._refuse(command.id, replies.Code.BAD_REQUEST, message)
             return
         self._pending[command.id] = 1
         report = Report(self.user_id, command.user_id, command.reason, command.match_id, now)
@@ -197,11 +196,11 @@ class Session(SessionEvents):
         try:
             await self._context.store.add_report(report, self._context.report_limits())
         except TooManyReports as error:
-            reply: notices.Reply = notices.Refusal(notices.Code.RATE_LIMITED, str(error))
+            reply: replies.Reply = replies.Refusal(replies.Code.RATE_LIMITED, str(error))
         except StoreUnavailable:
-            reply = notices.Refusal(notices.Code.INTERNAL, "it could not be stored")
+            reply = replies.Refusal(replies.Code.INTERNAL, "it could not be stored")
         else:
-            reply = notices.Done()
+            reply = replies.Done()
         self.answered(session_id, command.id, reply)
 
     async def _answer(self, command: cmd.AnswerOffer | cmd.StayInTouch) -> None:
@@ -221,7 +220,7 @@ class Session(SessionEvents):
     async def _enter_room(self, command: cmd.EnterRoom) -> None:
         id, session_id, rooms = command.id, self.session_id, self._context.rooms
         if self._context.draining:
-            self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
+            self._refuse(id, replies.Code.DRAINING, "the server is about to stop; come back soon")
             return
         self._pending[id] = 1
         try:
@@ -237,7 +236,7 @@ class Session(SessionEvents):
     async def _start_date(self, command: cmd.StartDate, now_s: float) -> None:
         id, session_id = command.id, self.session_id
         if self._context.draining:
-            self._refuse(id, notices.Code.DRAINING, "the server is about to stop; come back soon")
+            self._refuse(id, replies.Code.DRAINING, "the server is about to stop; come back soon")
             return
         self._pending[id] = 1
         try:
@@ -249,7 +248,7 @@ class Session(SessionEvents):
             return
         if partner is None:
             message = f"you have no connection {command.connection_id!r}"
-            self._refuse(id, notices.Code.NOT_FOUND, message)
+            self._refuse(id, replies.Code.NOT_FOUND, message)
             return
         is_online = self._context.offers.is_online(partner)
         event = ev.StartDate(self.user_id, partner, command.connection_id, is_online)
@@ -269,11 +268,11 @@ class Session(SessionEvents):
         """
         abandoned = False
 
-        def bind(reply: notices.Reply, now: Instant) -> None:
-            if isinstance(reply, notices.Refusal):
+        def bind(reply: replies.Reply, now: Instant) -> None:
+            if isinstance(reply, replies.Refusal):
                 # Another node has taken the room.
                 return
-            assert isinstance(reply, notices.Snapshot)
+            assert isinstance(reply, replies.Snapshot)
             if abandoned:
                 # In the lobby this device has replaced the older one, which has to reconnect.
                 message = "the server was too busy; try again"
@@ -289,7 +288,7 @@ class Session(SessionEvents):
         except trio.Cancelled:
             abandoned = True
             raise
-        if isinstance(reply, notices.Refusal):
+        if isinstance(reply, replies.Refusal):
             raise RoomMoved(self.link.room, None)
 
     def detach(self, connection: Connection, device: int) -> None:

@@ -23,7 +23,7 @@ from yoked_actor.actors.lobby.room_link import RoomLink
 from yoked_actor.actors.lobby.sessions.context import ContactCommands, OfferCommands, SessionContext
 from yoked_actor.actors.lobby.sessions.session import Session
 from yoked_actor.actors.lobby.sessions.suspensions import Suspensions
-from yoked_actor.domain.lobby import MAIN, Known, notices
+from yoked_actor.domain.lobby import MAIN, Known, notices, replies
 from yoked_actor.domain.lobby import events as ev
 from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
@@ -172,8 +172,8 @@ class Sessions:
             self.forget_later(session)
             return
 
-        def forgotten(reply: notices.Reply, now: Instant) -> None:
-            if isinstance(reply, notices.Forgotten) and reply.gone:
+        def forgotten(reply: replies.Reply, now: Instant) -> None:
+            if isinstance(reply, replies.Forgotten) and reply.gone:
                 del self._by_user[session.user_id]
                 session.link.members -= 1
                 if self.left is not None:
@@ -246,7 +246,7 @@ class Sessions:
 
     # For HTTP
 
-    async def ask(self, session: Session, event: ev.Event) -> notices.Reply:
+    async def ask(self, session: Session, event: ev.Event) -> replies.Reply:
         """`Session.ask` for a user who calls over HTTP, which counts as a sign of life.
 
         Raises `UserSuspended`, and `MailboxFull` when the event was not put.
@@ -272,7 +272,7 @@ class Sessions:
             self._fail(session)
         self._note_unsent(session)
 
-    def answer(self, message: Message, reply: notices.Reply, now: Instant) -> None:
+    def answer(self, message: Message, reply: replies.Reply, now: Instant) -> None:
         """Pass the reply to the sender of the message."""
         session = message.sender
         if isinstance(session, Session):

@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from yoked_actor.domain.lobby.constants import IDLE, STATUS_MATCHED, STATUS_VOTING, WAITING
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.machine.pairing import may_be_paired
-from yoked_actor.domain.lobby.records import MatchStatus, Seat
+from yoked_actor.domain.lobby.records import Seat
 from yoked_actor.domain.time import Instant
 
 # A constant is read faster than a member of an enumeration.
-_IDLE: Final = State.IDLE
-_WAITING: Final = State.WAITING
 _MATCHED: Final = State.MATCHED
 _VOTING: Final = State.VOTING
-_IS_MATCHED: Final = MatchStatus.MATCHED
-_IS_VOTING: Final = MatchStatus.VOTING
 
 
 def audit_users(floor: Floor, user_ids: Iterable[str]) -> list[str]:
@@ -46,7 +43,7 @@ def audit_floor(floor: Floor, now: Instant) -> list[str]:
     tickets = sorted(floor.pool.tickets(), key=lambda ticket: ticket.user_id)
     for ticket in tickets:
         seat = floor.seats.get(ticket.user_id)
-        if seat is None or seat.state is not _WAITING:
+        if seat is None or seat.state is not WAITING:
             found.append(f"{ticket.user_id}: has a ticket, but does not wait")
     for index, one in enumerate(tickets):
         for other in tickets[index + 1 :]:
@@ -62,11 +59,11 @@ def _problems_of(floor: Floor, seat: Seat) -> list[str]:
         found += _match_problems(floor, seat)
     elif seat.match_id is not None:
         found.append(f"is {state}, but has the match {seat.match_id}")
-    if (state is _IDLE) != (seat.waiting_since is None):
+    if (state is IDLE) != (seat.waiting_since is None):
         found.append(f"is {state} with waiting_since {seat.waiting_since}")
-    if state is not _IDLE and not floor.is_timed(user_id):
+    if state is not IDLE and not floor.is_timed(user_id):
         found.append(f"is {state}, and no deadline watches over it")
-    should_have_ticket = state is _WAITING and floor.is_here(user_id)
+    should_have_ticket = state is WAITING and floor.is_here(user_id)
     if (user_id in floor.pool) != should_have_ticket:
         found.append("has a ticket without waiting here, or waits here without one")
     if floor.calls.of(user_id) is not None:
@@ -75,7 +72,7 @@ def _problems_of(floor: Floor, seat: Seat) -> list[str]:
         date = floor.dates.get(date_id)
         if date is None or date.ended_at is not None or user_id not in (date.a, date.b):
             found.append(f"is on the date {date_id}, which is not an open date of theirs")
-        elif state is not _IDLE:
+        elif state is not IDLE:
             found.append(f"is {state} while on a date")
     return found
 
@@ -85,7 +82,7 @@ def _call_problems(floor: Floor, seat: Seat) -> list[str]:
     if call is None:
         return []
     found = []
-    allowed = (_IDLE,) if seat.user_id == call.caller else (_IDLE, _WAITING)
+    allowed = (IDLE,) if seat.user_id == call.caller else (IDLE, WAITING)
     if seat.state not in allowed or seat.date_id is not None:
         found.append(f"is {seat.state} or on a date while {call.call_id} rings")
     if floor.calls.of(call.partner_of(seat.user_id)) != call:
@@ -107,7 +104,7 @@ def _match_problems(floor: Floor, seat: Seat) -> list[str]:
     partner = floor.seats.get(b if user_id == a else a)
     if partner is None or partner.match_id != match_id or partner.state is not state:
         found.append(f"is {state} in {match_id}, but the partner is not")
-    if match.status is not (_IS_MATCHED if state is _MATCHED else _IS_VOTING):
+    if match.status is not (STATUS_MATCHED if state is _MATCHED else STATUS_VOTING):
         found.append(f"is {state}, but {match_id} is {match.status}")
     if match.closes_at is None and not match.awaiting:
         found.append(f"is in {match_id}, which has no window and awaits nobody")

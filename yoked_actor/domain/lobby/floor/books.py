@@ -10,10 +10,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.constants import WAITING
 from yoked_actor.domain.lobby.floor.acquaintance import Acquaintance
 from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.floor.calls import Calls
-from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import (
     MAIN,
     Changes,
@@ -32,10 +32,6 @@ from yoked_actor.domain.time import Instant
 
 ABSENT: Final = Presence()
 FRONT: Final = Line()
-
-
-# A constant is read faster than a member of an enumeration.
-_WAITING: Final = State.WAITING
 
 
 class Books:
@@ -133,7 +129,7 @@ def _differs_in_state(stored: Seat | None, seat: Seat) -> bool:
 
 def ticket_of(seat: Seat | None, person: Person | None, line: Line) -> Ticket | None:
     """The ticket of a waiting user; None for any other user."""
-    if seat is None or seat.state is not _WAITING or seat.waiting_since is None:
+    if seat is None or seat.state is not WAITING or seat.waiting_since is None:
         return None
     assert person is not None
     return Ticket(person, seat.waiting_since, seat.credit, line.skips, line.tier)

@@ -1,43 +1,35 @@
 """The lobby's memory: the books, their deadlines, and what is derived from both.
 
 What is derived (the pool of users who can be paired, the idle users who can be nudged) is updated
-here and nowhere else.
+here, and in `users_in_memory` when a user leaves.
 """
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.constants import IDLE, WAITING
 from yoked_actor.domain.lobby.floor.birthdays import Birthdays
 from yoked_actor.domain.lobby.floor.book import Book
 from yoked_actor.domain.lobby.floor.books import ABSENT, FRONT, ticket_of
-from yoked_actor.domain.lobby.floor.timed_books import TimedBooks
-from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.notices import Departed
+from yoked_actor.domain.lobby.floor.users_in_memory import UsersInMemory
 from yoked_actor.domain.lobby.records import (
     MAIN,
     Call,
     Counter,
-    Known,
     Line,
     Match,
     Presence,
     Seat,
     VideoDate,
 )
-from yoked_actor.domain.matching import Census, Idlers, Pool, Ticket, Tier, policy_by
+from yoked_actor.domain.matching import Pool, Tier, policy_by
 from yoked_actor.domain.people import WITHOUT_SECRET, Person, ShownPlaces
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant
 
-# A constant is read faster than a member of an enumeration.
-_IDLE: Final = State.IDLE
-_WAITING: Final = State.WAITING
 
-
-class Floor(TimedBooks):
+class Floor(UsersInMemory):
     """Everything that the lobby decides by."""
 
     def __init__(
@@ -51,10 +43,7 @@ class Floor(TimedBooks):
         super().__init__(rules, room)
         self._boot = boot
         self.places = places
-        self.idlers = Idlers()
         self.birthdays = Birthdays(self.deadlines)
-        self.explained: dict[str, tuple[Instant, Ticket, Census]] = {}
-        """The last census for each user who asked why they wait, and the ticket it was for."""
         self.pool = Pool(policy_by(rules), self.tiers, places, self.numbers)
         self.now: Instant = 0
         """The instant of the present step."""
@@ -95,8 +84,8 @@ class Floor(TimedBooks):
         if before is None or seat.match_id is None or before.match_id is None:
             self._sync(user_id)
         # A user who was not idle has a deadline, which is not too late for any other state.
-        if seat.state is not _IDLE and (
-            before is None or before.state is _IDLE or user_id not in self._timed
+        if seat.state is not IDLE and (
+            before is None or before.state is IDLE or user_id not in self._timed
         ):
             self._time_liveness(user_id)
 
@@ -114,7 +103,7 @@ class Floor(TimedBooks):
     def tier_reached(self, user_id: str, edge_at: Instant) -> Tier | None:
         """The tier that a waiting user reaches at an edge; None if the edge no longer applies."""
         seat, line = self.seats.rows.get(user_id), self.lines.rows.get(user_id)
-        if seat is None or line is None or seat.state is not _WAITING:
+        if seat is None or line is None or seat.state is not WAITING:
             return None
         since = seat.waiting_since
         assert since is not None
@@ -171,93 +160,6 @@ class Floor(TimedBooks):
         """Keep two apart until an instant."""
         self._time_bar(self.acquaintance.bar(a, b, until), until)
 
-    # Entering and leaving memory
-
-    def learn(self, known: Known) -> None:
-        """Bring a user into memory, with what the store has of them."""
-        user_id = known.user_id
-        seat = known.seat or Seat(user_id)
-        last = known.last_match
-        if last is not None:
-            self.matches.rows.setdefault(last.match_id, last)
-        elif seat.last_match_id is not None:
-            seat = replace(seat, last_match_id=None)
-        if known.person is not None:
-            self.people.rows[user_id] = known.person
-        self.seats.rows[user_id] = seat
-        self.acquaintance.learn(known)
-        for other, until in known.bars.items():
-            self._time_bar((min(user_id, other), max(user_id, other)), until)
-
-    def forget(self, user_id: str) -> bool:
-        """Drop a user from memory; False if the user is still waiting, meeting or connected.
-
-        The books must be settled: what is not stored yet must not be dropped.
-        """
-        seat = self.seats.rows.get(user_id)
-        if seat is None:
-            return True
-        if seat.state is not _IDLE or seat.date_id is not None:
-            return False
-        if self.presence(user_id).device or self.calls.of(user_id) is not None:
-            return False
-        self._drop(seat)
-        return True
-
-    def depart(self, user_id: str) -> Departed | None:
-        """Drop a user who goes to another room; None if the user is waiting, meeting or calling.
-
-        The books must be settled: the other room takes over what is stored.
-        """
-        seat = self.seats.rows.get(user_id)
-        if seat is None or seat.state is not _IDLE or seat.date_id is not None:
-            return None
-        if self.calls.of(user_id) is not None:
-            return None
-        last_id, between = seat.last_match_id, self.acquaintance
-        known = Known(
-            user_id,
-            person=self.people.rows.get(user_id),
-            seat=seat,
-            blocks=between.blocked_by(user_id),
-            met=between.met_by(user_id),
-            bars=between.barred_from(user_id),
-            last_match=None if last_id is None else self.matches.rows.get(last_id),
-            room=self.room,
-        )
-        presence = self.presence(user_id)
-        self._drop(seat)
-        return Departed(known, presence)
-
-    def blank(self, user_id: str) -> None:
-        """Reset an erased user who is still in memory. The books must be settled.
-
-        The user id stays: a closing socket or a late heartbeat may still refer to it.
-        """
-        presence, heard_at = self.presence(user_id), self.heard_at.get(user_id, 0)
-        self.acquaintance.erase(user_id)
-        self.calls.erase(user_id)
-        self._drop(self.seats.rows[user_id])
-        self.seats.rows[user_id] = Seat(user_id)
-        self.presences.rows[user_id] = presence
-        self.heard_at[user_id] = heard_at
-        self.acquaintance.learn(Known(user_id))
-
-    def _drop(self, seat: Seat) -> None:
-        user_id = seat.user_id
-        self.acquaintance.forget(user_id)
-        self.people.rows.pop(user_id, None)
-        self.presences.rows.pop(user_id, None)
-        self.lines.rows.pop(user_id, None)
-        self.heard_at.pop(user_id, None)
-        self._timed.pop(user_id, None)
-        self.nudged_at.rows.pop(user_id, None)
-        self.kept_signals.rows.pop(user_id, None)
-        self.explained.pop(user_id, None)
-        self.idlers.discard(user_id)
-        del self.seats.rows[user_id]
-        self._release(seat.last_match_id)
-
     # Storing
 
     def settle(self) -> None:
@@ -308,7 +210,7 @@ class Floor(TimedBooks):
             self._retime_tier(user_id)
             seat = self.seats.rows.get(user_id)
             if seat is not None and (
-                seat.state is not _IDLE or seat.date_id is not None or self.must_return(user_id)
+                seat.state is not IDLE or seat.date_id is not None or self.must_return(user_id)
             ):
                 self._time_liveness(user_id)
         self.pool.admit(self.now)
@@ -340,21 +242,10 @@ class Floor(TimedBooks):
         if (
             presence.device
             and seat is not None
-            and seat.state is _IDLE
+            and seat.state is IDLE
             and seat.date_id is None
             and person is not None
         ):
             self.idlers.put(person)
         else:
             self.idlers.discard(user_id)
-
-    def _release(self, match_id: str | None) -> None:
-        """Drop an ended match that no seat in memory refers to."""
-        match = self.matches.rows.get(match_id) if match_id is not None else None
-        if match is None or match_id is None or match.ended_at is None:
-            return
-        for user_id in (match.a, match.b):
-            seat = self.seats.rows.get(user_id)
-            if seat is not None and seat.last_match_id == match_id:
-                return
-        del self.matches.rows[match_id]

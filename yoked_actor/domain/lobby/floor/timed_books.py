@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from yoked_actor.domain.lobby.constants import IDLE
 from yoked_actor.domain.lobby.floor.books import Books
 from yoked_actor.domain.lobby.floor.deadlines import Deadlines, Due
-from yoked_actor.domain.lobby.lifecycle import State
 from yoked_actor.domain.lobby.records import (
     MAIN,
     Call,
@@ -29,7 +29,6 @@ _WINDOW: Final = {MatchStatus.MATCHED: Due.ACKNOWLEDGE, MatchStatus.VOTING: Due.
 
 
 # A constant is read faster than a member of an enumeration.
-_IDLE: Final = State.IDLE
 _LIVENESS: Final = Due.LIVENESS
 _TIER: Final = Due.TIER
 
@@ -79,7 +78,7 @@ class TimedBooks(Books):
 
         A user on a date is idle and sends no heartbeats: only a missing socket counts, for longer.
         """
-        idle = self.seats.rows[user_id].state is _IDLE
+        idle = self.seats.rows[user_id].state is IDLE
         on_a_date = idle and self.calls.of(user_id) is None
         patience = self._resume_grace if on_a_date else self._liveness
         return self.heard_at.get(user_id, 0) + patience
@@ -95,7 +94,7 @@ class TimedBooks(Books):
         if self._is_lost(user_id, at):
             return True
         seat = self.seats.rows.get(user_id)
-        if seat is not None and (seat.state is not _IDLE or self.must_return(user_id)):
+        if seat is not None and (seat.state is not IDLE or self.must_return(user_id)):
             self._time_liveness(user_id)
         return False
 
@@ -123,7 +122,7 @@ class TimedBooks(Books):
 
     def _is_lost(self, user_id: str, at: Instant) -> bool:
         seat = self.seats.rows.get(user_id)
-        if seat is None or (seat.state is _IDLE and not self.must_return(user_id)):
+        if seat is None or (seat.state is IDLE and not self.must_return(user_id)):
             return False
         return self.liveness_at(user_id) <= at
 

@@ -10,18 +10,9 @@ from __future__ import annotations
 from yoked_actor.domain.lobby.lifecycle import Cause, State
 from yoked_actor.domain.lobby.machine.dates import announce_date, open_date
 from yoked_actor.domain.lobby.machine.step import Step
-from yoked_actor.domain.lobby.notices import (
-    CallEnded,
-    CallPlaced,
-    Code,
-    DateOpened,
-    Done,
-    IdleReason,
-    Refusal,
-    Reply,
-    Ringing,
-)
+from yoked_actor.domain.lobby.notices import CallEnded, IdleReason, Ringing
 from yoked_actor.domain.lobby.records import Call, CallEnd
+from yoked_actor.domain.lobby.replies import CallPlaced, Code, DateOpened, Done, Refusal, Reply
 from yoked_actor.domain.time import after
 
 

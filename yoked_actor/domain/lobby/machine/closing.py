@@ -9,8 +9,9 @@ from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import Cause, State
 from yoked_actor.domain.lobby.machine.calls import end_call
 from yoked_actor.domain.lobby.machine.step import Step
-from yoked_actor.domain.lobby.notices import Code, DateEnded, IdleReason, NowIdle, Refusal
+from yoked_actor.domain.lobby.notices import DateEnded, IdleReason, NowIdle
 from yoked_actor.domain.lobby.records import CallEnd
+from yoked_actor.domain.lobby.replies import Code, Refusal
 
 
 def refusal_when_closed(floor: Floor, event: ev.Event) -> Refusal | None:

@@ -6,17 +6,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.machine.step import Step
-from yoked_actor.domain.lobby.notices import (
-    Code,
-    DateEnd,
-    DateEnded,
-    DateStarted,
-    Done,
-    Refusal,
-    Reply,
-    Signalled,
-)
+from yoked_actor.domain.lobby.notices import DateEnd, DateEnded, DateStarted, Signalled
 from yoked_actor.domain.lobby.records import VideoDate
+from yoked_actor.domain.lobby.replies import Code, Done, Refusal, Reply
 from yoked_actor.domain.time import after
 
 

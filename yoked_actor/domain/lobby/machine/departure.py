@@ -15,8 +15,9 @@ from yoked_actor.domain.lobby.machine.calls import stop_call
 from yoked_actor.domain.lobby.machine.dates import hang_up
 from yoked_actor.domain.lobby.machine.matches import go
 from yoked_actor.domain.lobby.machine.step import Step
-from yoked_actor.domain.lobby.notices import Done, IdleReason, Reply
+from yoked_actor.domain.lobby.notices import IdleReason
 from yoked_actor.domain.lobby.records import CallEnd, Erasure, Presence
+from yoked_actor.domain.lobby.replies import Done, Reply
 
 
 def expel(step: Step, event: ev.Expel) -> Reply:

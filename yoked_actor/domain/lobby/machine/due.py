@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.constants import STATUS_MATCHED, STATUS_VOTING
 from yoked_actor.domain.lobby.floor.deadlines import Deadline, Due
 from yoked_actor.domain.lobby.lifecycle import Cause, State
 from yoked_actor.domain.lobby.machine.calls import end_call, stop_call
@@ -17,12 +18,10 @@ from yoked_actor.domain.lobby.machine.dates import end_date, lose
 from yoked_actor.domain.lobby.machine.matches import acknowledge_timeout, conclude, go
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import DateEnd, IdleReason, TierReached
-from yoked_actor.domain.lobby.records import CallEnd, MatchStatus
+from yoked_actor.domain.lobby.records import CallEnd
 from yoked_actor.domain.time import after
 
 # A constant is read faster than a member of an enumeration.
-_VOTING: Final = MatchStatus.VOTING
-_MATCHED: Final = MatchStatus.MATCHED
 _VOTE: Final = Due.VOTE
 _ACKNOWLEDGE: Final = Due.ACKNOWLEDGE
 
@@ -37,9 +36,9 @@ def _window_closed(step: Step, deadline: Deadline) -> None:
     match = step.floor.matches.get(match_id)
     if match is None or match.closes_at != at:
         return
-    if match.status is _VOTING and due is _VOTE:
+    if match.status is STATUS_VOTING and due is _VOTE:
         conclude(step, match)
-    elif match.status is _MATCHED and due is _ACKNOWLEDGE:
+    elif match.status is STATUS_MATCHED and due is _ACKNOWLEDGE:
         acknowledge_timeout(step, match)
 
 

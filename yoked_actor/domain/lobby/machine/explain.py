@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.machine.pairing import nothing_between
-from yoked_actor.domain.lobby.notices import Code, Explanation, Refusal, Reply
+from yoked_actor.domain.lobby.replies import Code, Explanation, Refusal, Reply
 from yoked_actor.domain.matching import Census, Ticket, take_census
 from yoked_actor.domain.time import Instant, after, seconds_between
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.constants import WAITING
 from yoked_actor.domain.lobby.lifecycle import Cause, State
 from yoked_actor.domain.lobby.machine.calls import (
     accept_call,
@@ -34,22 +35,20 @@ from yoked_actor.domain.lobby.machine.matches import (
 )
 from yoked_actor.domain.lobby.machine.snapshot import snapshot_of
 from yoked_actor.domain.lobby.machine.step import Step
-from yoked_actor.domain.lobby.notices import (
+from yoked_actor.domain.lobby.notices import IdleReason, WaitReason
+from yoked_actor.domain.lobby.records import Presence
+from yoked_actor.domain.lobby.replies import (
     BlockList,
     Code,
     Done,
-    IdleReason,
     LeaveReply,
     Refusal,
     Reply,
     SpinReply,
-    WaitReason,
 )
-from yoked_actor.domain.lobby.records import Presence
 from yoked_actor.domain.people import is_user_id
 
 # A constant is read faster than a member of an enumeration.
-_WAITING: Final = State.WAITING
 _SPIN: Final = ev.Spin
 _SPUN: Final = Cause.SPUN
 _FOR_SPUN: Final = WaitReason.SPUN
@@ -89,7 +88,7 @@ def _be_here(step: Step, user_id: str, presence: Presence) -> None:
     match = floor.open_match(user_id)
     if match is not None and user_id in match.awaiting:
         come_back(step, match, user_id)
-    elif floor.seat(user_id).state is _WAITING:
+    elif floor.seat(user_id).state is WAITING:
         step.attempts[user_id] = WaitReason.RESUMED
 
 
@@ -112,7 +111,7 @@ def _spin(step: Step, event: ev.Spin) -> Reply | None:
         return Refusal(Code.PROFILE_INCOMPLETE, "complete your profile first")
     if seat.date_id is not None:
         return Refusal(Code.ON_A_DATE, "end your video date first")
-    if seat.state is _WAITING:
+    if seat.state is WAITING:
         return None
     match = floor.open_match(user_id)
     if match is not None:

@@ -18,6 +18,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from yoked_actor.domain.lobby import events as ev
+from yoked_actor.domain.lobby.effects import Effects
 from yoked_actor.domain.lobby.floor.clock_step import (
     LeftOpen,
     not_in_the_future,
@@ -40,12 +41,7 @@ from yoked_actor.domain.lobby.machine.nudges import nudge_idlers
 from yoked_actor.domain.lobby.machine.pairing import make_attempts
 from yoked_actor.domain.lobby.machine.repair import at_rest, repair
 from yoked_actor.domain.lobby.machine.step import Step
-from yoked_actor.domain.lobby.notices import (
-    Departed,
-    Done,
-    Effects,
-    Notice,
-)
+from yoked_actor.domain.lobby.notices import Notice
 from yoked_actor.domain.lobby.records import (
     MAIN,
     CallEnd,
@@ -56,6 +52,7 @@ from yoked_actor.domain.lobby.records import (
     Presence,
     VideoDate,
 )
+from yoked_actor.domain.lobby.replies import Departed, Done
 from yoked_actor.domain.people import WITHOUT_SECRET, ShownPlaces
 from yoked_actor.domain.rules import Rules
 from yoked_actor.domain.time import Instant, after

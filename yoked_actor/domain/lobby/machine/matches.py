@@ -7,26 +7,22 @@ from typing import Final
 from msgspec.structs import replace
 
 from yoked_actor.domain.lobby.ballot import VERDICTS, CreditChange, Outcome, Vote, credit_after
+from yoked_actor.domain.lobby.constants import STATUS_VOTING, WAITING
 from yoked_actor.domain.lobby.lifecycle import Cause, State
 from yoked_actor.domain.lobby.machine.dates import announce_date, open_date
 from yoked_actor.domain.lobby.machine.moves import move
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import (
-    AcknowledgeReply,
-    Code,
-    Done,
     IdleReason,
     MatchCancelled,
     Matched,
     MatchLeft,
     OutcomeReached,
-    Refusal,
-    Reply,
-    VoteReply,
     VotingOpened,
     WaitReason,
 )
 from yoked_actor.domain.lobby.records import CancelReason, Match, MatchStatus
+from yoked_actor.domain.lobby.replies import AcknowledgeReply, Code, Done, Refusal, Reply, VoteReply
 from yoked_actor.domain.time import Instant, after
 
 _LEFT_BEHIND: Final = {
@@ -41,9 +37,7 @@ _NEXT_OF_LEAVER: Final = {Cause.LEFT: State.IDLE, Cause.SPUN: State.WAITING}
 
 
 # A constant is read faster than a member of an enumeration.
-_VOTING: Final = MatchStatus.VOTING
 _COMPLETED: Final = MatchStatus.COMPLETED
-_WAITING: Final = State.WAITING
 _NO_VOTE: Final = Vote.IDLE
 _BOTH_YES: Final = Outcome.BOTH_YES
 _BOTH_ACKNOWLEDGED: Final = Cause.BOTH_ACKNOWLEDGED
@@ -68,7 +62,7 @@ def acknowledge(step: Step, user_id: str, match_id: str) -> Reply:
             match = open_voting(step, match)
         else:
             step.floor.put_match(match)
-    voting = match.status is _VOTING
+    voting = match.status is STATUS_VOTING
     state = step.floor.seat(user_id).state
     return AcknowledgeReply(state, match.closes_at if voting else None)
 
@@ -77,7 +71,7 @@ def open_voting(step: Step, match: Match) -> Match:
     """Both have acknowledged: the vote window opens, and the two have met."""
     floor, now = step.floor, step.now
     vote_by = now + floor.vote_window
-    match = replace(match, status=_VOTING, voting_at=now, closes_at=vote_by)
+    match = replace(match, status=STATUS_VOTING, voting_at=now, closes_at=vote_by)
     floor.put_match(match)
     a, b = match.a, match.b
     floor.acquaintance.meet(a, b, now)
@@ -94,7 +88,7 @@ def vote(step: Step, user_id: str, match_id: str, choice: Vote) -> Reply:
     match = step.floor.open_match(user_id)
     if match is None or match.match_id != match_id:
         return _vote_too_late(step, user_id, match_id, choice)
-    if match.status is not _VOTING:
+    if match.status is not STATUS_VOTING:
         return Refusal(Code.WRONG_STATE, "voting opens when both have acknowledged")
     given = match.a_vote if user_id == match.a else match.b_vote
     if given is not None:
@@ -140,7 +134,7 @@ def conclude(step: Step, match: Match, *, gone: str | None = None) -> Outcome:
             credit = credit_after(credit, change, step=rules.credit_step, cap=rules.credit_cap)
         following = move(seat.state, cause)
         step.tell(user_id, OutcomeReached(match_id, outcome, following, credit, date_id))
-        if following is _WAITING:
+        if following is WAITING:
             step.queue(user_id, cause, _REQUEUED, fresh=True, credit=credit)
         else:
             reason = IdleReason.DATE if date is not None else IdleReason.IDLE_VOTE
@@ -255,7 +249,7 @@ def come_back(step: Step, match: Match, user_id: str) -> None:
     if match.awaiting:
         step.floor.put_match(match)
         return
-    if match.status is _VOTING:
+    if match.status is STATUS_VOTING:
         vote_by = step.now + step.floor.vote_window
         step.floor.put_match(replace(match, closes_at=vote_by))
         for one in match.users:
@@ -291,7 +285,7 @@ def _stay_behind(
     reason: CancelReason,
     wait_reason: WaitReason,
 ) -> None:
-    step.tell(user_id, MatchCancelled(match.match_id, reason, _WAITING))
+    step.tell(user_id, MatchCancelled(match.match_id, reason, WAITING))
     step.queue(user_id, cause, wait_reason, fresh=False)
 
 

@@ -11,13 +11,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.constants import STATUS_MATCHED
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import Cause
 from yoked_actor.domain.lobby.machine.calls import stop_call
 from yoked_actor.domain.lobby.machine.moves import move
 from yoked_actor.domain.lobby.machine.step import Step
 from yoked_actor.domain.lobby.notices import Matched
-from yoked_actor.domain.lobby.records import CallEnd, Match, MatchStatus, Quality
+from yoked_actor.domain.lobby.records import CallEnd, Match, Quality
 from yoked_actor.domain.matching import (
     POINT,
     Apart,
@@ -46,7 +47,6 @@ _EXACT: Final = Tier.EXACT
 _WIDER: Final = Tier.WIDER
 _WIDEST: Final = Tier.WIDEST
 _FORCED: Final = Tier.FORCED
-_MATCHED: Final = MatchStatus.MATCHED
 _PAIRED: Final = Cause.PAIRED
 _BUSY: Final = CallEnd.BUSY
 
@@ -131,7 +131,7 @@ def pair(step: Step, one: Ticket, choice: Choice) -> Match:
     floor, now, other = step.floor, step.now, choice.ticket
     a, b = (one, other) if one.user_id < other.user_id else (other, one)
     acknowledge_by, match_id = now + floor.acknowledge_window, floor.new_id("m")
-    match = Match(match_id, a.user_id, b.user_id, _MATCHED, now, acknowledge_by)
+    match = Match(match_id, a.user_id, b.user_id, STATUS_MATCHED, now, acknowledge_by)
     ages = age_at(a.person, now), age_at(b.person, now)
     shown_km = floor.places.shown_km(a.person, b.person, now)
     floor.quality.put(match_id, _quality(floor, match, a, b, choice, ages, shown_km))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import State
-from yoked_actor.domain.lobby.notices import Snapshot
 from yoked_actor.domain.lobby.records import MatchStatus
+from yoked_actor.domain.lobby.replies import Snapshot
 from yoked_actor.domain.lobby.views import CallView, DateView, MatchView
 from yoked_actor.domain.time import Instant
 

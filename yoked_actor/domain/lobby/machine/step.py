@@ -6,10 +6,9 @@ policy (R9). The notice `waiting` is sent only if that attempt finds no partner.
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace
 
+from yoked_actor.domain.lobby.constants import WAITING
 from yoked_actor.domain.lobby.floor.floor import Floor
 from yoked_actor.domain.lobby.lifecycle import Cause, State
 from yoked_actor.domain.lobby.machine.moves import move
@@ -17,9 +16,6 @@ from yoked_actor.domain.lobby.notices import IdleReason, Notice, NowIdle, NowWai
 from yoked_actor.domain.lobby.records import Seat
 from yoked_actor.domain.matching import Ticket, Tier
 from yoked_actor.domain.time import Instant
-
-# A constant is read faster than a member of an enumeration.
-_WAITING: Final = State.WAITING
 
 
 class Step:
@@ -68,7 +64,7 @@ class Step:
         before = self.floor.seat(user_id)
         since = self.now if fresh or before.waiting_since is None else before.waiting_since
         seat = _moved(before, cause, since, credit)
-        assert seat.state is _WAITING
+        assert seat.state is WAITING
         self.floor.line_up(user_id, since)
         self.floor.put_seat(seat)
         self.attempts[user_id] = reason
@@ -76,7 +72,7 @@ class Step:
 
     def try_again(self, user_id: str) -> None:
         """Give a waiting user an attempt, without a notice if it finds no partner."""
-        if self.floor.seat(user_id).state is _WAITING:
+        if self.floor.seat(user_id).state is WAITING:
             self.attempts.setdefault(user_id, None)
 
     def notify_waiting(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import trio
 
-from yoked_actor.app.doctor import Finding
+from yoked_actor.app.doctor.finding import Finding
 from yoked_actor.domain.nodes import HeldLease, Node
 from yoked_actor.settings import Settings
 from yoked_actor.store import InlineRunner, StoreError, open_store
