@@ -37,8 +37,12 @@ class SqliteTransactions:
 
     def commit(self, batch: list[Write[Any]]) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks."""
-        with self._turns.turn():
-            error = self._apply(batch)
+        try:
+            with self._turns.turn():
+                error = self._apply(batch)
+        finally:
+            if not self.applied.is_set():
+                self.applied.set()
         if error is None and self._checkpoints is not None:
             self._checkpoints.after_commit()
         return error
@@ -66,17 +70,12 @@ class SqliteTransactions:
             check()
             # The only write of a transaction has no savepoint of its own.
             is_refused = len(batch) == 1 and batch[0].error is not None
-            # The sync does not need the interpreter.
-            self.applied.set()
             connection.execute("ROLLBACK" if is_refused else "COMMIT")
             check()
         except Exception as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             return error
-        finally:
-            if not self.applied.is_set():
-                self.applied.set()
         return None
 
 
