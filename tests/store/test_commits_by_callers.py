@@ -22,7 +22,7 @@ class SlowDisk:
         self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self.connection.execute("CREATE TABLE seen (n INTEGER UNIQUE) STRICT")
         self._transactions = SqliteTransactions(self.connection)
-        self.applied = self._transactions.applied
+        self.no_transaction = self._transactions.no_transaction
         self.began, self.may_end = threading.Event(), threading.Event()
         self.may_end.set()
 

@@ -83,7 +83,7 @@ async def open_worker(
             claims_at_most=None if reporter is None else _CLAIMS_AT_MOST,
             # It has no connections: nobody waits for its event loop, and a spin may have to wait
             # for its transaction.
-            gives_way=None if reporter is None else GiveWay(store.offers.applied).wait,
+            gives_way=None if reporter is None else GiveWay(store.offers.no_transaction).wait,
         )
         register_upkeep(dispatcher, store.jobs, clock, settings.jobs)
         # The server knows who is connected: a worker wakes it after each commit, or reports whose

@@ -33,7 +33,7 @@ from yoked_actor.store import (
 )
 
 _log = structlog.get_logger()
-_FULL = 64
+_FULL = 128
 """What the effects of one transaction weigh at most: a spin may have to wait for it."""
 _LARGE_BATCH, _ROUNDS_TO_NEXT_COMMIT = 100, 3
 """To count and log a large batch takes half as long as a commit, and is done beside the next one:
@@ -198,4 +198,4 @@ def _weight_of(outcome: Outcome) -> int:
     """What the effect of an outcome weighs: what many jobs write together is cheap for each."""
     if not isinstance(outcome, Completed) or outcome.effect is None:
         return 0
-    return 1 if isinstance(outcome.effect, JointEffect) else 2
+    return 1 if isinstance(outcome.effect, JointEffect) else 4

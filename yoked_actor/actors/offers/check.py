@@ -51,7 +51,7 @@ async def verify_run(offers: Offers, zone: str, day: date, *, threads: bool = Tr
     def compare() -> list[Finding]:
         if frozen is None:
             return check_all(stored)
-        give_way = GiveWay(offers.applied)
+        give_way = GiveWay(offers.no_transaction)
         return verify(frozen.pool, frozen.rules, frozen.inputs, stored, give_way, frozen.erased)
 
     findings += await trio.to_thread.run_sync(compare) if threads else compare()

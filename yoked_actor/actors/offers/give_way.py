@@ -22,9 +22,9 @@ class GiveWay:
     Where threads switch often, as in a worker process, any other thread gets the lock soon.
     """
 
-    def __init__(self, applied: Event) -> None:
-        """`applied` is not set while a transaction needs the lock."""
-        self._applied = applied
+    def __init__(self, no_transaction: Event) -> None:
+        """`no_transaction` is not set during a transaction that needs the lock."""
+        self._no_transaction = no_transaction
         self._next = 0.0
         self._every_s = _BREATH_S if sys.getswitchinterval() > _OFTEN_S else _RARE_BREATH_S
 
@@ -46,7 +46,7 @@ class GiveWay:
 
         Returns whether one did.
         """
-        if self._applied.is_set():
+        if self._no_transaction.is_set():
             return False
-        self._applied.wait(_LONGEST_S)
+        self._no_transaction.wait(_LONGEST_S)
         return True

@@ -211,7 +211,7 @@ class OfferRuns:
 
     async def _compute(self, compute: Callable[[Callable[[], bool]], T]) -> T:
         """Call `compute` on a thread, with what it has to call often."""
-        is_wanted, give_way = True, GiveWay(self._offers.applied)
+        is_wanted, give_way = True, GiveWay(self._offers.no_transaction)
 
         def go_on() -> bool:
             if not is_wanted:

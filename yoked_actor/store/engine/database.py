@@ -48,10 +48,11 @@ class Database(Protocol):
         ...
 
     @property
-    def applied(self) -> Event:
-        """Not set while a transaction needs the interpreter lock, and other processes wait for it.
+    def no_transaction(self) -> Event:
+        """Not set during a transaction that needs the interpreter lock.
 
-        For every thread: one that computes waits until it is set.
+        For every thread: one that computes waits until it is set, because other processes wait for
+        the end of the transaction.
         """
         ...
 

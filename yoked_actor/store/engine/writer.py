@@ -77,9 +77,9 @@ class Writer:
         return self._queue.statistics().current_buffer_used + len(self._passed_over)
 
     @property
-    def applied(self) -> Event:
-        """Not set while a transaction needs the interpreter lock. For every thread."""
-        return self._transactions.applied
+    def no_transaction(self) -> Event:
+        """Not set during a transaction that needs the interpreter lock. For every thread."""
+        return self._transactions.no_transaction
 
     async def write(
         self,

@@ -69,8 +69,8 @@ class Write(Generic[T]):
 class Transactions(Protocol):
     """Commits batches on the engine's writing connection."""
 
-    applied: Event
-    """Not set while `commit` runs statements in this process: they need the interpreter lock."""
+    no_transaction: Event
+    """Not set during a transaction that needs the interpreter lock, until its turn is over."""
 
     def commit(self, batch: list[Write[Any]], /) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks.

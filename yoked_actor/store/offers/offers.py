@@ -52,9 +52,9 @@ class Offers(Runs):
     """Daily offers. What a write did is durable on return."""
 
     @property
-    def applied(self) -> Event:
-        """Not set while a transaction needs the interpreter lock. For every thread."""
-        return self._database.applied
+    def no_transaction(self) -> Event:
+        """Not set during a transaction that needs the interpreter lock. For every thread."""
+        return self._database.no_transaction
 
     async def store_sets(
         self, zone: str, sets: Sequence[OfferSet], now: Instant, inputs: str | None = None

@@ -42,9 +42,9 @@ class PostgresDatabase:
         return self._writer.pending
 
     @property
-    def applied(self) -> Event:
-        """Not set while a transaction needs the interpreter lock. For every thread."""
-        return self._writer.applied
+    def no_transaction(self) -> Event:
+        """Not set during a transaction that needs the interpreter lock. For every thread."""
+        return self._writer.no_transaction
 
     def lost_files(self) -> str | None:
         """Why the database cannot be reached; None while it can."""

@@ -38,9 +38,9 @@ class PostgresTransactions:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.applied = Event()
+        self.no_transaction = Event()
         # Statements run in the server of the database.
-        self.applied.set()
+        self.no_transaction.set()
 
     def commit(self, batch: list[Write[Any]]) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back. Blocks.

@@ -65,9 +65,9 @@ class SqliteDatabase:
         return self._writer.pending
 
     @property
-    def applied(self) -> Event:
-        """Not set while a transaction needs the interpreter lock. For every thread."""
-        return self._writer.applied
+    def no_transaction(self) -> Event:
+        """Not set during a transaction that needs the interpreter lock. For every thread."""
+        return self._writer.no_transaction
 
     def lost_files(self) -> str | None:
         """What happened to the files of the database; None when all are in place."""

@@ -32,8 +32,8 @@ class SqliteTransactions:
         self._check = check or (lambda: None)
         self._turns = turns or WriteTurns(None, patience_s=0.0)
         self._checkpoints = checkpoints
-        self.applied = Event()
-        self.applied.set()
+        self.no_transaction = Event()
+        self.no_transaction.set()
 
     def commit(self, batch: list[Write[Any]]) -> Exception | None:
         """Commit a batch; returns the error when all of it was rolled back, or is lost. Blocks."""
@@ -41,8 +41,10 @@ class SqliteTransactions:
             with self._turns.turn():
                 error = self._apply(batch)
         finally:
-            if not self.applied.is_set():
-                self.applied.set()
+            # Not before the turn is over: after the sync this thread needs the interpreter lock
+            # once more to end it, and a spin may wait for that.
+            if not self.no_transaction.is_set():
+                self.no_transaction.set()
         if error is None and self._checkpoints is not None:
             self._checkpoints.after_commit()
         return error
@@ -60,7 +62,7 @@ class SqliteTransactions:
                 batch[0].run(connection)
                 check()
                 return None
-            self.applied.clear()
+            self.no_transaction.clear()
             connection.execute("BEGIN IMMEDIATE")
             for write in batch:
                 if write.atomic or len(batch) == 1:
