@@ -97,7 +97,10 @@ def test_migrations_are_shown_and_applied(data: Path) -> None:
     ]
     done = run(data, "migrate")
     assert done.exit_code == 0
-    assert f"up to date: schema {newest}" in done.output
+    assert f"up to date: schema {newest}" in done.stdout
+    assert done.stderr.splitlines() == [
+        f"{version:04} {name}: applying" for version, name in migrations()[3:]
+    ]
     assert run(data, "migrate", "--check").exit_code == 0
 
 

@@ -91,10 +91,19 @@ async def test_the_same_on_postgresql(
             )
             migrate_postgres(connection, "it")
         fill(lambda sql, values: connection.execute(_numbered(sql), values))
-    async with open_store(None, runner=InlineRunner(), url=empty_postgres_url) as store:
+    named: list[tuple[int, str]] = []
+    async with open_store(
+        None,
+        runner=InlineRunner(),
+        url=empty_postgres_url,
+        migrating=lambda version, name: named.append((version, name)),
+    ) as store:
         sets = await store.offers.load_zone(ZONE, date.fromisoformat(DAY))
         unreadable = await store.offers.unreadable_sets(ZONE, date.fromisoformat(DAY))
     check(sets, [one.user_id for one in unreadable])
+    assert named == [
+        (version, name[5:-4]) for version, name in all_steps if version > BEFORE_ON_POSTGRES
+    ]
 
 
 def _numbered(sql: str) -> str:

@@ -50,3 +50,15 @@ def test_a_new_database_that_is_locked_is_an_error_and_stays_new(tmp_path: Path)
         assert parts_of(connection) == []
         migrate(connection, path)
         assert schema_of(connection) == newest_schema()
+
+
+def test_each_migration_of_an_old_database_is_named_before_it_is_applied(tmp_path: Path) -> None:
+    named: list[tuple[int, int, str]] = []
+    with open_database(tmp_path / "new.db") as new, open_database(tmp_path / "old.db") as old:
+        for step in migrations()[:-2]:
+            old.executescript(f"BEGIN; {step.text}; PRAGMA user_version = {step.version}; COMMIT;")
+        for connection in (new, old, old):
+            migrate(connection, None, lambda *step: named.append((schema_of(old), *step)))
+    first, second, third = [step.version for step in migrations()[-3:]]
+    assert [(schema, version) for schema, version, _ in named] == [(first, second), (second, third)]
+    assert [name for *_, name in named] == [step.name for step in migrations()[-2:]]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import structlog
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs import Dispatcher, OtherDispatchers
@@ -20,6 +21,8 @@ from yoked_actor.telemetry import Metrics
 
 if TYPE_CHECKING:
     from trio.testing import MockClock
+
+_log = structlog.get_logger()
 
 DATABASE = "yoked.db"
 
@@ -86,6 +89,7 @@ async def open_base(
         connect_timeout_s=settings.store.connect_timeout_s,
         several=settings.node.is_set,
         lease_s=settings.node.lease_s if settings.node.is_set else None,
+        migrating=_log_migration,
     ) as store:
         directory = None if database is None else database.parent
         is_real = mock_clock is None
@@ -127,3 +131,8 @@ async def open_base(
             directory=directory,
             mock_clock=mock_clock,
         )
+
+
+def _log_migration(version: int, name: str) -> None:
+    """Say why the server is not ready yet: on a large database a migration takes a while."""
+    _log.info("migrating", schema=version, migration=name)

@@ -54,6 +54,7 @@ async def open_store(
     connect_timeout_s: float = 5.0,
     several: bool = False,
     lease_s: float | None = None,
+    migrating: Callable[[int, str], None] | None = None,
 ) -> AsyncIterator[Store]:
     """Open (or create) the database at `path`, in memory when None; on exit all is written.
 
@@ -65,7 +66,8 @@ async def open_store(
     that a server may have open too: it has to exist and be up to date, and no start is counted.
     With `reserve` the WAL has its full length before the first commit, and after it was truncated.
     `machine` reads the time by which leases are judged; without it that is the `now` of each call.
-    `observer` is called after every transaction.
+    `observer` is called after every transaction, `migrating` with the version and the name of each
+    migration of an existing database, before it is applied; on a large one that takes a while.
     """
     if url:
         async with _open_postgres(
@@ -80,6 +82,7 @@ async def open_store(
             lease_s=lease_s,
             machine=machine,
             observer=observer,
+            migrating=migrating,
         ) as store:
             yield store
         return
@@ -95,6 +98,7 @@ async def open_store(
                     with_reader=reader_runner is not runner,
                     shared=shared,
                     machine=machine,
+                    migrating=migrating,
                 )
             )
         files = OpenFiles(path)
@@ -130,6 +134,7 @@ def _open(
     with_reader: bool,
     shared: bool,
     machine: ReadMachineTime | None,
+    migrating: Callable[[int, str], None] | None,
 ) -> tuple[sqlite3.Connection, sqlite3.Connection, int, LeaseClock]:
     """The writing connection, the reading one, the number of this start, and the lease clock."""
     with ExitStack() as opened:
@@ -140,7 +145,7 @@ def _open(
         )
         opened.callback(connection.close)
         if not shared:
-            migrate(connection, path)
+            migrate(connection, path, migrating)
         connection.executescript(statement("lobby/intake"))
         (boot,) = connection.execute(
             statement("engine/boot" if shared else "engine/start")
@@ -173,6 +178,7 @@ async def _open_postgres(
     lease_s: float | None,
     machine: ReadMachineTime | None,
     observer: Callable[[Batch], None] | None,
+    migrating: Callable[[int, str], None] | None,
 ) -> AsyncIterator[Store]:
     from yoked_actor.store.engine import postgres
 
@@ -185,7 +191,7 @@ async def _open_postgres(
         if shared:
             postgres.check_postgres_is_current(connection, link.where)
         else:
-            postgres.migrate_postgres(connection, link.where)
+            postgres.migrate_postgres(connection, link.where, migrating)
         tx = postgres.PostgresTx(connection)
         (boot,) = tx.execute(statement("engine/boot" if shared else "engine/start")).fetchone()
         return int(boot)

@@ -78,7 +78,9 @@ def migrate(source: Source, *, only_check: bool, as_json: bool) -> None:
     with _one_line_errors():
         version, pending = store.pending_migrations(database, busy_timeout_s=BUSY_TIMEOUT_S)
         if not only_check and pending:
-            store.migrate_database(database, busy_timeout_s=BUSY_TIMEOUT_S)
+            store.migrate_database(
+                database, busy_timeout_s=BUSY_TIMEOUT_S, migrating=_tell_migration
+            )
     if as_json:
         names = [{"version": number, "name": name} for number, name in pending]
         click.echo(json_text({"schema": version, "pending" if only_check else "applied": names}))
@@ -92,6 +94,11 @@ def migrate(source: Source, *, only_check: bool, as_json: bool) -> None:
             click.echo(f"the database is up to date: schema {newest_schema()}")
     if only_check and pending:
         raise SystemExit(1)
+
+
+def _tell_migration(version: int, name: str) -> None:
+    """Say what is about to happen, because on a large database it takes a while."""
+    click.echo(f"{version:04} {name}: applying", err=True)
 
 
 def copy(source: Source, *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.resources import files
 
 from yoked_actor.store.engine.errors import DatabaseTooNew, StoreUnavailable
@@ -27,9 +28,14 @@ def postgres_schema_of(connection: Connection) -> int:
     return 0 if found is None or found[0] is None else int(found[0])
 
 
-def migrate_postgres(connection: Connection, where: str) -> None:
-    """Apply the pending migrations, each in a transaction. Another process that does so is waited
-    for."""
+def migrate_postgres(
+    connection: Connection, where: str, migrating: Callable[[int, str], None] | None = None
+) -> None:
+    """Apply the pending migrations, each in a transaction.
+
+    Another process that does so is waited for. `migrating` is called with the version and the name
+    of each migration of an existing database, before it is applied.
+    """
     connection.execute("SELECT pg_advisory_lock($1)", (_LOCK,))
     try:
         found, newest = postgres_schema_of(connection), postgres_migrations()[-1][0]
@@ -37,6 +43,8 @@ def migrate_postgres(connection: Connection, where: str) -> None:
             raise DatabaseTooNew(where, found, newest)
         for version, name in postgres_migrations():
             if version > found:
+                if migrating is not None and found:
+                    migrating(version, name.partition("_")[2].removesuffix(".sql"))
                 _apply(connection, version, name)
     finally:
         if not connection.closed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from functools import cache
 from importlib.resources import files
@@ -47,8 +48,16 @@ def schema_of(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
-    """Apply the pending migrations, each in a transaction; a new database gets all in one."""
+def migrate(
+    connection: sqlite3.Connection,
+    path: Path | None,
+    migrating: Callable[[int, str], None] | None = None,
+) -> None:
+    """Apply the pending migrations, each in a transaction; a new database gets all in one.
+
+    `migrating` is called with the version and the name of each migration of an existing database,
+    before it is applied.
+    """
     found, newest = schema_of(connection), newest_schema()
     if found > newest:
         raise DatabaseTooNew(path, found, newest)
@@ -57,7 +66,7 @@ def migrate(connection: sqlite3.Connection, path: Path | None) -> None:
             source.deserialize(_new_database())
             source.backup(connection, progress=_only_once)
     else:
-        _apply(connection, found)
+        _apply(connection, found, migrating)
 
 
 def _is_new(connection: sqlite3.Connection) -> bool:
@@ -78,10 +87,16 @@ def _new_database() -> bytes:
         return connection.serialize()
 
 
-def _apply(connection: sqlite3.Connection, found: int) -> None:
+def _apply(
+    connection: sqlite3.Connection,
+    found: int,
+    migrating: Callable[[int, str], None] | None = None,
+) -> None:
     """Apply the migrations after the version `found`, each in a transaction."""
     for step in migrations():
         if step.version > found:
+            if migrating is not None:
+                migrating(*step)
             try:
                 connection.executescript(
                     f"BEGIN IMMEDIATE;\n{step.text}\nPRAGMA user_version = {step.version};\nCOMMIT;"
@@ -99,12 +114,17 @@ def pending_migrations(path: Path, *, busy_timeout_s: float) -> tuple[int, list[
     return found, [step for step in migrations() if step.version > found]
 
 
-def migrate_database(path: Path, *, busy_timeout_s: float) -> None:
-    """Apply the pending migrations while no server runs; `DataDirectoryInUse` if one does."""
+def migrate_database(
+    path: Path, *, busy_timeout_s: float, migrating: Callable[[int, str], None] | None = None
+) -> None:
+    """Apply the pending migrations while no server runs; `DataDirectoryInUse` if one does.
+
+    `migrating`: see `migrate`.
+    """
     with DirectoryLock(path.parent), explained(path):
         connection = connect_for_writing(path, busy_timeout_s=busy_timeout_s, checkpoint_pages=1000)
         with closing(connection):
-            migrate(connection, path)
+            migrate(connection, path, migrating)
 
 
 def check_is_current(path: Path | None, *, busy_timeout_s: float) -> None:
