@@ -78,7 +78,7 @@ MUTANTS = (
     ),
     one(
         "place-lost",
-        "who is left behind goes to the end of the line",
+        "a user whose partner leaves goes to the end of the line",
         _MATCHES,
         "    step.queue(user_id, cause, wait_reason, fresh=False)\n",
         "    step.queue(user_id, cause, wait_reason, fresh=True)\n",
@@ -99,7 +99,7 @@ MUTANTS = (
     ),
     one(
         "wrong-verdict",
-        "who passes on somebody idle is idle too",
+        "a user who passes on an idle partner becomes idle too",
         "domain/lobby/ballot.py",
         "    (Vote.PASS, Vote.IDLE): _requeues(Outcome.PASS_IDLE),\n",
         "    (Vote.PASS, Vote.IDLE): _rests(Outcome.PASS_IDLE),\n",
@@ -136,7 +136,7 @@ MUTANTS = (
     ),
     one(
         "room-forgets-met",
-        "whom a user has met is forgotten in the next room",
+        "the next room does not know whom a user has met",
         "domain/lobby/floor/users_in_memory.py",
         "            met=between.met_by(user_id),\n",
         "",

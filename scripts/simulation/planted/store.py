@@ -73,7 +73,7 @@ MUTANTS = (
     ),
     one(
         "no-fence",
-        "a job is completed by whoever has run it",
+        "an attempt that has lost its lease completes the job",
         "store/jobs/sql/complete.sql",
         "AND fence = ?2\n    AND status = 'in_progress' AND lease_until > ?4",
         "AND ?2 IS NOT NULL AND ?4 IS NOT NULL",
