@@ -6,6 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$root"
 venv="$root/.venv"
 stamp="$venv/.installed"
+chosen="$venv/.python"
 
 say() { printf '\033[2m==>\033[0m %s\n' "$*" >&2; }
 [[ -t 2 && -z "${NO_COLOR:-}" ]] || say() { printf '==> %s\n' "$*" >&2; }
@@ -15,18 +16,7 @@ die() {
     exit 1
 }
 
-find_python() {
-    local candidate
-    for candidate in "${PYTHON:-}" python3 python3.13 python3.12 python3.11; do
-        [[ -n "$candidate" ]] || continue
-        if "$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-            # Never the Python of an active .venv: it could not recreate .venv.
-            "$candidate" -c 'import sys; print(getattr(sys, "_base_executable", sys.executable))'
-            return
-        fi
-    done
-    die "Python 3.11 or newer with the venv module is required; set PYTHON to its path"
-}
+source "$root/scripts/lib/find_python.sh"
 
 # A digest of what the installation depends on. Tool settings in pyproject.toml are left out: changing a
 # lint rule does not install everything again. The path is included: a venv cannot be moved.
@@ -58,18 +48,19 @@ pip_install() {
 }
 
 install() {
-    say "installing into .venv (only once; takes a minute or two)"
+    say "installing into .venv with $1 (only once; takes a minute or two)"
     "$1" -m venv --clear "$venv" || die "could not create a virtual environment in $venv"
     # The build backend comes from constraints.txt too, hence no isolated build.
     pip_install hatchling editables
     pip_install --no-build-isolation --editable '.[dev]'
+    printf '%s\n' "$1" >"$chosen"
     printf '%s\n' "$2" >"$stamp"
     say "installed"
 }
 
 setup() {
     local python wanted
-    python=$(find_python)
+    python=$(find_python "$chosen")
     wanted=$(wanted_stamp "$python")
     is_installed "$wanted" && return
     (
