@@ -40,6 +40,7 @@ async def _erase(settings: Settings, user_id: str, wait_s: float) -> str:
     url = settings.store.url.get_secret_value()
     if not url:
         check_is_current(directory / DATABASE, busy_timeout_s=BUSY_TIMEOUT_S)
+    failure: BaseException | None = None
     try:
         async with open_store(directory / DATABASE, runner=InlineRunner(), url=url) as own:
             await erase_offline(own, settings, user_id, by, now(), wait_s)
@@ -47,7 +48,10 @@ async def _erase(settings: Settings, user_id: str, wait_s: float) -> str:
     except* (DataDirectoryInUse, DatabaseInUse):
         pass
     except* StoreError as group:
-        raise _first(group) from None
+        failure = _first(group)
+    if failure is not None:
+        # Not raised above: Python 3.11.2 would put it back into its group.
+        raise failure
     async with open_store(
         directory / DATABASE, runner=InlineRunner(), shared=True, url=url
     ) as store:
