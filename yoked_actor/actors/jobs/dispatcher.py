@@ -1,10 +1,8 @@
 """The dispatcher: claims due jobs, runs them, and gives them back when the process stops (R36).
 
-It sleeps until a job is enqueued, the next job is due or the next lease ends; it does not poll. A
-claim takes about as many jobs as can be run in a short time, so that a crash costs few attempts and
-a second process finds work too. A fixed number of tasks (`workers`) runs the handlers (`attempts`),
-`held_jobs` extends the leases, `recorder` commits the outcomes in batches, and `reports` counts and
-logs them.
+`claims` takes jobs from the queue, a fixed number of tasks (`workers`) runs their handlers
+(`attempts`), `held_jobs` extends the leases, `recorder` commits the outcomes in batches, and
+`reports` counts and logs them.
 """
 
 from __future__ import annotations
@@ -13,29 +11,22 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import structlog
 import trio
 from pydantic import BaseModel
 
 from yoked_actor.actors.clock import Clock
 from yoked_actor.actors.jobs.attempts import Attempts
+from yoked_actor.actors.jobs.claims import Claims
 from yoked_actor.actors.jobs.held_jobs import HeldJobs, StopReason
 from yoked_actor.actors.jobs.job_types import JobRun, JobType
 from yoked_actor.actors.jobs.recorder import JobRecorder
 from yoked_actor.actors.jobs.reports import EndedRun, JobReports
 from yoked_actor.actors.jobs.watch import JobWatch
-from yoked_actor.actors.jobs.workers import Workers
 from yoked_actor.domain.jobs import Job, JobStatus, NewJob, RetryPolicy
-from yoked_actor.domain.time import Instant
 from yoked_actor.settings import Settings
-from yoked_actor.store import (
-    Enqueued,
-    Jobs,
-    StoreUnavailable,
-)
+from yoked_actor.store import Enqueued, Jobs
 from yoked_actor.telemetry import Metrics
 
-_log = structlog.get_logger()
 _RECORDERS = 3
 """One commits, one has queued the next commit, and one counts and logs outcomes."""
 
@@ -65,27 +56,12 @@ class Dispatcher:
         """
         self._jobs = jobs
         self._clock = clock
-        self._settings = settings
         self._limits = settings.jobs
         self._metrics = metrics.jobs
         self.owner = owner or f"process {os.getpid()}"
         self._wake_others = wake_others
         self._types: dict[str, JobType] = {}
-        self._left: frozenset[str] = frozenset()
-        """Types whose jobs are left to another process."""
         self._woken: Callable[[], None] | None = None
-        self._expected: set[int] = set()
-        """Due jobs that this process has enqueued since its last claim."""
-        batch = settings.jobs.batch
-        self._batch = batch if claims_at_most is None else min(batch, claims_at_most)
-        self._claim_size = min(settings.jobs.concurrency, self._batch)
-        # Runs may end faster than their outcomes are committed; then claims have to wait.
-        self._most_held = 3 * max(settings.jobs.concurrency, self._batch)
-        self._is_woken = False
-        self._wakeup = trio.Event()
-        self._room_made = trio.lowlevel.ParkingLot()
-        self._waits_for_room = False
-        self._draining = False
         self.watch = JobWatch(jobs, clock, settings.jobs, self._metrics)
         self._reports = JobReports(settings.jobs, self._metrics, self.watch, self._types, ended)
         self._recorder = JobRecorder(
@@ -95,7 +71,16 @@ class Dispatcher:
         self._attempts = Attempts(
             *(self._types, clock, settings.jobs, self._recorder, self._release), threads=threads
         )
-        self._workers = Workers(self._attempts, self._make_room, gives_way)
+        self._claims = Claims(
+            *(self.owner, jobs, clock, settings, self._metrics),
+            types=self._types,
+            held=self._held,
+            attempts=self._attempts,
+            reports=self._reports,
+            watch=self.watch,
+            at_most=claims_at_most,
+            gives_way=gives_way,
+        )
 
     # Registering and enqueueing
 
@@ -148,8 +133,7 @@ class Dispatcher:
 
     def leave(self, types: frozenset[str]) -> None:
         """Claim no jobs of these types, and of all others: another process runs them."""
-        if types != self._left:
-            self._left = types
+        if self._claims.leave(types):
             self.wake()
 
     def count(self, runs: Sequence[EndedRun]) -> None:
@@ -171,10 +155,7 @@ class Dispatcher:
                 raise ValueError(f"there is no handler for {job.type}")
             kind.model.model_validate(job.payload)
         enqueued = await self._jobs.enqueue(jobs, self._clock.now())
-        now = self._clock.now()
-        for job, one in zip(jobs, enqueued, strict=True):
-            if one.is_new and job.scheduled_for <= now and len(self._expected) < self._most_held:
-                self._expected.add(one.job_id)
+        self._claims.expect(jobs, enqueued)
         self.wake()
         return enqueued
 
@@ -191,8 +172,7 @@ class Dispatcher:
 
         `alone`: do not wake other processes.
         """
-        self._is_woken = True
-        self._wakeup.set()
+        self._claims.wake()
         self.watch.wake()
         if self._woken is not None:
             self._woken()
@@ -214,19 +194,17 @@ class Dispatcher:
                     nursery.start_soon(self._recorder.run)
                 nursery.start_soon(self._held.keep_leases)
                 for _ in range(self._limits.concurrency):
-                    nursery.start_soon(self._workers.work)
-                await self._keep_claiming()
+                    nursery.start_soon(self._claims.workers.work)
+                await self._claims.keep_claiming()
         finally:
-            self._workers.take_back()
+            self._claims.workers.take_back()
             self._held.clear()
             self._metrics.held.set(0)
 
     async def drain(self) -> None:
         """Stop claiming, wait a while for runs to end, and give the other jobs back."""
-        self._draining = True
+        self._claims.end()
         self.wake()
-        for held in self._workers.take_back():
-            self._attempts.give_back(held)
         with trio.move_on_after(self._limits.drain_s):
             await self._held.until_empty()
         for held in self._held:
@@ -235,100 +213,9 @@ class Dispatcher:
         with trio.move_on_after(self._limits.drain_s):
             await self._held.until_empty()
 
-    # Claims
-
-    async def _keep_claiming(self) -> None:
-        delay_s = self._settings.store.retry_first_s
-        while True:
-            while self._draining or not self._has_room():
-                await self._wait_for_room()
-            self._is_woken = False
-            limit = self._claim_size
-            began = trio.current_time()
-            policies = {
-                name: kind.policy for name, kind in self._types.items() if name not in self._left
-            }
-            expected, self._expected = self._expected, set()
-            try:
-                claimed = await self._jobs.claim(
-                    self.owner,
-                    self._clock.now(),
-                    self._limits.lease_s,
-                    limit,
-                    policies,
-                    list(expected),
-                )
-            except StoreUnavailable as error:
-                self._metrics.claims_refused.inc()
-                _log.warning("jobs_not_claimed", error=str(error), retry_in_s=delay_s)
-                await trio.sleep(delay_s)
-                delay_s = min(2 * delay_s, self._settings.store.retry_cap_s)
-                continue
-            delay_s = self._settings.store.retry_first_s
-            self._reports.count_races(claimed.lost)
-            self._reports.count_rescued(claimed.rescued)
-            self._take(claimed.jobs)
-            if len(claimed.jobs) == limit:
-                await self._adapt(began)
-            elif not self._is_woken:
-                await self._sleep_until(claimed.next_due_at)
-
-    def _has_room(self) -> bool:
-        most = self._most_held - self._claim_size
-        return len(self._workers) <= self._reserve() and len(self._held) <= most
-
-    def _reserve(self) -> int:
-        """How many jobs are ready at most when more are claimed.
-
-        Quick jobs, for which claims have become larger, are all run before the next claim returns
-        unless there are as many again.
-        """
-        size = self._claim_size
-        return size if size > self._limits.concurrency else size // 2
-
-    def _take(self, jobs: list[Job]) -> None:
-        (self._metrics.claims_of_some if jobs else self._metrics.claims_of_none).inc()
-        if not jobs:
-            _log.debug("nothing_to_claim")
-            return
-        self._metrics.claimed.inc(len(jobs))
-        held = self._held.add(jobs)
-        if self._draining:
-            for one in held:
-                self._attempts.give_back(one)
-        else:
-            self._workers.add(held)
-        self._metrics.held.set(len(self._held))
-        self.watch.wake()
-
-    async def _adapt(self, began: float) -> None:
-        """Claim more jobs at once while they run quickly, fewer while they do not."""
-        while len(self._workers) > self._reserve() and not self._draining:
-            await self._wait_for_room()
-        lasted_s = trio.current_time() - began
-        if lasted_s < self._limits.ahead_s:
-            self._claim_size = min(2 * self._claim_size, self._batch)
-        elif lasted_s > 2 * self._limits.ahead_s:
-            least = min(self._limits.concurrency, self._batch)
-            self._claim_size = max(self._claim_size // 2, least)
-
-    async def _sleep_until(self, at: Instant | None) -> None:
-        self._wakeup = trio.Event()
-        with self._clock.until(at):
-            await self._wakeup.wait()
-
-    async def _wait_for_room(self) -> None:
-        self._waits_for_room = True
-        await self._room_made.park()
-
-    def _make_room(self) -> None:
-        if self._waits_for_room and self._has_room():
-            self._waits_for_room = False
-            self._room_made.unpark_all()
-
     def _release(self, jobs: list[Job], some_wait_again: bool = False) -> None:
         if some_wait_again:
             self.wake()  # they may be due before the end of the sleep
         self._held.release(jobs)
         self._metrics.held.set(len(self._held))
-        self._make_room()
+        self._claims.make_room()
