@@ -103,10 +103,14 @@ def level() -> str:
 
 
 def digest() -> str:
-    """The digest of the sources that a build is made from, and of the Python that it is for."""
+    """The digest of the sources that a build is made from, and of the Python that it is for.
+
+    The suffix of extensions names the minor version and the platform. A build of one 3.11 serves
+    all of them, as a wheel does.
+    """
     from hashlib import sha256
 
-    found = sha256(f"{sys.version}\0{EXTENSION_SUFFIXES[0]}\0{level()}\0".encode())
+    found = sha256(f"{EXTENSION_SUFFIXES[0]}\0{level()}\0".encode())
     files = [Path(__file__)]
     for layer in _LAYERS:
         files += sorted((_PACKAGE / layer).rglob("*.py"))
@@ -170,7 +174,7 @@ def _find() -> tuple[Path | None, str | None]:
         for place in builds:
             if (place / wanted).is_dir():
                 return place / wanted, None
-        return None, "the sources have changed since they were compiled"
+        return None, "the compiled modules are of other sources, or for another Python"
     return None, "nothing was compiled"
 
 

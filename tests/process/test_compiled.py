@@ -129,6 +129,17 @@ def test_an_edited_source_runs_instead_of_the_build(copy: Path) -> None:
     edited.write_text(edited.read_text() + "\n# edited\n")
     found = run(sys.executable, "-c", FLOOR, cwd=copy)
     assert found.stdout.strip() == str(copy / "yoked_actor/domain/lobby/floor/floor.py")
+    shown = run(sys.executable, "-m", "yoked_actor", "--version", cwd=copy).stdout
+    assert (
+        "(pure Python: the compiled modules are of other sources, or for another Python)" in shown
+    )
+
+
+def test_a_build_serves_every_patch_release_of_its_python(copy: Path) -> None:
+    # A wheel is installed on machines whose Python was built elsewhere, and later.
+    another = "import sys; sys.version = '3.11.99 (main, Jan 1 2027, 00:00:00) [GCC 15.1.0]'\n"
+    found = run(sys.executable, "-c", another + FLOOR, cwd=copy)
+    assert Path(found.stdout.strip()).is_relative_to(copy / "yoked_actor" / "_compiled")
 
 
 def test_a_traceback_names_the_lines_of_the_source(build: Path) -> None:
