@@ -1,6 +1,6 @@
 # Sourced by setup.sh. find_python prints the path of the Python that .venv is made with: $PYTHON if it is
-# set, otherwise the fastest on PATH. One version can be half as fast again as another build of it: pyenv,
-# for one, compiles without profile-guided optimisation unless it is told to.
+# set, otherwise the fastest on PATH. Two builds of one minor version differ by a quarter or more: pyenv, for
+# example, compiles without profile-guided optimisation unless it is told to.
 # shellcheck shell=bash
 
 # The names of a Python on PATH. The first that is suitable wins unless another is clearly faster.

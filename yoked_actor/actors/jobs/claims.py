@@ -93,13 +93,13 @@ class Claims:
         self._wakeup.set()
 
     def end(self) -> None:
-        """Claim nothing any more, and give back what is not running yet."""
+        """Stop claiming, and give back the jobs that do not run yet."""
         self._ended = True
         for held in self.workers.take_back():
             self._attempts.give_back(held)
 
     def make_room(self) -> None:
-        """Go on if a claim has waited, and there is room for more jobs now."""
+        """Wake `keep_claiming` if it waits for room and there is some now."""
         if self._waits_for_room and self._has_room():
             self._waits_for_room = False
             self._room_made.unpark_all()
